@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
-.PHONY: demo test check attack attack-brief attack-dependencies simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
+.PHONY: demo test check test-programs attack attack-brief attack-whole attack-programs optimized simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
 	release bench bench-brief without-zmq etcd api-breakage format lint dependencies clean
 
 demo: dependencies
@@ -20,32 +20,44 @@ test: dependencies
 	SWIFT="$(SWIFT)" Scripts/test
 
 # What every change must pass: all tests, all mutants, coordination in simulated time.
-check: dependencies
-	$(SWIFT) build -j $(JOBS) --build-tests
+check: test-programs
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
 	SWIFT="$(SWIFT)" Scripts/test --check
+
+test-programs: dependencies
+	$(SWIFT) build -j $(JOBS) --build-tests
 
 # The machines of coordination in simulated time: a hundred thousand schedules of faults, and every mutant.
 simulate: dependencies
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
 
-# The built program, attacked from outside: failing system calls, kills, full disks, replaced files, namespaces. In the short form
-# a sample of it, in at most two minutes. PROGRAM=PATH names another build, ATTACK_OPTIONS what else Scripts/attack is told.
-attack: attack-dependencies
-	SWIFT="$(SWIFT)" Scripts/attack $(ATTACK_OPTIONS)
+# The optimized program, attacked from outside: failing system calls, kills, full disks, replaced files, namespaces; then the
+# debug build, with what needs its fail points. In the short form a sample of it, in at most two minutes; as a whole in hours.
+# ATTACK_OPTIONS is what else Scripts/attack is told.
+attack attack-brief attack-whole: attack-programs
+	SWIFT="$(SWIFT)" PROGRAM="$$($(SWIFT) build $(OPTIMIZED) --show-bin-path)/sharedcore" \
+	    Scripts/attack $(patsubst attack-%,--%,$(filter-out attack,$@)) --without-fail-points $(ATTACK_OPTIONS)
+	SWIFT="$(SWIFT)" Scripts/attack $(patsubst attack-%,--%,$(filter-out attack,$@)) --with-fail-points $(ATTACK_OPTIONS)
 
-attack-brief: attack-dependencies
-	SWIFT="$(SWIFT)" Scripts/attack --brief $(ATTACK_OPTIONS)
-
-attack-dependencies: dependencies
+attack-programs: optimized
 	@Scripts/install-dependencies strace e2fsprogs util-linux
 	$(SWIFT) build -j $(JOBS) --product sharedcore
 	$(SWIFT) build -j $(JOBS) --product sharedcore-attack
 
-# Everything slow: the formatter's rules, the documentation, the tests at length, a brief measurement, the build without
+# The optimized programs that users have, and their instructions read for async functions that write behind their context.
+# OPTIMIZED says how they are built, and where.
+OPTIMIZED ?= -c release
+optimized: dependencies
+	$(SWIFT) build -j $(JOBS) $(OPTIMIZED) --product sharedcore
+	$(SWIFT) build -j $(JOBS) $(OPTIMIZED) --product sharedcore-executor
+	@Scripts/install-dependencies binutils python3
+	[ "$$(uname -m)" != x86_64 ] || { cd "$$($(SWIFT) build $(OPTIMIZED) --show-bin-path)" && \
+	    $(CURDIR)/Scripts/check-contexts sharedcore sharedcore-executor; }
+
+# Everything slow: the formatter's rules, the documentation, the tests at length, the whole attack, a brief measurement, the build without
 # ZeroMQ, the backend on etcd, the examples, the suite on two kinds of file system, the sanitizers, the Debian package, for root
 # in a fresh system.
-check-all: lint docs at-length bench-brief without-zmq etcd examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
+check-all: lint docs at-length attack-whole bench-brief without-zmq etcd examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
 	@[ "$(IS_ROOT)" ] || echo "The Debian package was made, but not tried: as root, make try-deb does that." >&2
 
 # The tests three times over, the suite with the optimized build, the demo again and again.
@@ -108,17 +120,15 @@ sanitize: dependencies
 build: dependencies
 	$(SWIFT) build -j $(JOBS)
 
-release: dependencies
-	$(SWIFT) build -j $(JOBS) -c release --product sharedcore
-	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-executor
+release: OPTIMIZED = -c release
+release: optimized
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-bench
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-bench-participant
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-limits
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-limits-zmq
 	$(SWIFT) build -j $(JOBS) -c release --product sharedcore-bench-services
-	@Scripts/install-dependencies binutils python3
 	cd "$$($(SWIFT) build -c release --show-bin-path)" && \
-	    $(CURDIR)/Scripts/check-contexts sharedcore sharedcore-executor sharedcore-bench sharedcore-bench-participant
+	    $(CURDIR)/Scripts/check-contexts sharedcore-bench sharedcore-bench-participant
 
 # The report in Docs/Benchmarks, on an idle machine: about five minutes. Redis, etcd, D-Bus and SQLite are measured beside it
 # where they are installed. BENCH_RUNNER="chrt --rr 1" keeps other work of a busy machine out, for those who may.

@@ -258,7 +258,10 @@ let package = Package(
             path: "Tests/FileCases", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-test-peer",
-            dependencies: ["BundledHarnesses", "FileCases", "Platform"],
+            dependencies: [
+                "BundledHarnesses", "CoreAPI", "FileCases", "FileNotifyBackend", "InMemoryBackend", "Platform",
+                zmqBackend, .target(name: "CZMQ", condition: .when(traits: ["ZMQ"])),
+            ],
             path: "Tests/Peer", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-network-watcher", dependencies: ["CoreAPI", "NetworkMonitor", "Platform"],

@@ -8,8 +8,10 @@ extension FileHarness {
     /// Plays the second process of a case over files, until the input ends. An address is a directory and how it is
     /// opened: `disk`, `silent` (as if the system said nothing of files), `trial` (of whether it does), `readOnly`. Besides
     /// the commands of the suite there is `compact`, which replaces the journal and answers whether this call did it,
-    /// `backup <directory>`, `restore <backup> <directory>`, and `program`, which starts a program that lives until it is killed
-    /// and answers with its process id.
+    /// `backup <directory>`, `restore <backup> <directory>`, `strikes <name>`, which answers how often an armed fault has acted,
+    /// and `program`, which starts a program that lives until it is killed and answers with its process id. `unread` sends a
+    /// child more than a socket holds, and answers how much came; `inherited` answers with the descriptors that a child has;
+    /// `absent` starts a program that is not there.
     package static func servePeer() async {
         try? BusErrorHandler.install()
         let peer = ConformancePeer(
@@ -32,7 +34,13 @@ extension FileHarness {
                     let backup = try SalvagedGroup(readingFrom: arguments.first ?? "")
                     return try FileGroup.restore(backup, into: arguments.last ?? "").revision.description
                 case "occupy": return String(try occupyDisk(arguments.first ?? ""))
-                case "program": return String(try startProgram())
+                #if FAIL_POINTS
+                    case "strikes": return String(FailPoint.strikeCount(of: arguments.first ?? ""))
+                #endif
+                case "program": return try startProgram()
+                case "unread": return try await sendUnread()
+                case "inherited": return try await inheritedDescriptors()
+                case "absent": return try startAbsent()
                 default: return nil
                 }
             },
@@ -79,26 +87,45 @@ extension FileHarness {
         }
     }
 
-    /// Starts a program that has no part in anything, and returns when it runs.
+    /// Starts a program that has no part in anything, and returns its process id when it runs.
     ///
-    /// The system ends posix_spawn() before it has closed the files that the program does not inherit: until it has, which
-    /// on a busy machine takes a while, the program keeps alive what this process holds. It has when the program writes.
-    private static func startProgram() throws(SharedCoreError) -> Int32 {
+    /// `popen` starts it: it passes on every descriptor that is not closed on exec, which ``StartedProgram`` does not. By the
+    /// time that the program writes, the kernel has closed those that are.
+    private static func startProgram() throws(SharedCoreError) -> String {
+        // Not closed: that would wait for its end.
+        guard let output = popen("echo $$ && exec sleep 600 < /dev/null > /dev/null", "r") else {
+            throw SharedCoreError(SystemCallError("popen", number: errno, at: "sh"))
+        }
+        var line = [CChar](repeating: 0, count: 32)
+        fgets(&line, Int32(line.count), output)
+        return String(decoding: line.prefix { $0 > 32 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private static func sendUnread() async throws(SharedCoreError) -> String {
+        let child = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            let child = try ChildProcess("wc", ["-c"], input: true)
+            for number in 0..<4 { try child.send(String(repeating: "\(number)", count: 1_000_000)) }
+            child.closeInput()
+            return child
+        }
+        _ = await child.end()
+        return child.lines.joined(separator: " ")
+    }
+
+    private static func inheritedDescriptors() async throws(SharedCoreError) -> String {
+        let child = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            // Without the flag that closes them, as those of other libraries may be.
+            let open = [5, 100, 700].map { fcntl(STDIN_FILENO, F_DUPFD, Int32($0)) }
+            defer { for descriptor in open { close(descriptor) } }
+            return try ChildProcess("sh", ["-c", "echo $(ls /proc/self/fd)"])
+        }
+        _ = await child.end()
+        return child.lines.joined(separator: " ")
+    }
+
+    private static func startAbsent() throws(SharedCoreError) -> String {
         try SharedCoreError.wrapping { () throws(SystemCallError) in
-            let output = try Pipe()
-            var actions = posix_spawn_file_actions_t()
-            posix_spawn_file_actions_init(&actions)
-            defer { posix_spawn_file_actions_destroy(&actions) }
-            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0)
-            posix_spawn_file_actions_adddup2(&actions, output.input.descriptor, STDOUT_FILENO)
-            let words = ["sh", "-c", "echo && exec sleep 600"]
-            var arguments = words.map { strdup($0) } + [nil]
-            defer { for pointer in arguments { free(pointer) } }
-            var process: Int32 = 0
-            let code = posix_spawnp(&process, "sh", &actions, nil, &arguments, environ)
-            guard code == 0 else { throw SystemCallError("posix_spawnp", number: code, at: "sh") }
-            _ = try output.output.readPart(upTo: 1)
-            return process
+            String(try ChildProcess("/no/such/program", []).pid)
         }
     }
 }

@@ -86,6 +86,10 @@ int clinux_name_file(int descriptor, int directory, const char *name) {
     return error == -ENOENT ? result(linkat(descriptor, "", directory, name, AT_EMPTY_PATH)) : error;
 }
 
+int clinux_direct_flag(void) {
+    return O_DIRECT;
+}
+
 int clinux_punch(int descriptor, int64_t offset, int64_t length) {
     return result(fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length));
 }
@@ -331,10 +335,12 @@ int clinux_take_routes(int socket, void *bytes, size_t count) {
 int clinux_presence(int file, const char *path, struct clinux_presence *presence) {
     struct statx found;
     int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
-    if (statx(file, path, flags, STATX_TYPE | STATX_INO | STATX_SIZE | STATX_NLINK, &found) < 0) return -errno;
+    unsigned wanted = STATX_TYPE | STATX_INO | STATX_SIZE | STATX_NLINK | STATX_BLOCKS;
+    if (statx(file, path, flags, wanted, &found) < 0) return -errno;
     presence->device = makedev(found.stx_dev_major, found.stx_dev_minor);
     presence->number = found.stx_ino;
     presence->size = found.stx_size;
+    presence->allocated = found.stx_blocks * 512;
     presence->names = found.stx_nlink;
     presence->kind = found.stx_mode & S_IFMT;
     return 0;

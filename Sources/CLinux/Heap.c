@@ -8,3 +8,10 @@ void clinux_share_heap(void) {
     mallopt(M_ARENA_MAX, 1);
 #endif
 }
+
+void clinux_return_heap(void) {
+    // It looks through all heaps, the ones of other threads too.
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}

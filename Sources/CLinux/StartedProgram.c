@@ -33,8 +33,47 @@ static _Noreturn void fail(int report, const char *call, int number) {
     while (true) syscall(SYS_exit_group, number == ENOENT ? 127 : 126);
 }
 
+/// Closes the descriptors from a number on one by one, as `/proc` lists them. Returns a negated error number.
+static int close_listed(int first) {
+    struct entry {
+        uint64_t number;
+        int64_t offset;
+        unsigned short length;
+        unsigned char kind;
+        char name[];
+    };
+    int directory = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (directory < 0) return -errno;
+    // The listing goes by the numbers, so that what is closed meanwhile hides none that follows.
+    _Alignas(struct entry) char buffer[4096];
+    while (true) {
+        long count = syscall(SYS_getdents64, directory, buffer, sizeof buffer);
+        if (count < 0) return -errno;
+        if (count == 0) break;
+        for (long place = 0; place < count;) {
+            struct entry *entry = (struct entry *)(buffer + place);
+            place += entry->length;
+            int number = 0;
+            const char *digit = entry->name;
+            while (*digit >= '0' && *digit <= '9') number = number * 10 + (*digit++ - '0');
+            if (digit > entry->name && number >= first && number != directory) syscall(SYS_close, number);
+        }
+    }
+    syscall(SYS_close, directory);
+    return 0;
+}
+
+/// Closes all descriptors from a number on. Returns a negated error number.
+static int close_from(int first, int options) {
+    bool lacks_call = options & CLINUX_LACKS_CLOSE_RANGE;
+    if (!lacks_call && syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0) return 0;
+    int error = lacks_call ? ENOSYS : errno;
+    // Before Linux 5.9 there is no such call, and the filter of a container may refuse one that it does not know.
+    return (error == ENOSYS || error == EPERM) && close_listed(first) == 0 ? 0 : -error;
+}
+
 /// Takes over the streams, and closes all other descriptors: the locks that belong to them are the parent's.
-static void take_streams(const int *streams, int count, int *report) {
+static void take_streams(const int *streams, int count, int options, int *report) {
     for (int number = 0; number < count; number++) {
         if (syscall(SYS_dup3, streams[number], number, 0) < 0) fail(*report, "dup3", errno);
     }
@@ -42,7 +81,8 @@ static void take_streams(const int *streams, int count, int *report) {
         if (syscall(SYS_dup3, *report, count, O_CLOEXEC) < 0) fail(*report, "dup3", errno);
         *report = count;
     }
-    if (syscall(SYS_close_range, (unsigned)count + 1, ~0U, 0) < 0) fail(*report, "close_range", errno);
+    int closed = close_from(count + 1, options);
+    if (closed < 0) fail(*report, "close_range", -closed);
 }
 
 int clinux_start_program(
@@ -70,7 +110,7 @@ int clinux_start_program(
             if (syscall(SYS_fcntl, streams[index], F_SETFD, 0) < 0) fail(report, "fcntl", errno);
         }
     } else {
-        take_streams(streams, count, &report);
+        take_streams(streams, count, options, &report);
     }
 #ifdef FAIL_POINTS
     if (options & CLINUX_STOPS_BEFORE_EXEC) syscall(SYS_kill, (pid_t)syscall(SYS_getpid), SIGSTOP);

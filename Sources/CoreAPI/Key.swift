@@ -66,3 +66,71 @@ enum ValidatedName {
         return contiguous
     }
 }
+
+/// A selection of keys: all of them, or one path and what lies under it.
+///
+/// The prefix `a/b` selects the key `a/b` and every key that starts with `a/b/`, never `a/bc`. A trailing `/` selects
+/// only what lies under the path.
+///
+/// Source: contract S4.
+public struct KeyPrefix: Hashable, Sendable, CustomStringConvertible {
+    /// Selects every key.
+    public static let all = KeyPrefix(unchecked: "")
+
+    /// The path; empty for all keys.
+    public let path: String
+
+    /// Makes a prefix of a path; an empty path selects all keys.
+    ///
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when `path` is longer than a key can be.
+    public init(_ path: String) throws(SharedCoreError) {
+        self.path = path.isEmpty ? "" : try ValidatedName.contiguous(path, of: "key prefix")
+    }
+
+    /// Selects one key and what lies under it.
+    public init(_ key: Key) {
+        self.path = key.text
+    }
+
+    init(unchecked path: String) {
+        self.path = path
+    }
+
+    public var description: String { path }
+
+    /// Whether `key` is selected.
+    public func contains(_ key: Key) -> Bool {
+        let prefix = path.utf8
+        let name = key.text.utf8
+        guard !prefix.isEmpty else { return true }
+        guard UTF8Bytes.hasPrefix(key.text, path) else { return false }
+        if name.count == prefix.count || prefix.last == KeyPrefix.separator { return true }
+        return name[name.index(name.startIndex, offsetBy: prefix.count)] == KeyPrefix.separator
+    }
+
+    /// Whether `key` begins with the prefix's bytes, also where they do not end with a part of its path: all keys that do
+    /// stand together in the order.
+    package func begins(_ key: Key) -> Bool {
+        UTF8Bytes.hasPrefix(key.text, path)
+    }
+
+    public static func == (left: KeyPrefix, right: KeyPrefix) -> Bool {
+        UTF8Bytes.equal(left.path, right.path)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        UTF8Bytes.hash(path, into: &hasher)
+    }
+
+    /// The byte that separates the parts of a path.
+    static let separator = UInt8(ascii: "/")
+}
+
+extension KeyPrefix: ExpressibleByStringLiteral {
+    /// A prefix written in the source.
+    public init(stringLiteral value: StaticString) {
+        let text = value.description
+        precondition(text.utf8.count <= Key.maximumByteCount, "A prefix literal has at most 512 bytes: \(text)")
+        self.init(unchecked: text)
+    }
+}

@@ -15,7 +15,7 @@ enum ExecutorProgram {
     /// wait for them.
     static func main() {
         OwnProcess.takeDefaultSignals()
-        ProgramStart.requireDescriptors(for: "sharedcore-executor")
+        ProgramStart.requireResources(for: "sharedcore-executor", threadCount: 4)
         TerminationSignals.block()
         OwnProcess.shareHeap()
         try? BusErrorHandler.install()

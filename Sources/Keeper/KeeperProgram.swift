@@ -17,7 +17,7 @@ enum KeeperProgram {
                 try ProgramText.text(bytes)
             }
             if arguments.first == MainStart.word { MainStart.run(Array(arguments.dropFirst())) }
-            ProgramStart.requireDescriptors(for: "sharedcore-keeper")
+            ProgramStart.requireResources(for: "sharedcore-keeper", threadCount: nil)
             try keep(arguments)
         } catch let problem as ProgramText.NotText {
             fail(.usage, "the argument \(problem)")

@@ -46,17 +46,20 @@ package enum ProgramStart {
     /// with some to spare.
     package static let descriptorCount = 48
 
-    /// Ends the program with ``ExitStatus/unavailable`` and a message where it may open too few files: later, Swift's
-    /// runtime would end it with SIGILL.
+    /// Ends the program with ``ExitStatus/unavailable`` and a message where it may open too few files or start too few threads:
+    /// later, Swift's runtime would end it with SIGILL, or have it stand still.
     ///
     /// - Parameters:
     ///   - program: Its name for the message.
+    ///   - threadCount: The threads that it needs beside its first one and those of Swift's pool; nil for one that has
+    ///     only its first one.
     ///   - status: Its status then, for a program that has one of its own for failures.
-    package static func requireDescriptors(
-        for program: String, status: Int32 = ExitStatus.unavailable.rawValue
+    package static func requireResources(
+        for program: String, threadCount: Int?, status: Int32 = ExitStatus.unavailable.rawValue
     ) {
         do throws(SharedCoreError) {
             try SpareDescriptors.require(descriptorCount, for: program, at: "start")
+            if let threadCount { try SpareThreads.require(threadCount, for: program, at: "start") }
         } catch {
             StandardError.write("\(program): \(error.message)")
             _exit(status)

@@ -16,13 +16,7 @@ package enum JSONValue: Hashable, Sendable {
         text.map { .text($0) } ?? .null
     }
 
-    /// The value as JSON, without a line break. A number that JSON cannot carry, such as an infinity, becomes null.
-    package var text: String {
-        var text = ""
-        write(to: &text)
-        return text
-    }
-
+    /// Appends the value as JSON, without a line break. A number that JSON cannot carry, such as an infinity, becomes null.
     func write(to text: inout String) {
         switch self {
         case .null: text += "null"

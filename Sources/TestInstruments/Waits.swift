@@ -71,7 +71,7 @@ public struct ConditionNotMet: Error, CustomStringConvertible {
 /// out.
 public enum TestTimeout {
     /// The usual limit of this task and its children. A test that expects failures lowers it.
-    @TaskLocal public static var usual: Duration = .seconds(30)
+    @TaskLocal public static var usual: Duration = .seconds(120)
     /// The limit for something that does a lot of work.
     public static let long: Duration = .seconds(240)
 }

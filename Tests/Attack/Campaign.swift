@@ -37,8 +37,15 @@ struct Campaign {
         self.options = options
         directory = try Directory.makeTemporary("sharedcore-attack", in: getenv("TMPDIR").map { String(cString: $0) })
         // A case that is repeated alone takes as long as it takes.
-        let isUnlimited = options.only != nil || options.form == .whole
-        end = .now + (isUnlimited ? .seconds(24 * 3600) : options.form == .brief ? .seconds(105) : .seconds(570))
+        let isUnlimited = !options.only.isEmpty || options.form == .whole
+        // The two parts of an attack, on an optimized build and on one with fail points, take together what one takes on all.
+        let (short, long) =
+            switch options.usesFailPoints {
+            case nil: (105, 570)
+            case false?: (75, 420)
+            case true?: (30, 150)
+            }
+        end = .now + .seconds(isUnlimited ? 24 * 3600 : options.form == .brief ? short : long)
         wish = Scenario.Wish(
             form: options.form, seed: options.seed ?? UInt64.random(in: 1...UInt64(UInt32.max)),
             isSingle: options.seed != nil)
@@ -90,9 +97,15 @@ struct Campaign {
         let start = ContinuousClock.now
         let look = try attempt("\(scenario.name).look", seed: wish.seed)
         defer { TemporaryDirectory.remove(look.directory) }
-        let cases: [Scenario.Case]
+        var cases: [Scenario.Case]
+        let possible: [Scenario.Case]
         do {
-            cases = try await scenario.cases(wish, look).filter { options.selects(Self.name(scenario, $0)) }
+            possible = try await scenario.cases(wish, look).filter { item in
+                options.selects(Self.name(scenario, item))
+                    && options.usesFailPoints.map { $0 == item.needsFailPoints } ?? true
+            }
+            cases = possible
+            if wish.isBrief, let count = scenario.sampleCount { cases = Array(cases.prefix(count)) }
         } catch let limitation as HarnessLimitation {
             return miss(scenario.name, limitation.reason)
         } catch {
@@ -100,17 +113,21 @@ struct Campaign {
             return true
         }
         guard !cases.isEmpty else {
-            say("not run  \(scenario.name): only in the long form")
+            if options.usesFailPoints != true { say("not run  \(scenario.name): only in the long form") }
             return false
         }
         let results = await results(of: cases, in: scenario, until: deadline)
         let failureCount = results.count(where: \.isFailed)
         let limited = results.filter { $0.limitation != nil }
         let word = failureCount > 0 ? "FAILED  " : limited.count == cases.count ? "not run " : "passed  "
-        var line = "\(word) \(scenario.name): \(results.count - limited.count) runs"
+        let kinds = Dictionary(grouping: possible, by: \.kind).mapValues(\.count).sorted { $0.key > $1.key }
+        let counts = kinds.map { kind, count in
+            "\(results.count { $0.item.kind == kind && $0.limitation == nil }) of \(count) \(kind)"
+        }
+        var line = "\(word) \(scenario.name): \(counts.joined(separator: " and "))"
         line += ", \(results.reduce(0) { $0 + $1.faultCount }) faults, \(failureCount) failed"
         line += ", seed \(wish.seed), \(start.duration(to: .now).components.seconds) s"
-        if cases.count > results.count { line += "; not run: \(cases.count - results.count), out of time" }
+        if cases.count > results.count { line += "; out of time" }
         say(line)
         var isFailed = failureCount > 0
         for result in limited {

@@ -14,12 +14,49 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
         case delay(Int)
         /// The call takes half of its bytes, and where the disk is full by then, the next one none.
         case short(isFull: Bool)
+        /// The call fails, and the process is killed at one of the same kind, so many later. Two fail points, since strace
+        /// knows one fault for each kind of call.
+        case errorThenKill(after: Int)
+
+        /// Whether only a build with fail points can have it.
+        var needsFailPoints: Bool {
+            switch self {
+            case .short, .errorThenKill: true
+            default: false
+            }
+        }
     }
 
     let call: String
     let kind: Kind
-    /// The call of each thread that it strikes, from 1; nil for all of them. Of short calls, that of the process.
+    /// The call of each thread that it strikes, from 1; nil for all of them. Of fail points, that of the process.
     var occurrence: Int?
+    /// Whether it strikes all later ones as well.
+    var isLasting = false
+    /// Whether only calls on files of the group with a known name are counted and struck: for calls that the loader and the
+    /// runtime make as well.
+    var isNamed = false
+
+    init(call: String, kind: Kind, occurrence: Int?) {
+        self.call = call
+        self.kind = kind
+        self.occurrence = occurrence
+    }
+
+    init(_ kind: Kind, at place: SystemCalls.Place, isLasting: Bool = false) {
+        call = place.call
+        self.kind = kind
+        occurrence = place.occurrence
+        self.isLasting = isLasting
+        isNamed = place.isNamed
+    }
+
+    /// A fault in all calls of a kind, for as long as the program runs.
+    init(_ kind: Kind, always call: String) {
+        self.call = call
+        self.kind = kind
+        isNamed = SystemCalls.general.contains(call)
+    }
 
     var description: String {
         let what =
@@ -29,27 +66,38 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
             case .stop: "STOP"
             case .delay(let time): "delay\(time)"
             case .short(let isFull): isFull ? "SHORT-FULL" : "SHORT"
+            case .errorThenKill(let count): "EIO-KILL\(count)"
             }
-        return "\(call).\(occurrence.map { "\($0)" } ?? "all").\(what)"
+        let isUnnamed = SystemCalls.general.contains(call) && !isNamed
+        let place = occurrence.map { isLasting ? "\($0)-all" : "\($0)" } ?? "all"
+        return "\(call)\(isUnnamed ? "-unnamed" : "").\(place).\(what)"
     }
 
     /// The arguments of strace, before what it runs or attaches to.
     ///
     /// - Parameters:
-    ///   - faults: Two of one call have the same error.
-    ///   - group: The group's directory, for faults in calls that the loader and the runtime make as well: these faults
-    ///     strike its files alone.
-    static func arguments(for faults: [Fault], output: String, group: String? = nil) -> [String] {
-        let paths = faults.contains { SystemCalls.general.contains($0.call) } ? group.map(SystemCalls.paths) ?? [] : []
-        let places = faults.compactMap { $0.failPoint(in: group ?? "") }
+    ///   - faults: Two of one call have the same error, and both are named or none is.
+    ///   - directories: The directory of the group, and others that the program writes to, for faults on named files.
+    ///   - failPoint: One that is active besides.
+    static func arguments(
+        for faults: [Fault], output: String, in directories: [String] = [], beside failPoint: String? = nil
+    ) -> [String] {
+        let paths = faults.contains(where: \.isNamed) ? directories.flatMap(SystemCalls.paths) : []
+        let places = [failPoint].compactMap(\.self) + faults.compactMap { $0.failPoint(in: directories.first ?? "") }
         let injections = Dictionary(grouping: faults, by: \.call).values.compactMap(injection)
         return SystemCalls.arguments(output: output, calls: Set(faults.map(\.call)).sorted())
             + paths.flatMap { ["-P", $0] } + injections.flatMap { ["-e", $0] }
-            + (places.isEmpty ? [] : ["-E", "SHAREDCORE_FAIL_POINT=" + places.joined(separator: ",")])
+            + environment(of: places)
+    }
+
+    /// The arguments of strace that make fail points active in what it runs.
+    static func environment(of failPoints: [String]) -> [String] {
+        failPoints.isEmpty ? [] : ["-E", "SHAREDCORE_FAIL_POINT=" + failPoints.joined(separator: ",")]
     }
 
     /// What strace injects into the calls of one kind, which it takes once for each kind.
-    private static func injection(of faults: [Fault]) -> String? {
+    private static func injection(of all: [Fault]) -> String? {
+        let faults = all.filter { !$0.kind.needsFailPoints }
         guard let fault = faults.first else { return nil }
         let what: String
         switch fault.kind {
@@ -57,31 +105,44 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
         case .kill: what = "signal=KILL"
         case .stop: what = "signal=STOP"
         case .delay(let time): what = "delay_enter=\(time)"
-        case .short: return nil
+        case .short, .errorThenKill: return nil
         }
         let places = faults.compactMap(\.occurrence).sorted()
         let when =
             switch (places.first, places.last) {
             case (let first?, let last?) where first < last: "\(first)..\(last)+\(last - first)"
-            case (let first?, _): "\(first)"
+            case (let first?, _): fault.isLasting ? "\(first)+" : "\(first)"
             default: "1+"
             }
         return "inject=\(fault.call):\(what):when=\(when)"
     }
 
+    /// The names that the program's fail points have for calls.
+    static let failPoints = [
+        "pwrite64": "pwrite", "fdatasync": "fdatasync", "fsync": "fsync", "fallocate": "posix_fallocate",
+        "linkat": "linkat", "ftruncate": "ftruncate", "unlinkat": "unlinkat",
+    ]
+
     private func failPoint(in group: String) -> String? {
-        guard case .short(let isFull) = kind, let occurrence else { return nil }
-        let place = "pwrite.short\(group):fail@\(occurrence)"
-        return isFull ? place + ",pwrite\(group):fail=28@\(occurrence + 1)" : place
+        guard let occurrence, let name = Self.failPoints[call] else { return nil }
+        switch kind {
+        case .short(let isFull):
+            let place = "pwrite.short\(group):fail@\(occurrence)"
+            return isFull ? place + ",pwrite\(group):fail=28@\(occurrence + 1)" : place
+        // The second one begins to count when the first one has struck.
+        case .errorThenKill(let count): return "\(name)\(group):fail@\(occurrence),\(name)\(group):kill@\(count)"
+        default: return nil
+        }
     }
 
     /// How many of them were injected, by what strace has written.
     static func injectedCount(of faults: [Fault], trace path: String) -> Int {
-        let shortCount = faults.count { fault in
-            guard case .short = fault.kind, let occurrence = fault.occurrence else { return false }
-            return SystemCalls.callCount(trace: path) >= occurrence
+        let failPointCount = faults.count { fault in
+            guard fault.kind.needsFailPoints, let occurrence = fault.occurrence else { return false }
+            // The call that a fail point makes fail is not made.
+            return SystemCalls.callCount(of: fault.call, trace: path) >= occurrence - 1
         }
-        return SystemCalls.injectedCount(trace: path) + shortCount
+        return SystemCalls.injectedCount(trace: path) + failPointCount
     }
 
     /// The errors that each single call is failed with: that of a broken device, and that of a full one where a call
@@ -89,91 +150,159 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
     static func errors(of call: String) -> [String] {
         switch call {
         case "mmap": ["ENOMEM"]
-        case "ftruncate": ["EIO"]
-        default: ["EIO", "ENOSPC"]
+        case "pwrite64", "fallocate", "fdatasync", "fsync", "linkat", "renameat2", "openat", "mkdirat":
+            ["EIO", "ENOSPC"]
+        // Of a table of locks that is full, and of a lock manager on another machine or in FUSE.
+        case "fcntl": ["EIO", "ENOLCK", "EDEADLK"]
+        case "inotify_init1": ["EMFILE", "ENOMEM"]
+        case "inotify_add_watch": ["ENOSPC", "ENOMEM"]
+        default: ["EIO"]
         }
     }
 
     /// The errors that all calls of a kind are failed with, for as long as the program runs.
     static func lastingErrors(of call: String) -> [String] {
-        SystemCalls.general.contains(call) ? [] : errors(of: call) + ["EDQUOT", "EROFS"]
+        switch call {
+        // A file system that is read-only, and a quota, refuse what changes it.
+        case "pwrite64", "fallocate", "fdatasync", "fsync", "linkat", "renameat2", "openat", "mkdirat", "ftruncate":
+            Set(errors(of: call) + ["ENOSPC", "EDQUOT", "EROFS"]).sorted()
+        case "unlinkat": ["EIO", "EROFS"]
+        // A container may forbid the newer call.
+        case "statx": ["EIO", "ENOSYS"]
+        default: errors(of: call)
+        }
     }
 }
 
 /// The system calls that the backend makes on the group's directory, as strace sees them.
+///
+/// Of those that it makes there besides, `close` is no place of a fault: the descriptor is free whatever it says, and a
+/// kill there is one before the next call. `read` takes events and the content of mails, `lseek` is the C library's for a
+/// mail, `symlinkat` a note of the Maildir's core, `inotify_rm_watch` and `epoll_ctl` change nothing on a file. `bind`,
+/// `chmod`, `connect` and `unlink` are of the host's sockets, which lie beside the store. `futex_waitv` waits in memory.
 struct SystemCalls: Sendable {
-    static let watched = [
-        "fdatasync", "fsync", "pwrite64", "fallocate", "renameat2", "linkat", "openat", "mmap", "ftruncate",
+    /// Those that change the directory or bring it to the disk, or map its pages for that.
+    static let changing = [
+        "fdatasync", "fsync", "pwrite64", "fallocate", "renameat2", "linkat", "openat", "mmap", "ftruncate", "unlinkat",
+        "mkdirat",
     ]
+    /// Those that look, lock and watch. The C library's `fstat` is one call or another.
+    static let looking = [
+        "pread64", "fcntl", "newfstatat", "fstat", "statx", "getdents64", "fstatfs", "inotify_init1",
+        "inotify_add_watch",
+    ]
+    static let watched = changing + looking
 
     /// Each as its name and its number among those of its thread.
     struct Place: Hashable, Sendable {
         let call: String
         let occurrence: Int
+        /// Whether it is numbered among those on named files of the group alone.
+        let isNamed: Bool
+
+        var isGeneral: Bool { SystemCalls.general.contains(call) }
+        var isChanging: Bool { SystemCalls.changing.contains(call) }
     }
 
     /// How many there were.
     private(set) var count = 0
     /// How many there were of each.
     private(set) var counts: [String: Int] = [:]
-    /// The places that one fault can single out: calls of the same number in two threads are one.
+    /// The places that one fault can single out: calls of the same number in two threads are one. General calls on named
+    /// files are numbered among these.
     private(set) var places: [Place] = []
     /// The places of those on a file of the group that has a known name, numbered among these alone: where one of two
     /// calls is general, strace is told these names and counts no other call.
     private(set) var namedPlaces: [Place] = []
+    /// How many ``places`` there were before each write.
+    private(set) var placeCountsBeforeWrites: [Int] = []
 
     /// Reads what strace has written.
     ///
-    /// - Parameter group: The path that a call must name to be counted.
-    init(trace path: String, group: String) {
+    /// - Parameter directories: The paths of which a call must name one to be counted.
+    init(trace path: String, in directories: [String]) {
         var numbers: [String: Int] = [:]
-        var namedNumbers: [String: Int] = [:]
         var seen: Set<Place> = []
         var seenNamed: Set<Place> = []
-        let paths = Self.paths(of: group)
+        let names = directories.flatMap(Self.paths)
         for line in Self.lines(ofFile: path) where !line.contains("resumed>") {
             // The number of the thread, spaces up to a column, the call.
             let thread = line.prefix { $0 != " " }
             let rest = line.dropFirst(thread.count).drop { $0 == " " }
             guard let call = Self.watched.first(where: { rest.hasPrefix($0 + "(") }) else { continue }
-            let isNamed = paths.contains { line.contains("<\($0)>") || line.contains("\"\($0)\"") }
-            if isNamed {
-                namedNumbers["\(thread) \(call)", default: 0] += 1
-                let place = Place(call: call, occurrence: namedNumbers["\(thread) \(call)", default: 0])
-                if seenNamed.insert(place).inserted { namedPlaces.append(place) }
+            func place(isNamed: Bool) -> Place {
+                let number = numbers["\(thread) \(call) \(isNamed)", default: 0] + 1
+                numbers["\(thread) \(call) \(isNamed)"] = number
+                return Place(call: call, occurrence: number, isNamed: isNamed)
             }
-            if Self.general.contains(call), !isNamed { continue }
-            let number = numbers["\(thread) \(call)", default: 0] + 1
-            numbers["\(thread) \(call)"] = number
-            guard line.contains(group) else { continue }
+            let isNamed = names.contains { line.contains("<\($0)>") || line.contains("\"\($0)\"") }
+            let named = isNamed ? place(isNamed: true) : nil
+            let any = place(isNamed: false)
+            // Of this call, strace strikes a number and not an argument.
+            if call == "fcntl", !rest.contains(", F_OFD_"), !rest.contains(", F_SETLK"), !rest.contains(", F_GETLK") {
+                continue
+            }
+            if let named, seenNamed.insert(named).inserted { namedPlaces.append(named) }
+            guard call.hasPrefix("inotify_") || directories.contains(where: { Self.isMeant($0, by: line, call) }) else {
+                continue
+            }
             count += 1
             counts[call, default: 0] += 1
-            let place = Place(call: call, occurrence: number)
+            if call == "pwrite64" { placeCountsBeforeWrites.append(places.count) }
+            let place = if let named, Self.general.contains(call) { named } else { any }
             if seen.insert(place).inserted { places.append(place) }
         }
     }
 
+    /// Whether a call is on a directory or a file in it. One that makes the directory names it by its parent.
+    private static func isMeant(_ directory: String, by line: Substring, _ call: String) -> Bool {
+        if line.contains(directory) { return true }
+        guard !general.contains(call), let slash = directory.lastIndex(of: "/") else { return false }
+        return line.contains("<\(directory[..<slash])>, \"\(directory[directory.index(after: slash)...])\"")
+    }
+
+    /// ``places`` without the middle of those in which the program looks again and again, as while it waits for a lock.
+    var distinctPlaces: [Place] {
+        var rest = Dictionary(grouping: places, by: \.call).mapValues(\.count)
+        var seen: [String: Int] = [:]
+        return places.filter { place in
+            seen[place.call, default: 0] += 1
+            rest[place.call, default: 0] -= 1
+            return place.isChanging || min(seen[place.call, default: 0], rest[place.call, default: 0] + 1) <= 15
+        }
+    }
+
     /// Calls that the loader and the runtime make too.
-    static let general: Set = ["mmap", "openat"]
+    static let general: Set = [
+        "mmap", "openat", "pread64", "fcntl", "newfstatat", "fstat", "statx", "getdents64", "fstatfs",
+    ]
 
     /// The directory of a group, and its files that have a name of which is known what it will be.
     static func paths(of group: String) -> [String] {
-        [group, group + "/sessions", group + "/spare"] + (1...20).map { group + "/journal-\($0)" }
+        [group, group + "/sessions", group + "/spare", group + "/witness"] + (1...20).map { group + "/journal-\($0)" }
     }
 
+    /// - Parameter calls: A name that the machine does not know is none.
     static func arguments(output: String, calls: [String] = watched) -> [String] {
-        ["-f", "-y", "-qq", "-o", output, "-e", "trace=" + calls.joined(separator: ",")]
+        ["-f", "-y", "-qq", "-o", output, "-e", "trace=" + calls.map { "?" + $0 }.joined(separator: ",")]
     }
 
     /// How many faults were injected, by what strace has written. A call at which the
     /// process was killed has no result.
     fileprivate static func injectedCount(trace path: String) -> Int {
-        lines(ofFile: path).count { $0.contains("(INJECTED)") || $0.contains("(DELAYED)") || $0.hasSuffix("= ?") }
+        lines(ofFile: path).count {
+            $0.contains("(INJECTED)") || $0.contains("(DELAYED)") || $0.hasSuffix("= ?") || $0.contains("--- SIGSTOP {")
+        }
     }
 
-    /// How many calls there were.
-    fileprivate static func callCount(trace path: String) -> Int {
-        lines(ofFile: path).count { !$0.contains("resumed>") && $0.contains("(") }
+    /// How many calls of a kind there were.
+    fileprivate static func callCount(of call: String, trace path: String) -> Int {
+        lines(ofFile: path).count { !$0.contains("resumed>") && $0.contains(" \(call)(") }
+    }
+
+    /// The processes that stood still, by a thread of each.
+    static func stoppedThreads(trace path: String) -> [Int32] {
+        lines(ofFile: path).filter { $0.contains("stopped by SIGSTOP") }.compactMap { Int32($0.prefix { $0 != " " }) }
     }
 
     private static func lines(ofFile path: String) -> [Substring] {

@@ -21,8 +21,10 @@ struct Options: Sendable {
     /// How the names begin of what need not be possible here; whatever else cannot run is a failure.
     private(set) var allowedMissing: [String] = []
     private(set) var isListing = false
-    /// How the names begin of what is to run, such as `sync` or `faults-commit.fdatasync.1.EIO`.
-    private(set) var only: String?
+    /// Whether only cases run that need a build with fail points, or only those that need none; nil for all.
+    private(set) var usesFailPoints: Bool?
+    /// How the names begin of what is to run, such as `sync` or `faults-commit.fdatasync.1.EIO`; all of it where none is given.
+    private(set) var only: [String] = []
     private(set) var seed: UInt64?
     /// The program that is attacked.
     private(set) var program: String
@@ -40,7 +42,9 @@ struct Options: Sendable {
             case "--whole": form = .whole
             case "--allow-missing": allowedMissing.append(try value(of: word))
             case "--list": isListing = true
-            case "--only": only = try value(of: word)
+            case "--with-fail-points": usesFailPoints = true
+            case "--without-fail-points": usesFailPoints = false
+            case "--only": only.append(try value(of: word))
             case "--program": program = try value(of: word)
             case "--seed":
                 guard let number = UInt64(try value(of: word)) else { throw Problem(text: "--seed is a number.") }
@@ -48,11 +52,11 @@ struct Options: Sendable {
             default:
                 throw Problem(
                     text: "“\(word)” is unknown. There are --brief, --whole, --list, --only NAME, --seed N, "
-                        + "--allow-missing NAME, --program PATH."
+                        + "--allow-missing NAME, --program PATH, --with-fail-points, --without-fail-points."
                 )
             }
         }
-        for name in allowedMissing + [only].compactMap({ $0 })
+        for name in allowedMissing + only
         where !Scenario.all.contains(where: { Self.selects(name, $0.name) }) {
             throw Problem(text: "No scenario is named “\(name)”. --list names them.")
         }
@@ -60,7 +64,7 @@ struct Options: Sendable {
 
     /// Whether a case, or any case of a scenario, is to run.
     func selects(_ name: String) -> Bool {
-        only.map { Self.selects($0, name) } ?? true
+        only.isEmpty || only.contains { Self.selects($0, name) }
     }
 
     /// Whether a case that cannot run here is none that has to.

@@ -8,11 +8,20 @@ struct Scenario: Sendable {
     struct Case: Sendable {
         let name: String
         let seed: UInt64
+        /// What it is counted with.
+        let kind: String
+        /// Whether only a build with fail points can have it.
+        let needsFailPoints: Bool
         let run: @Sendable (Attempt) async throws -> Void
 
-        init(_ name: String = "", seed: UInt64, _ run: @escaping @Sendable (Attempt) async throws -> Void) {
+        init(
+            _ name: String = "", seed: UInt64, kind: String = "cases", needsFailPoints: Bool = false,
+            _ run: @escaping @Sendable (Attempt) async throws -> Void
+        ) {
             self.name = name
             self.seed = seed
+            self.kind = kind
+            self.needsFailPoints = needsFailPoints
             self.run = run
         }
     }
@@ -39,6 +48,8 @@ struct Scenario: Sendable {
     let name: String
     /// Its part of the time, beside the others.
     let weight: Int
+    /// How many of its cases are tried in the short form; nil for all.
+    let sampleCount: Int?
     let cases: @Sendable (Wish, Attempt) async throws -> [Case]
 
     /// A scenario whose cases need no look at the program first.
@@ -48,11 +59,12 @@ struct Scenario: Sendable {
 
     /// A scenario whose cases come from a run of the program without faults.
     init(
-        _ name: String, weight: Int = 1,
+        _ name: String, weight: Int = 1, sampleCount: Int? = nil,
         looking cases: @escaping @Sendable (Wish, Attempt) async throws -> [Case]
     ) {
         self.name = name
         self.weight = weight
+        self.sampleCount = sampleCount
         self.cases = cases
     }
 

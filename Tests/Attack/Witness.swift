@@ -12,12 +12,17 @@ struct Witness: Sendable {
     }
 
     /// The command of a core: it takes the lock, says “owning” and runs until it is ended. The kernel frees the lock with it.
-    var command: [String] {
+    var command: [String] { command(thenRunning: "sleep 1000") }
+
+    /// The command of a core that takes the lock and ends.
+    var shortCommand: [String] { command(thenRunning: "true") }
+
+    private func command(thenRunning rest: String) -> [String] {
         let script = """
             exec 9>>"$0/lock"
             flock -n 9 || { echo overlap >>"$0/overlaps"; flock -w "$1" 9 || echo longer >>"$0/overlaps"; }
             echo owning
-            exec sleep 1000
+            exec \(rest)
             """
         return ["sh", "-c", script, directory, "\(Self.windowSeconds)"]
     }

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Platform
 
-// Attacks the built program from outside: `sharedcore-attack [--brief] [--strict] [--only NAME] [--seed N] [--program PATH]`.
-// Scripts/attack gives it a mount namespace of its own.
+// Attacks the built program from outside: `sharedcore-attack [OPTION...]`. Scripts/attack names the options, and gives it
+// a mount namespace of its own.
 
 do {
     let options = try Options(Array(CommandLine.arguments.dropFirst()))

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LifecycleSimulation
 
 /// The table of the rules of background life: what every schedule of the simulations is judged by, and the mutants of the
@@ -50,5 +51,14 @@ struct LifecycleTable {
         }
         StandardProgress.tell("\(name): \(broken.isEmpty ? "not caught" : broken.sorted().joined(separator: "; "))")
         return Tried(name: name, broken: broken)
+    }
+}
+
+/// Standard error, where the progress goes.
+enum StandardProgress {
+    static func tell(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        // There is nobody left to tell when this fails.
+        _ = write(STDERR_FILENO, bytes, bytes.count)
     }
 }

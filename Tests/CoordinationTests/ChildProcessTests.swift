@@ -8,6 +8,12 @@ internal import Testing
 /// A child process that is driven by lines.
 @Suite("A child process")
 struct ChildProcessTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
     @Test("It is sent lines and answers with lines, until its input is closed")
     func lines() async throws {
         let child = try ChildProcess("cat", [], input: true)
@@ -53,6 +59,37 @@ struct ChildProcessTests {
             try #require(isNext, "\(line.prefix(16))")
         }
         #expect(await child.end() == .exited(0))
+    }
+
+    /// A process in which the system can be made to refuse things.
+    private func peer(failPoint: String? = nil, through arguments: [String] = []) async throws -> Peer {
+        let program = PeerProgram(path: try ChildProcess.built("sharedcore-test-peer"))
+        let peer = try Peer(program, environment: ["SHAREDCORE_FAIL_POINT": failPoint], through: arguments)
+        _ = try await peer.answer()
+        try await peer.tell("open \(directory.path(of: "group"))")
+        return peer
+    }
+
+    @Test("Where the system has no thread for what it does not read, the sender waits, and nothing is lost")
+    func withoutThread() async throws {
+        let peer = try await peer(failPoint: "pthread_create/child's:fail=11*")
+        #expect(try await peer.tell("unread") == "4000004")
+    }
+
+    @Test(
+        "It inherits nothing, also without close_range, as on an old kernel or behind a filter",
+        arguments: [true, false])
+    func descriptors(hasCall: Bool) async throws {
+        let peer = try await peer(failPoint: hasCall ? nil : "close_range:fail*")
+        #expect(try await peer.tell("inherited") == "0 1 2 3")
+    }
+
+    @Test("One that is not there is said to be so, also where SIGCHLD is ignored")
+    func absent() async throws {
+        let peer = try await peer(through: ["sh", "-c", "trap '' CHLD; exec \"$0\""])
+        try peer.send("absent")
+        let answer = try await peer.answer()
+        #expect(answer.contains("execve") && answer.contains("No such file"), "\(answer)")
     }
 
     @Test("A line to a process that has ended is an error and no signal")

@@ -1,12 +1,13 @@
 internal import CoreAPI
 internal import CoreAPITesting
-internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
 internal import TestSupport
 internal import Testing
 
-@Suite("Backups of groups in files", .timeLimit(.minutes(5)))
+@testable internal import FileNotifyBackend
+
+@Suite("Backups of groups in files", .timeLimit(.minutes(10)))
 struct BackupTests {
     private let directory: TemporaryDirectory
     private let path: String
@@ -256,6 +257,72 @@ struct BackupTests {
         #expect(throws: SharedCoreError.self) { try FileGroup.restore(left, into: directory.path(of: "other")) }
     }
 
+    @Test(
+        "S11: a group whose newest journal is gone is refused by all that open it, with the way out",
+        arguments: [true, false])
+    func refusesWithoutSuccessor(isOnDisk: Bool) async throws {
+        let frozen = try await PeerProcess.joining(path)
+        try await frozen.tell("put key 1")
+        try await frozen.tell("arm commit.afterLock:stop")
+        try frozen.send("put key 2")
+        try await frozen.stopped()
+        let writer = try await PeerProcess.joining(path, disk: isOnDisk)
+        try await writer.tell("put key 3")
+        for peer in [frozen, writer] {
+            await peer.killNow()
+            try await peer.ended()
+        }
+        // As a copy that was made of only some of the files.
+        try Directory(path: path).remove("journal-2")
+        let names = TemporaryDirectory.names(in: path).sorted()
+        for access in [FileGroupOptions.Access.participant, .readOnly] {
+            let error = await #expect(throws: SharedCoreError.self) {
+                try await FileGroup.open(directory: path, options: FileGroupOptions(access: access)).close()
+            }
+            #expect(error?.code == .corrupt, "\(String(describing: error))")
+            for part in ["journal-2 is missing", "backup", "sharedcore salvage"] {
+                #expect(error?.message.contains(part) == true, "\(String(describing: error))")
+            }
+        }
+        // In another run of the machine, as on another one, only what the disk had is missed: the rest may have been lost with the
+        // power.
+        let restarted = FileGroupOptions(clock: ManualClock())
+        if isOnDisk {
+            let found = try await code { try await FileGroup.open(directory: path, options: restarted).close() }
+            #expect(found == .corrupt)
+            #expect(TemporaryDirectory.names(in: path).sorted() == names)
+            // The way out.
+            let left = try SalvagedGroup(readingFrom: path)
+            _ = try left.write(to: backup)
+            _ = try restore(backup, into: directory.path(of: "other"))
+            try await expectAgreement(in: directory.path(of: "other"), key: "key", value: "1")
+        } else {
+            let group = try await FileGroup.open(directory: path, options: restarted)
+            #expect(try await group.text("key") == "1")
+            await group.close()
+        }
+    }
+
+    @Test("S11: damage in what the disk had is no loss of power: another run of the machine refuses it as well")
+    func damageBeforeRestart() async throws {
+        let peer = try await PeerProcess.joining(path, disk: true)
+        for number in 0..<20 { try await peer.tell("put key\(number) value\(number)") }
+        await peer.killNow()
+        try await peer.ended()
+        let file = try OpenFile(path: path + "/journal-1", .write)
+        let byte = try #require(try file.read(count: 1, at: 4096 + 1000).first)
+        try file.write([byte ^ 1], at: 4096 + 1000)
+        let restarted = FileGroupOptions(clock: ManualClock())
+        let error = await #expect(throws: SharedCoreError.self) {
+            try await FileGroup.open(directory: path, options: restarted).close()
+        }
+        #expect(error?.code == .corrupt && error?.message.contains("damaged at byte") == true)
+        try file.write([byte], at: 4096 + 1000)
+        let group = try await FileGroup.open(directory: path, options: restarted)
+        #expect(try await group.text("key19") == "value19")
+        await group.close()
+    }
+
     @Test("S16: a backup that was killed can be made again, and is no group until then")
     func killedBackup() async throws {
         let peer = try PeerProcess(failPoint: "copy.beforeJournal:kill")
@@ -450,5 +517,31 @@ struct BackupTests {
         #expect(try await group.state(of: "news").state == 7)
         #expect(try await group.state(of: "plain").count == 1)
         await group.close()
+    }
+
+    /// What a program of layout 3 does with the first page of a file: it looks for its magic word and, behind that, for its own
+    /// version, and refuses every other one as `incompatible`, whatever follows. What begins with other bytes it takes for damage.
+    private func versionForLayoutThree(_ page: [UInt8], magic: [UInt8]) -> UInt64? {
+        guard page.count == 4096, page.starts(with: magic) else { return nil }
+        return page[8..<16].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    @Test("S11: a program of layout 3 finds another version in the files of this one, and takes them for no damage")
+    func laterLayout() async throws {
+        let old = directory.path(of: "old")
+        try await LayoutThreeGroup.write(to: old)
+        let group = try await FileGroup.open(directory: path)
+        try await group.put("key", [1])
+        #expect(try await group.compactNow())
+        let journal = GroupDirectory.journalName(group.generation)
+        await group.close()
+        for (name, present) in [("sessions", "sessions"), ("journal-1", journal)] {
+            let former = try OpenFile(path: old + "/" + name, .read).read(count: 4096, at: 0)
+            let new = try OpenFile(path: path + "/" + present, .read).read(count: 4096, at: 0)
+            let magic = Array(former.prefix(8))
+            #expect(versionForLayoutThree(former, magic: magic) == 3)
+            #expect(versionForLayoutThree(new, magic: magic) == JournalHeader.layoutVersion)
+        }
+        #expect(JournalHeader.layoutVersion == 4)
     }
 }

@@ -6,7 +6,7 @@ internal import Testing
 
 @Suite("Two processes in one group")
 struct BasicsTests {
-    @Test("S4: what another process has committed is read", .timeLimit(.minutes(2)))
+    @Test("S4: what another process has committed is read", .timeLimit(.minutes(10)))
     func readsWhatAnotherProcessCommitted() async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))
@@ -18,7 +18,7 @@ struct BasicsTests {
         await group.close()
     }
 
-    @Test("N4: a post of another process wakes an observer", .timeLimit(.minutes(2)))
+    @Test("N4: a post of another process wakes an observer", .timeLimit(.minutes(10)))
     func postWakes() async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))
@@ -31,7 +31,7 @@ struct BasicsTests {
         await group.close()
     }
 
-    @Test("N9, W1: who listens is woken at once also after others have replaced the journal", .timeLimit(.minutes(2)))
+    @Test("N9, W1: who listens is woken at once also after others have replaced the journal", .timeLimit(.minutes(10)))
     func wokenInTheNextJournal() async throws {
         let directory = try TemporaryDirectory()
         let listener = try await PeerProcess.joining(directory.path(of: "group"), failPoint: onlyWhenWoken)
@@ -44,7 +44,7 @@ struct BasicsTests {
         }
     }
 
-    @Test("N4: a process that the system gives no inotify instance is woken all the same", .timeLimit(.minutes(2)))
+    @Test("N4: a process that the system gives no inotify instance is woken all the same", .timeLimit(.minutes(10)))
     func wokenWithoutInotify() async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))

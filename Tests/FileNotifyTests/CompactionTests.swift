@@ -9,7 +9,7 @@ internal import Testing
 
 @testable internal import FileNotifyBackend
 
-@Suite("A journal that is replaced", .timeLimit(.minutes(5)))
+@Suite("A journal that is replaced", .timeLimit(.minutes(10)))
 struct CompactionTests {
 
     @Test("W1, N9: what a compaction came across under the lock reaches the watches also when the compaction fails")

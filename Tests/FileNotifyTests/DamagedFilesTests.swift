@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import FileNotifyBackend
 
-@Suite("Files that are damaged", .timeLimit(.minutes(5)))
+@Suite("Files that are damaged", .timeLimit(.minutes(10)))
 struct DamagedFilesTests {
     /// A group with some content that nobody has open; its path.
     private func group(in directory: TemporaryDirectory) async throws -> String {

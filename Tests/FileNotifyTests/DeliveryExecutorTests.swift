@@ -9,7 +9,7 @@ internal import Testing
 
 /// Tasks that run on the threads that hear of news.
 // One after the other: there is one such thread in a process, and one of these tests blocks it.
-@Suite("Tasks that run where news is heard", .serialized, .timeLimit(.minutes(5)))
+@Suite("Tasks that run where news is heard", .serialized, .timeLimit(.minutes(10)))
 struct DeliveryExecutorTests {
     @Test("N4: a task that prefers it is woken each time, by the thread that hears of the post")
     func hearsItself() async throws {

@@ -5,7 +5,7 @@ internal import Glibc
 internal import TestSupport
 internal import Testing
 
-@Suite("The directory of a group", .timeLimit(.minutes(2)))
+@Suite("The directory of a group", .timeLimit(.minutes(10)))
 struct DirectoryTests {
     private func refusal(of path: String) async throws -> SharedCoreError.Code? {
         try await code { try await FileGroup.open(directory: path) }

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import FileNotifyBackend
 
-@Suite("Processes that are disturbed", .serialized, .timeLimit(.minutes(5)))
+@Suite("Processes that are disturbed", .serialized, .timeLimit(.minutes(10)))
 struct DisturbanceTests {
     @Test("N9: the system says so when its queue has overflowed")
     func overflowIsReported() throws {

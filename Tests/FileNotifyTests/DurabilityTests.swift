@@ -6,7 +6,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-@Suite("Durability on the disk", .timeLimit(.minutes(5)))
+@Suite("Durability on the disk", .timeLimit(.minutes(10)))
 struct DurabilityTests {
     /// The commit word and the durable tail of a group's first journal.
     private func words(of path: String) throws -> (tail: Int, durable: Int) {

@@ -7,7 +7,7 @@ internal import TestSupport
 internal import Testing
 
 /// The cases that only the file backend has. What each is worth, the mutants in `FileCases` show.
-@Suite("Cases of the files' own", .serialized, .timeLimit(.minutes(5)))
+@Suite("Cases of the files' own", .serialized, .timeLimit(.minutes(10)))
 struct FileCasesTests {
     @Test("files", arguments: FileCases.all)
     func files(conformanceCase: ConformanceCase) async throws {

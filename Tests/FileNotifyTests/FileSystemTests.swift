@@ -7,12 +7,10 @@ internal import Testing
 
 @testable internal import FileNotifyBackend
 
-@Suite("File systems that lack something, or refuse to answer", .timeLimit(.minutes(2)))
+@Suite("File systems that lack something, or refuse to answer", .timeLimit(.minutes(10)))
 struct FileSystemTests {
-    /// A fail point of all calls, on a file system without files that have no name.
-    private func always(_ name: String) -> String {
-        name + ":fail*,openat(O_TMPFILE):fail=95*"
-    }
+    /// A file system without files that have no name (EOPNOTSUPP) and without RENAME_NOREPLACE (EINVAL).
+    private let withoutRename = "openat(O_TMPFILE):fail=95*,renameat2:fail=22*"
 
     @Test("S9, E1: a listing that the system cuts short is an error, not a directory without the rest")
     func partialListing() async throws {
@@ -22,7 +20,7 @@ struct FileSystemTests {
         try await group.put("key", text: "kept")
         await group.close()
         // To the system's clock, the machine was started anew: the newest journal is looked for.
-        let peer = try PeerProcess(failPoint: "directory.read:fail*")
+        let peer = try PeerProcess(failPoint: "readdir:fail*")
         _ = try await peer.answer()
         try peer.send("open \(path)")
         let answer = try await peer.answer()
@@ -36,7 +34,7 @@ struct FileSystemTests {
     func renameByLink() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
-        let peer = try await PeerProcess.joining(path, failPoint: always("rename.noReplace"))
+        let peer = try await PeerProcess.joining(path, failPoint: withoutRename)
         try await peer.tell("put key one")
         #expect(try await peer.tell("compact") == "true")
         let group = try await FileGroup.open(directory: path)
@@ -95,11 +93,46 @@ struct FileSystemTests {
         #expect(refusal == (isKept ? nil : .unsupported))
     }
 
+    /// Lines of `/proc/self/mountinfo`, in all forms: with no optional field, with several, with escaped spaces, and one that is cut.
+    private static let mounts = """
+        22 27 0:21 / /proc rw,nosuid - proc proc rw
+        41 27 0:36 / /mnt/shared\\040files rw,relatime - virtiofs tag rw
+        42 27 0:37 / /mnt/far rw shared:7 master:2 propagate_from:1 - fuse.sshfs me@host:/home rw,user_id=0
+        43 27 0:38 / /mnt/- rw shared:1 - fuse.bindfs /srv/-\\040dir rw
+        44 27 0:39 / /mnt/plain rw - fuse /dev/fuse rw
+        45 27 0:40 / /mnt/cut rw shared:1
+        4 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,discard
+        """
+
+    @Test("S9: of file systems with the number of FUSE, the table of mounts tells which are another machine's")
+    func mountTypes() {
+        let types = [
+            (22, "proc"), (41, "virtiofs"), (42, "fuse.sshfs"), (43, "fuse.bindfs"), (44, "fuse"), (45, nil),
+            (4, "ext4"),
+            (7, nil),
+        ]
+        for (mount, type) in types { #expect(FileSystemKind.mountType(of: mount, inTable: Self.mounts) == type) }
+        let kinds = ["virtiofs": true, "fuse.sshfs": true, "fuse.bindfs": false, "fuse": false]
+        for (type, isRemote) in kinds {
+            let kind = FileSystemKind(rawValue: 0x6573_5546, mountType: type)
+            #expect(kind.isRemote == isRemote && kind.description == type)
+            #expect(!kind.keepsReservedSpace && !kind.reportsWrites)
+        }
+        // As before where the table cannot be read.
+        #expect(!FileSystemKind(rawValue: 0x6573_5546).isRemote)
+        let refusal = SharedCoreError.remote(
+            FileSystemKind(rawValue: 0x6573_5546, mountType: "virtiofs"), at: "/shared")
+        #expect(refusal.code == .unsupported && refusal.location == "/shared")
+        for part in ["is on virtiofs,", "locks and mapped pages", "local file system, or a hub"] {
+            #expect(refusal.message.contains(part), "\(refusal.message)")
+        }
+    }
+
     @Test("E1: where links are impossible as well, the error names the file system, what it lacks and the way out")
     func neitherRenameNorLink() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
-        let peer = try PeerProcess(failPoint: always("rename.noReplace") + "," + always("rename.link"))
+        let peer = try PeerProcess(failPoint: withoutRename + ",linkat:fail=1*")
         _ = try await peer.answer()
         try peer.send("open \(path)")
         let answer = try await peer.answer()

@@ -8,7 +8,7 @@ internal import Testing
 @testable internal import FileNotifyBackend
 @testable internal import StoreEngine
 
-@Suite("The frames of a journal", .timeLimit(.minutes(5)))
+@Suite("The frames of a journal", .timeLimit(.minutes(10)))
 struct FrameTests {
     private let directory: TemporaryDirectory
     private let path: String

@@ -7,7 +7,7 @@ internal import TestSupport
 internal import Testing
 
 /// The group lies in a small file system in memory, which only the peers see: the first one's own mount namespace.
-@Suite("A full disk", .timeLimit(.minutes(5)))
+@Suite("A full disk", .timeLimit(.minutes(10)))
 struct FullDiskTests {
     private static let isRoot = geteuid() == 0
 
@@ -439,6 +439,31 @@ struct FullDiskTests {
         defer { close(file) }
         let page = [UInt8](repeating: 1, count: 4096)
         while write(file, page, page.count) > 0 {}
+    }
+
+    @Test(
+        "S10: a copy of the directory with holes, or without the spare file, has its space again when it is opened",
+        arguments: ["cp -r --sparse=always old group", "cp -r old group && rm group/spare"])
+    func sparseCopy(copy: String) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path
+        let first = try await firstPeer(at: path, size: "3m")
+        try await first.tell("fill kept/ 100 3000")
+        try await first.tell("close")
+        let words =
+            command(enteringDiskOf: first) + ["sh", "-c", "cd '\(path)' && mv group old && \(copy) && rm -r old"]
+        let copying = try ChildProcess(words[0], Array(words.dropFirst()))
+        #expect(await copying.end() == .exited(0))
+        let second = try await peer(beside: first, at: path)
+        for round in 0..<3 {
+            try takeAllSpace(at: path, in: first)
+            try await second.tell("takeOvers owner 500")
+            let guest = try await peer(beside: first, at: path)
+            try await guest.tell("hold owner guest\(round)")
+            await guest.killNow()
+            #expect(try await second.tell("sessions").split(separator: " ").count == 1)
+            #expect(try await second.tell("compact") == "true")
+        }
     }
 
     @Test(

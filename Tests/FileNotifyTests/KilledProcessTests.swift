@@ -5,7 +5,7 @@ internal import Glibc
 internal import TestSupport
 internal import Testing
 
-@Suite("A process that is killed", .timeLimit(.minutes(5)))
+@Suite("A process that is killed", .timeLimit(.minutes(10)))
 struct KilledProcessTests {
     @Test("S9: killed in a compaction, it harms nothing, and the next one succeeds", arguments: FailPointSet.compaction)
     func compactionIsHarmless(place: String) async throws {

@@ -6,7 +6,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-@Suite("A group that is opened to look only", .timeLimit(.minutes(5)))
+@Suite("A group that is opened to look only", .timeLimit(.minutes(10)))
 struct ReaderTests {
     private var readOnly: FileGroupOptions { FileGroupOptions(access: .readOnly) }
 

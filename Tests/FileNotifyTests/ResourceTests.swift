@@ -49,6 +49,46 @@ struct ResourceTests {
         String(decoding: try OpenFile(path: path, .read).read(count: 1 << 16, at: 0), as: UTF8.self)
     }
 
+    /// Whether each mapping that a process has of a file is locked in memory, by the system's table of mappings
+    /// (proc_pid_smaps(5)): the flag `lo`.
+    private func locks(of file: String, in process: Int32) throws -> [Bool] {
+        // By its number in the file system: one that was made without a name is not listed by the name that it has.
+        let number = try FileStatus(ofPath: file).identity.number
+        var isOfFile = false
+        var locks: [Bool] = []
+        let path = "/proc/\(process)/smaps"
+        let table = String(decoding: try OpenFile(path: path, .read).read(count: 16 << 20, at: 0), as: UTF8.self)
+        for line in table.split(separator: "\n") {
+            if let first = line.first, first.isHexDigit, !first.isUppercase {
+                let fields = line.split(separator: " ")
+                isOfFile = fields.count > 4 && UInt64(fields[4]) == number
+            } else if isOfFile, line.hasPrefix("VmFlags:") {
+                locks.append(line.split(separator: " ").contains("lo"))
+            }
+        }
+        return locks
+    }
+
+    @Test("S9: the page with the commit word stays in memory, in each journal that a participant comes to")
+    func lockedPages() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path)
+        let group = try await FileGroup.open(directory: path)
+        for generation in 1...2 {
+            let journal = path + "/journal-\(generation)"
+            #expect(try locks(of: journal, in: peer.pid) == [true])
+            #expect(try locks(of: path + "/sessions", in: peer.pid) == [true])
+            if generation == 1 { #expect(try await group.compactNow()) }
+            // What it reads it reads in the journal that the group has come to.
+            try await peer.tell("put key \(generation)")
+        }
+        // A process that only looks changes no word, and may lock nothing.
+        let reader = try await PeerProcess.joining(path + " readOnly")
+        #expect(try locks(of: path + "/journal-2", in: reader.pid) == [false])
+        await group.close()
+    }
+
     @Test("W4: 100,000 watches and observations leave no descriptor, bell or cursor", .enabled(if: TestScope.isCheck))
     func watchesLeaveNothing() async throws {
         let directory = try TemporaryDirectory()

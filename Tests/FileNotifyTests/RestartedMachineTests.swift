@@ -6,7 +6,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-@Suite("A machine that was started anew", .timeLimit(.minutes(5)))
+@Suite("A machine that was started anew", .timeLimit(.minutes(10)))
 struct RestartedMachineTests {
     private func options(_ clock: ManualClock) -> FileGroupOptions {
         FileGroupOptions(clock: clock)

@@ -8,7 +8,7 @@ internal import StoreEngine
 internal import TestSupport
 internal import Testing
 
-@Suite("Sessions of processes", .timeLimit(.minutes(5)))
+@Suite("Sessions of processes", .timeLimit(.minutes(10)))
 struct SessionTests {
     @Test("L2: a process number that was used again is not taken for the process that had it")
     func numberUsedAgain() throws {

@@ -41,7 +41,7 @@ struct SystemErrorTests {
     }
 
     @Test(
-        "E1: a group is refused with a reason where the process has too few descriptors left", .timeLimit(.minutes(2)))
+        "E1: a group is refused with a reason where the process has too few descriptors left", .timeLimit(.minutes(10)))
     func fewDescriptors() async throws {
         let directory = try TemporaryDirectory()
         let peer = try PeerProcess(through: ["sh", "-c", "ulimit -n 34 && exec \"$0\""])

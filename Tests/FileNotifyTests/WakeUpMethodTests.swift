@@ -7,7 +7,7 @@ internal import TestSupport
 internal import Testing
 
 /// What a process does that the system lets watch no files, or not these.
-@Suite("Waiting without reports of writes", .timeLimit(.minutes(5)))
+@Suite("Waiting without reports of writes", .timeLimit(.minutes(10)))
 struct WakeUpMethodTests {
     /// Why a peer cannot watch the bells.
     enum Obstacle: String, CaseIterable, CustomTestStringConvertible {
@@ -196,7 +196,7 @@ struct WakeUpMethodTests {
     @Test("E1: one where processes cannot share memory is refused at open as unsupported")
     func noSharedMemory() async throws {
         let directory = try TemporaryDirectory()
-        let peer = try PeerProcess(failPoint: "page.map:fail")
+        let peer = try PeerProcess(failPoint: "mmap:fail=19")
         _ = try await peer.answer()
         try peer.send("open \(directory.path(of: "group"))")
         let answer = try await peer.answer()

@@ -107,7 +107,7 @@ extension KeeperTests {
             defer { kill(keeper, SIGCONT) }
             try await until("the keeper was asked, and did not answer", ["sharedcore_keeper_running 0"])
             #expect(await (try group.run(["push", "1@x"])).end() == .exited(0))
-            try await until("the Executor is told of", ["sharedcore_executors_running 1"], timeout: .seconds(60))
+            try await until("the Executor is told of", ["sharedcore_executors_running 1"], timeout: TestTimeout.long)
             host.signal(SIGTERM)
             #expect(await host.end() == .exited(0))
         }

@@ -3,7 +3,7 @@ internal import CoreAPITesting
 internal import NetworkMonitor
 internal import Testing
 
-@Suite("Messages that no kernel sends", .timeLimit(.minutes(5)))
+@Suite("Messages that no kernel sends", .timeLimit(.minutes(10)))
 struct GarbageTests {
     /// Everything that there is to read, as it was recorded and as messages of our own.
     private func datagrams() throws -> [[UInt8]] {

@@ -4,7 +4,7 @@ internal import NetworkMonitor
 internal import Testing
 
 /// In the network that the tests run in, whatever it is.
-@Suite("A monitor of this machine", .timeLimit(.minutes(5)), .serialized)
+@Suite("A monitor of this machine", .timeLimit(.minutes(10)), .serialized)
 struct MonitorTests {
     @Test("It knows the state when it is open, and a stream begins with it")
     func opened() async throws {

@@ -3,7 +3,7 @@ internal import Testing
 
 /// Real networks, each in a namespace, and real reports. `wan` is an end of a cable whose other end is `far`.
 @Suite(
-    "Networks of one's own", .timeLimit(.minutes(5)),
+    "Networks of one's own", .timeLimit(.minutes(10)),
     .enabled("needs network namespaces (root, or user namespaces), iproute2 and veth", OwnNetwork.isAllowed))
 struct NamespaceTests {
     private static let cable = "ip link add wan type veth peer name far; ip link set far up; ip link set wan up"

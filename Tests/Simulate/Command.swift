@@ -1,4 +1,5 @@
 internal import Simulation
+internal import Synchronization
 
 /// What the program is asked to do.
 struct Command {
@@ -60,5 +61,108 @@ struct Command {
             return true
         }
         return judge(report)
+    }
+}
+
+/// What is wrong with the arguments.
+struct CommandLineProblem: Error {
+    let sentence: String
+}
+
+/// Hands out seeds.
+final class Counter: Sendable {
+    private let next: Atomic<UInt64>
+
+    init(_ first: UInt64) {
+        next = Atomic(first)
+    }
+
+    func take(_ count: UInt64) -> UInt64 {
+        next.add(count, ordering: .relaxed).oldValue
+    }
+}
+
+extension Command {
+    /// Tells the story of one schedule, in its shortest form when it breaks a rule. Gives whether it breaks none.
+    func tell(_ seed: UInt64) -> Bool {
+        var schedule = Schedule(seed: seed)
+        var coverage = Coverage()
+        let first = Run(schedule, damagedBy: mutant, coverage: &coverage)
+        if let violation = first.violation, !isWhole {
+            let rule = violation.prefix { $0 != ":" }
+            var runs = 0
+            let whole = schedule.incidents.count
+            schedule = schedule.shrunk { candidate in
+                runs += 1
+                return Run(candidate, damagedBy: mutant, coverage: &coverage).violation?.hasPrefix(rule) == true
+            }
+            print("Shrunk from \(whole) incidents to \(schedule.incidents.count) in \(runs) runs.")
+        }
+        let run = Run(schedule, damagedBy: mutant, coverage: &coverage, isTold: true)
+        for line in run.lines { print(line) }
+        print(run.violation.map { "seed \(seed) breaks a rule. \($0)" } ?? "seed \(seed) breaks no rule.")
+        return run.violation == nil
+    }
+}
+
+extension Command {
+    /// Prints what a campaign came to. Gives whether no rule was broken and no transition is missing.
+    func judge(_ report: Campaign.Report) -> Bool {
+        print(
+            "\(report.schedules) schedules with \(report.events) events, \(report.histories.count) distinct histories")
+        print("faults:")
+        for fault in Fault.allCases { print("  \(report.faults[fault] ?? 0) \(fault.rawValue)") }
+        let missing = MachineTransition.required.filter { report.coverage[$0] == 0 }
+        print(
+            "\(MachineTransition.required.count - missing.count) of \(MachineTransition.required.count) transitions taken"
+        )
+        for transition in missing { print("never taken: \(transition)") }
+        for failure in report.failures.prefix(10) {
+            print("seed \(failure.seed): \(failure.violation)")
+        }
+        return missing.isEmpty && report.failures.isEmpty
+    }
+
+    /// Runs schedules of each mutant until one breaks a rule. Gives whether all were caught.
+    func tryMutants() async -> Bool {
+        var survivors = 0
+        for mutant in Mutant.all {
+            let limit = schedules ?? 50_000
+            let report = Campaign(seeds: first..<first + limit, damagedBy: mutant, patience: 1).run()
+            if let failure = report.failures.first {
+                print("caught after \(report.schedules) schedules: \(mutant.name) (\(failure.violation))")
+            } else {
+                survivors += 1
+                print("SURVIVED \(report.schedules) schedules: \(mutant.name)")
+            }
+        }
+        return survivors == 0
+    }
+}
+
+extension Command {
+    /// Runs schedules on all workers. Each takes the next part when it is done with one.
+    func campaign(_ schedules: UInt64, damagedBy mutant: Mutant? = nil, patience: Int = 10) async -> Campaign.Report {
+        let end = first + schedules
+        let next = Counter(first)
+        let part: UInt64 = 250
+        var report = Campaign.Report()
+        await withTaskGroup(of: Campaign.Report.self) { group in
+            for _ in 0..<workers {
+                group.addTask {
+                    var sum = Campaign.Report()
+                    while sum.failures.count < patience {
+                        let start = next.take(part)
+                        guard start < end else { break }
+                        let seeds = start..<min(start + part, end)
+                        sum.add(Campaign(seeds: seeds, damagedBy: mutant, patience: patience).run())
+                    }
+                    return sum
+                }
+            }
+            for await part in group { report.add(part) }
+        }
+        report.failures.sort { $0.seed < $1.seed }
+        return report
     }
 }

@@ -111,7 +111,7 @@ extension ZMQTests {
             let client = try await stage.client(at: endpoint)
             try await client.put("mine", [1], lifetime: .session)
             await first.stop()
-            FailPoint.arm("link.connect:fail,link.connect:fail")
+            FailPoint.arm("link.connect:fail*2")
             defer { FailPoint.arm("") }
             let second = try await stage.hub(at: [endpoint])
             #expect(try await client.get("mine")?.value == [1])

@@ -289,7 +289,7 @@ extension ZMQTests {
             order.hold()
             let commit = Task { try await client.put("k", [1]) }
             try await eventually("a request waits for the order") { order.waitingCount > 0 }
-            for _ in 0..<80 { try await sender.say([UInt8](repeating: 0xFF, count: 1 << 20)) }
+            for _ in 0..<(Intake.limit + 16) { try await sender.say([UInt8](repeating: 0xFF, count: 1 << 10)) }
             try await eventually("more was sent than is taken in") { await service.intake.isFull }
             // Since then long enough for the sender's as well, which began anew with its last message that was taken in.
             try await eventually("the other's lease is over") { await service.leaseLeft(silent) < .seconds(-2) }

@@ -64,11 +64,12 @@ extension ZMQTests {
             await second.stop()
         }
 
-        private static let deafness = [String](repeating: "link.follow:fail", count: 100).joined(separator: ",")
+        private static let deafness = "link.follow:fail*"
 
         @Test("L1: whoever closes while there is no hub is ended by the next one", arguments: [true, false])
         func closedWithoutHub(isProtected: Bool) async throws {
-            if !isProtected { FailPoint.arm("link.stayBehind:fail") }
+            // Each time: a link that an earlier test has let go may be closing still.
+            if !isProtected { FailPoint.arm("link.stayBehind:fail*") }
             defer { FailPoint.arm("") }
             let first = try await stage.hub(at: [endpoint])
             let (leaving, staying) = (try await stage.client(at: endpoint), try await stage.client(at: endpoint))
@@ -80,7 +81,6 @@ extension ZMQTests {
                     try await staying.sessions().map(\.id) == [staying.session.id]
                 }
             } else {
-                #expect(!FailPoint.isActive("link.stayBehind"))
                 #expect(await leaving.link.isOver)
                 #expect(try await staying.sessions().count == 2)
             }

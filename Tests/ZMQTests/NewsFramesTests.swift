@@ -38,9 +38,7 @@ extension ZMQTests {
             let client = try await stage.client()
             let stream = try await subscription(at: stage.endpoint)
             order.hold()
-            if !burst.isBatched {
-                FailPoint.arm([String](repeating: "hub.batch:fail", count: 2 * count).joined(separator: ","))
-            }
+            if !burst.isBatched { FailPoint.arm("hub.batch:fail*\(2 * count)") }
             defer { FailPoint.arm("") }
             let value = [UInt8](repeating: 1, count: valueByteCount)
             let commits = (0..<count).map { number in

@@ -30,7 +30,7 @@ extension ZMQTests {
         }
 
         private func arm(_ name: String) {
-            FailPoint.arm([String](repeating: "\(name):fail", count: 100).joined(separator: ","))
+            FailPoint.arm("\(name):fail*")
         }
 
         @Test("while the end of its session is being recorded, it asks again soon", arguments: [true, false])

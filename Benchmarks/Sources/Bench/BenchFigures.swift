@@ -1,6 +1,7 @@
 internal import BackendRegistry
 internal import Coordination
 internal import CoreAPI
+internal import ProgramOutput
 
 /// The figures by name, each with what it is compared with.
 struct BenchFigures: Sendable {
@@ -38,17 +39,17 @@ struct BenchFigures: Sendable {
 
     let programs: BenchPrograms
     private(set) var stage: BenchStage
-    let memory: MemoryBenchStage?
+    private let isInMemory: Bool
     let executors: ExecutorBench?
 
     init(programs: BenchPrograms, group: BackendConfiguration) throws {
         self.programs = programs
         let directory = group.stateDirectory
         stage = BenchStage(programs: programs, group: group, directory: directory)
-        memory = group.backend == "memory" ? MemoryBenchStage(directory: directory) : nil
+        isInMemory = group.backend == "memory"
         executors =
-            memory == nil
-            ? try ExecutorBench(programs: programs, group: stage.isolated("executors"), directory: directory) : nil
+            isInMemory
+            ? nil : try ExecutorBench(programs: programs, group: stage.isolated("executors"), directory: directory)
     }
 
     func close() async {
@@ -63,7 +64,7 @@ struct BenchFigures: Sendable {
         figures.stage = stage.alone(name)
         var figure = try await figures.comparedFigure(name, rounds: rounds)
         // Limits and peers are processes: nothing to compare the participants of one process with.
-        if memory != nil { (figure.limit, figure.peers, figure.beside) = (nil, [], []) }
+        if isInMemory { (figure.limit, figure.peers, figure.beside) = (nil, [], []) }
         return figure
     }
 
@@ -72,48 +73,42 @@ struct BenchFigures: Sendable {
         case "handover":
             Figure(
                 name: name, unit: "ms", rounds: rounds ?? 20,
-                own: own {
-                    try await $0.handover()
-                } or: {
-                    try await $0.handover(.sharedcore)
-                },
+                own: own("handover") { try await $0.handover() },
                 limit: .init(name: "two round trips through pipes, in C") {
                     [try await programs.limit("roundtrips")[0] / 1e6]
                 },
                 peers: [
-                    .init(name: Self.flag) { [try await stage.handover(.flag)] },
-                    .init(name: Self.lease + ", asked at a renewal") { [try await stage.handover(.lease)] },
+                    .init(name: Self.flag) { [try await stage.driver(.flag, "handover").handover()] },
+                    .init(name: Self.lease + ", asked at a renewal") {
+                        [try await stage.driver(.lease, "handover").handover()]
+                    },
                 ],
                 beside: [
                     .init(name: "to a Main whose process has owned before") { [stage] in
-                        [try await stage.handover(.sharedcore, hasOwned: true)]
+                        [try await stage.driver(.sharedcore, "handover").handoverToVeteran()]
                     }
                 ])
         case "takeover.kill":
             Figure(
                 name: name, unit: "ms", rounds: rounds ?? 20,
-                own: own {
-                    try await $0.takeoverAfterKill()
-                } or: {
-                    try await $0.takeoverAfterKill(.sharedcore)
-                },
+                own: own("kill") { try await $0.takeoverAfterKill() },
                 limit: .init(name: "SIGKILL to a readable pidfd, in C") { [try await programs.limit("kill")[0] / 1e6] },
                 peers: [
-                    .init(name: Self.flag, rounds: 2, isSlow: true) { [try await stage.takeoverAfterKill(.flag)] },
-                    .init(name: Self.lease) { [try await stage.takeoverAfterKill(.lease)] },
+                    .init(name: Self.flag, rounds: 2, isSlow: true) {
+                        [try await stage.driver(.flag, "kill").takeoverAfterKill()]
+                    },
+                    .init(name: Self.lease) { [try await stage.driver(.lease, "kill").takeoverAfterKill()] },
                 ])
         case "takeover.frozen":
             Figure(
                 name: name, unit: "ms", rounds: rounds ?? 10,
-                own: own {
-                    try await $0.takeoverFromFrozen()
-                } or: {
-                    try await $0.takeoverFromFrozen(.sharedcore)
-                },
+                own: own("frozen") { try await $0.takeoverFromFrozen() },
                 limit: nil,
                 peers: [
-                    .init(name: Self.flag, rounds: 2, isSlow: true) { [try await stage.takeoverFromFrozen(.flag)] },
-                    .init(name: Self.lease) { [try await stage.takeoverFromFrozen(.lease)] },
+                    .init(name: Self.flag, rounds: 2, isSlow: true) {
+                        [try await stage.driver(.flag, "frozen").takeoverFromFrozen()]
+                    },
+                    .init(name: Self.lease) { [try await stage.driver(.lease, "frozen").takeoverFromFrozen()] },
                 ])
         case "burst.100":
             burst(rounds: rounds ?? 3)
@@ -134,7 +129,7 @@ struct BenchFigures: Sendable {
                     },
                 ])
         case _ where StoreFigures.names.contains(name):
-            try await StoreFigures(programs: programs, stage: stage, isInMemory: memory != nil)
+            try await StoreFigures(programs: programs, stage: stage, isInMemory: isInMemory)
                 .figure(name, rounds: rounds)
         case _ where GrowthFigures.names.contains(name):
             GrowthFigures(programs: programs, stage: stage).figure(name, rounds: rounds)
@@ -149,12 +144,61 @@ struct BenchFigures: Sendable {
 
     /// SharedCore's own measurement: participants of one process where the backend lives in one.
     func own(
-        _ inMemory: @escaping @Sendable (MemoryBenchStage) async throws -> Double,
-        or withProcesses: @escaping @Sendable (BenchStage) async throws -> Double
+        _ name: String, _ scenario: @escaping @Sendable (any BenchDriver) async throws -> Double
     ) -> Figure.Measurement {
-        { [memory, stage] in
-            if let memory { return [try await inMemory(memory)] }
-            return [try await withProcesses(stage)]
+        { [isInMemory, stage] in
+            guard isInMemory else { return [try await scenario(stage.driver(.sharedcore, name))] }
+            return [try await MemoryBenchDriver.sample(in: stage.place(name), scenario)]
         }
+    }
+}
+
+/// The figures of Executor programs.
+extension BenchFigures {
+    func burst(rounds: Int) -> Figure {
+        let (size, coreStart) = (Self.burstSize, Self.coreStart)
+        return Figure(
+            name: "burst.100", unit: "ms", rounds: rounds,
+            own: own("burst") { try await $0.burst(of: size, coreStart: coreStart) },
+            limit: .init(name: "one core's run and 100 process starts in C") {
+                [try await programs.limit("starts", String(size))[0] / 1e6 + Double(coreStart.clampedNanoseconds) / 1e6]
+            },
+            peers: [
+                .init(name: Self.flag) {
+                    [try await stage.driver(.flag, "burst").burst(of: size, coreStart: coreStart)]
+                },
+                .init(name: Self.lease, rounds: 1) {
+                    [try await stage.driver(.lease, "burst").burst(of: size, coreStart: coreStart)]
+                },
+            ],
+            beside: [
+                .init(name: "one core's run and 100 starts of the participant's program, which does nothing") {
+                    [try await stage.starts(of: size) + Double(coreStart.clampedNanoseconds) / 1e6]
+                }
+            ])
+    }
+
+    func executorStart(rounds: Int) async throws -> Figure {
+        let executors = try needed()
+        return Figure(
+            name: "executor.start", unit: "ms", rounds: rounds, own: { [try await executors.start()] },
+            limit: .init(name: "start to end of a static program in C") {
+                let run = try await programs.measure(programs.least)
+                return [run.start.milliseconds(to: run.end)]
+            })
+    }
+
+    func executorMemory(rounds: Int) async throws -> Figure {
+        let executors = try needed()
+        return Figure(
+            name: "executor.memory", unit: "MB", rounds: rounds, own: { [try await executors.memory()] },
+            limit: .init(name: "a static program in C") {
+                [try await programs.measure(programs.least).megabytes]
+            })
+    }
+
+    private func needed() throws -> ExecutorBench {
+        guard let executors else { throw BenchFailure(.usage, "the backend “memory” has no Executor processes") }
+        return executors
     }
 }

@@ -67,7 +67,7 @@ struct BenchProgram: AsyncParsableCommand {
     func run() async throws {
         // Where it fails, a truncated file may end this process, as it may one that has no handler.
         try? BusErrorHandler.install()
-        ProgramStart.requireDescriptors(for: "sharedcore-bench")
+        ProgramStart.requireResources(for: "sharedcore-bench", threadCount: 8)
         // A reader that went away shows itself as an error of the write.
         signal(SIGPIPE, SIG_IGN)
         do {

@@ -26,90 +26,9 @@ struct BenchStage: Sendable {
         return path
     }
 
-    /// From Main's wish to own to its core's start, while an Executor owns that stops at once.
-    ///
-    /// - Parameter hasOwned: Whether Main's process has owned before, as one has that lives long: it has done everything once.
-    func handover(_ design: Design, hasOwned: Bool = false) async throws -> Double {
-        let place = try place("handover")
-        var veteran: ChildProcess?
-        if hasOwned {
-            let main = try await programs.participant(design, .main, in: place, of: group)
-            try main.send("own")
-            try await main.hear("owning")
-            try main.send("rest")
-            try await main.hear("resting")
-            veteran = main
-        }
-        let holder = try await programs.participant(design, .executor, in: place, of: group)
-        try holder.send("own")
-        try await holder.hear("owning")
-        let main: ChildProcess
-        if let veteran {
-            main = veteran
-        } else {
-            main = try await programs.participant(design, .main, in: place, of: group)
-        }
-        // At any moment of whatever period a design has.
-        try await Task.sleep(for: .milliseconds(Int.random(in: 0..<100)))
-        try main.send("own")
-        let asked = try await main.hear("asked")
-        let owning = try await main.hear("owning")
-        try await main.finish()
-        try await holder.finish()
-        return asked.milliseconds(to: owning)
-    }
-
-    /// From SIGKILL of an owner to the start of the core of the one who waited.
-    func takeoverAfterKill(_ design: Design) async throws -> Double {
-        let place = try place("kill")
-        let holder = try await programs.participant(design, .executor, in: place, of: group)
-        try holder.send("own")
-        try await holder.hear("owning")
-        let waiting = try await programs.participant(design, .executor, in: place, of: group)
-        try waiting.send("own")
-        try await waiting.hear("asked")
-        try await Task.sleep(for: .milliseconds(Int.random(in: 50..<150)))
-        let killed = SystemClock().now()
-        holder.signal(SIGKILL)
-        let owning = try await waiting.hear("owning")
-        try await waiting.finish()
-        return killed.milliseconds(to: owning)
-    }
-
-    /// From SIGSTOP of an owner to the start of the core of the next one, who comes at that moment.
-    func takeoverFromFrozen(_ design: Design) async throws -> Double {
-        let place = try place("frozen")
-        let holder = try await programs.participant(design, .executor, in: place, of: group)
-        try holder.send("own")
-        try await holder.hear("owning")
-        let next = try await programs.participant(design, .executor, in: place, of: group)
-        try await Task.sleep(for: .milliseconds(Int.random(in: 0..<100)))
-        let stopped = SystemClock().now()
-        holder.signal(SIGSTOP)
-        try next.send("own")
-        let owning = try await next.hear("owning")
-        holder.signal(SIGKILL)
-        try await next.finish()
-        return stopped.milliseconds(to: owning)
-    }
-
-    /// From the first of many pushes to the last message, with a process for each.
-    func burst(_ design: Design, of count: Int, coreStart: Duration) async throws -> Double {
-        let place = try place("burst")
-        let server = place + "/server"
-        try FileManager.default.createDirectory(atPath: server, withIntermediateDirectories: true)
-        let callIDs = (1...count).map { "\($0)-\(place.split(separator: "/").last ?? "")" }
-        for callID in callIDs { try Data("Hello, \(callID)".utf8).write(to: URL(filePath: server + "/" + callID)) }
-        let begin = SystemClock().now()
-        let processes = try callIDs.map {
-            try programs.start(
-                design, .executor, in: place, of: group,
-                ["call-id=\($0)", "server=\(server)", "start-ms=\(coreStart.clampedNanoseconds / 1_000_000)"])
-        }
-        var last = begin
-        for process in processes { last = max(last, try await process.hear("message")) }
-        for process in processes { try await process.finish() }
-        return begin.milliseconds(to: last)
+    /// Starts the participants of one sample, of a design, as processes.
+    func driver(_ design: Design, _ name: String) throws -> ProcessBenchDriver {
+        ProcessBenchDriver(stage: self, design: design, directory: try place(name))
     }
 
     /// From the start of the first of many programs that do nothing to the end of the last.

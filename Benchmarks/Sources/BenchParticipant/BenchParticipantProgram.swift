@@ -21,7 +21,7 @@ internal import ProgramOutput
 @main
 enum BenchParticipantProgram {
     static func main() {
-        ProgramStart.requireDescriptors(for: "sharedcore-bench-participant")
+        ProgramStart.requireResources(for: "sharedcore-bench-participant", threadCount: 4)
         // As the program does that a push starts.
         OwnProcess.shareHeap()
         try? BusErrorHandler.install()

@@ -1,5 +1,5 @@
 package import Coordination
-internal import CoreAPI
+package import CoreAPI
 internal import Platform
 
 /// The core whose hand-over is measured: it takes a while to start, hands over all messages of its server, a directory
@@ -31,4 +31,35 @@ package struct BenchCore: Core {
     }
 
     package func stop() async {}
+}
+
+/// A participant of a group as it is measured: it owns, or it gets a message.
+package struct BenchParticipation: Sendable {
+    /// Becomes the owner; returns when the core runs.
+    package let own: @Sendable () async throws -> Void
+    /// Gets a message as a process does that a push woke.
+    package let message: @Sendable (CallID) async throws -> Void
+    /// Serves others as long as they wait for this one's core, as a process does before it ends.
+    package let finish: @Sendable () async -> Void
+    /// Lets go.
+    package let close: @Sendable () async -> Void
+
+    package init(in group: any SharedStore, core: BenchCore, environment: CoordinationEnvironment) throws {
+        if group.session.role == .main {
+            let main = try MainParticipant(of: group, environment: environment) { core }
+            own = { try await main.start() }
+            message = { _ in }
+            finish = {}
+            close = { await main.stop() }
+        } else {
+            let executor = try ExecutorParticipant(of: group, environment: environment) { core }
+            own = { try await executor.start() }
+            message = { callID in
+                let answer = try await executor.message(forCallID: callID, timeout: .seconds(120))
+                if case .message(let taken) = answer.content { try await executor.acknowledge(taken) }
+            }
+            finish = { await executor.finish() }
+            close = { await executor.close() }
+        }
+    }
 }

@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import Platform
+internal import Synchronization
 
 extension BenchOrders {
     /// - Parameter isOnPool: Whether whoever takes the deliveries runs on Swift's pool, and not where it hears first.
@@ -42,6 +43,19 @@ extension BenchOrders {
                     if heard.add(post.state) == count { report("heard \(now)") }
                 }
             }
+        }
+    }
+}
+
+/// How many observers have heard each post.
+final class HeardPosts: Sendable {
+    private let counts = Mutex<[UInt64: Int]>([:])
+
+    /// - Returns: How many have heard it now.
+    func add(_ post: UInt64) -> Int {
+        counts.withLock { counts in
+            counts[post, default: 0] += 1
+            return counts[post, default: 0]
         }
     }
 }

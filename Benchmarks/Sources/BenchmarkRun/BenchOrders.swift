@@ -92,3 +92,9 @@ package final class BenchOrders: Sendable {
         tasks.withLock { $0.append(task) }
     }
 }
+
+extension BootInstant {
+    func nanoseconds(to other: BootInstant) -> Double {
+        Double(other.nanoseconds &- nanoseconds)
+    }
+}

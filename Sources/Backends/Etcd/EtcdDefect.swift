@@ -1,15 +1,8 @@
 #if Etcd
-    internal import Glibc
-    internal import Platform
+    package import Platform
 
-    /// Defects of this backend that its trials build into a process, to see that they notice them. Compiled in debug builds
-    /// only, whoever makes them; a release build has none of them and looks for none. The environment says which one a process
-    /// has, as with the file backend's:
-    ///
-    ///     SHAREDCORE_DEFECT=unfencedRetry
-    ///
-    /// Some of them take a protection away from whoever uses the process, so one that has a defect says so on standard error.
-    package enum EtcdDefect: Hashable, Sendable {
+    /// Defects of the backend on etcd.
+    package enum EtcdDefect: BackendDefect {
         /// A request without an answer is sent again while the first may still be on its way.
         case unfencedRetry
         /// A member that does not answer is asked again and no other.
@@ -50,32 +43,7 @@
         case believedRecord
 
         #if FAIL_POINTS
-            private static let present = getenv("SHAREDCORE_DEFECT").flatMap { text -> EtcdDefect? in
-                let name = String(cString: text)
-                let defect = allCases.first { "\($0)" == name }
-                if defect != nil {
-                    say("The backend on etcd has the defect \(name).")
-                } else if !Defect.allCases.contains(where: { "\($0)" == name }) {
-                    say("No defect is named \(name).")
-                }
-                return defect
-            }
-
-            private static func say(_ text: String) {
-                let line = Array("SHAREDCORE_DEFECT: \(text)\n".utf8)
-                // Whether anybody reads it or not.
-                _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-            }
-
-            /// Whether this process has the defect.
-            package var isPresent: Bool { Self.present == self }
-        #else
-            @inline(__always)
-            package var isPresent: Bool { false }
+            package static let present = injected()
         #endif
     }
-
-    #if FAIL_POINTS
-        extension EtcdDefect: CaseIterable {}
-    #endif
 #endif

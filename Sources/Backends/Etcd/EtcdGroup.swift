@@ -1,9 +1,11 @@
 #if Etcd
     public import CoreAPI
+    internal import FoundationEssentials
     internal import GRPCCore
     internal import Platform
     internal import Replica
     internal import StoreEngine
+    internal import SwiftProtobuf
 
     /// A participant of a group that lives on etcd, whose processes may be on several machines.
     ///
@@ -307,6 +309,33 @@
             else { return "its session is over" }
             if EtcdDefect.believedRecord.isPresent { return nil }
             return SessionSocket.doubt(that: process.pid, hasLease: mark.lease)
+        }
+    }
+
+    extension EtcdGroup {
+        /// Removes a group with everything that is in it: for tests, which make many.
+        package static func erase(
+            _ group: String, at place: EtcdCluster, prefix: String
+        ) async throws(SharedCoreError) {
+            let keys = try Keyspace(prefix: prefix, group: group)
+            let cluster = try Clusters.cluster(at: place)
+            _ = try await cluster.transaction(
+                .make(then: [.delete(keys.whole)]), timeout: .seconds(10), at: "erase")
+        }
+    }
+
+    extension EtcdGroup {
+        /// Has the cluster forget what was before the present, as its operator does from time to time: for tests.
+        package func compact() async throws(SharedCoreError) {
+            let present = try await feed.catchUp()
+            _ = try await feed.cluster.call(timeout: .seconds(10), at: "compact") { connection, options in
+                try await Etcdserverpb_KV.Client(wrapping: connection).compact(
+                    request: ClientRequest(
+                        message: .with {
+                            $0.revision = present.etcd
+                            $0.physical = true
+                        }), options: options)
+            }
         }
     }
 #endif

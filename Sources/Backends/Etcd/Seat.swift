@@ -2,6 +2,7 @@
     internal import CoreAPI
     internal import FoundationEssentials
     internal import GRPCCore
+    internal import Platform
     internal import StoreEngine
     internal import SwiftProtobuf
     internal import Synchronization
@@ -180,6 +181,48 @@
         static var unknownLayout: SharedCoreError {
             SharedCoreError(
                 .incompatible, "The group is kept in a layout that this version does not know.", at: "etcd")
+        }
+    }
+
+    /// What proves to processes of this machine which process has a session: a socket that the process listens at, under
+    /// an abstract name that has the session's lease in it. The kernel says whose it is, also while that is stopped.
+    ///
+    /// It ends with the process. A queue of connections that is full leaves the process unproven, as where others connect
+    /// faster than ``drain()`` is called: every user of the machine may connect to an abstract name.
+    final class SessionSocket: Sendable {
+        /// The connections that its queue holds.
+        private static let queueLength = 64
+        /// Each session takes a descriptor, and a process may have more sessions than the usual soft limit of 1,024.
+        private static let descriptors: Void = OpenFile.raiseLimit()
+
+        private let listener: StreamListener
+
+        /// - Returns: nil where the name is taken or the system has no socket left: then the process is not proven.
+        init?(ofLease lease: Int64) {
+            _ = Self.descriptors
+            guard let listener = try? StreamListener(abstractName: Self.name(ofLease: lease)) else { return nil }
+            self.listener = listener
+        }
+
+        /// Takes the connections out of the queue: what they ask for, the kernel has told already.
+        func drain() {
+            for _ in 0...Self.queueLength {
+                guard (try? listener.accept()) != nil else { return }
+            }
+        }
+
+        /// Why a process may not be the one that has a lease; nil when it is.
+        static func doubt(that process: Int32, hasLease lease: Int64) -> String? {
+            do throws(SystemCallError) {
+                return try StreamConnection(to: "@" + name(ofLease: lease)).peer?.process == process
+                    ? nil : "another process has its session's socket"
+            } catch {
+                return "its session's socket does not answer (\(error.reason))"
+            }
+        }
+
+        private static func name(ofLease lease: Int64) -> String {
+            "sharedcore/etcd/" + String(UInt64(bitPattern: lease), radix: 16)
         }
     }
 #endif

@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Platform
 
 extension SharedCoreError {
     /// The error of a group whose files were taken away while it was open.
@@ -34,6 +35,27 @@ extension SharedCoreError {
             "Participants with boot id \(other) have the group open, and this process sees boot id \(own): containers of one "
                 + "machine may each have their own. Let all of them see the same /proc/sys/kernel/random/boot_id, or give "
                 + "each a directory of its own.",
+            at: path)
+    }
+
+    /// The error of a directory on a file system whose files other machines may write to.
+    static func remote(_ kind: FileSystemKind, at path: String) -> SharedCoreError {
+        SharedCoreError(
+            .unsupported,
+            "The directory is on \(kind), whose locks and mapped pages other machines do not share. Choose one on a "
+                + "local file system, or a hub.",
+            at: path)
+    }
+
+    /// The error of a journal that is ended, and of which the group has gone on in a next one that is not there.
+    static func lostSuccessor(of journal: Journal, in path: String) -> SharedCoreError {
+        let next = GroupDirectory.journalName(journal.generation + 1)
+        return SharedCoreError(
+            .corrupt,
+            "\(next) is missing, in which the group has gone on when \(GroupDirectory.journalName(journal.generation)) was ended: "
+                + "what was committed there would be lost. Put the file back, or restore the whole directory from a backup. When "
+                + "no process has the group open, “sharedcore salvage DIRECTORY --into NEW” writes what is left as a backup, "
+                + "for “restore”.",
             at: path)
     }
 

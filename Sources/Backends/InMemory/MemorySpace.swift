@@ -1,7 +1,7 @@
 public import CoreAPI
 public import Platform
-internal import Replica
-internal import StoreEngine
+package import Replica
+package import StoreEngine
 internal import Synchronization
 
 /// The memory of one process in which groups live, each under its name.
@@ -111,4 +111,31 @@ public final class MemorySpace: Sendable {
             return store
         }
     }
+}
+
+/// The order of a group in memory, for a hub to stand in front of. It is gone with the last who has it.
+package final class MemoryOrder: LocalOrder {
+    package let capabilities: Capabilities
+    package let clock: any TimeSource
+    package var replica: Replica { store.replica }
+    package var incarnation: UInt64 { store.incarnation }
+
+    private let store: MemoryStore
+
+    init(store: MemoryStore, capabilities: Capabilities, clock: any TimeSource) {
+        self.store = store
+        self.capabilities = capabilities
+        self.clock = clock
+    }
+
+    package func refresh() async throws(SharedCoreError) {
+        store.expire()
+    }
+
+    package func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded {
+        Recorded(outcome: try store.record(request))
+    }
+
+    /// The participants of this process end their sessions themselves.
+    package func endDead() async throws(SharedCoreError) {}
 }

@@ -69,6 +69,8 @@ int clinux_signal_process(int process_descriptor, int signal);
 #define CLINUX_ENDS_WITH_THREAD 4
 /// Stops before it becomes the program, as by SIGSTOP. For tests: a release build has no such place.
 #define CLINUX_STOPS_BEFORE_EXEC 8
+/// Does without `close_range`, as on an old kernel. For tests, as above.
+#define CLINUX_LACKS_CLOSE_RANGE 16
 
 /// Why a child did not become the program.
 struct clinux_start_failure {
@@ -111,6 +113,8 @@ struct clinux_presence {
     uint64_t device;
     uint64_t number;
     uint64_t size;
+    /// The bytes that it takes of the file system.
+    uint64_t allocated;
     uint32_t names;
     /// As in struct stat: what kind of file it is, and no permissions.
     uint32_t kind;
@@ -142,6 +146,8 @@ bool clinux_event_is_end(uint32_t mask);
 
 // The file system.
 
+/// The flag by which a file is opened to be read past the system's cache.
+int clinux_direct_flag(void);
 /// The number that tells what kind of file system a file is on.
 int clinux_file_system(int descriptor, uint64_t *kind);
 
@@ -241,6 +247,18 @@ int clinux_wait_for_end(pid_t process);
 int clinux_end_with_parent(pid_t parent);
 /// Has all threads take memory from one heap.
 void clinux_share_heap(void);
+/// The most threads that `clinux_try_threads` tries.
+#define CLINUX_TRIED_THREADS 64
+/// Starts so many threads at once, and ends them. Gives how many could be started.
+int clinux_try_threads(int count);
+/// The bytes of a thread's stack where nothing else was said; 0 where that is not known.
+size_t clinux_stack_size(void);
+/// Whether the process can have so many bytes more of address space, to be written to.
+bool clinux_can_map(size_t count);
+/// Whether the process has a limit of its address space or of its data.
+bool clinux_has_limited_memory(void);
+/// Gives memory that was freed back to the system, where the C library keeps it otherwise. Takes milliseconds, or tens of them.
+void clinux_return_heap(void);
 /// Becomes another program, which is looked for where the shell looks. Returns only when that fails.
 int clinux_become(const char *name, char *const *arguments, char *const *environment);
 /// Writes two bytes to the descriptor for each of these signals that comes, unless it is ignored: its number, and

@@ -70,6 +70,38 @@ public struct Inbox: Sendable {
         }.sorted { $0.revision < $1.revision }
     }
 
+    /// Forgets call-ids of which nothing is left but that they were acknowledged or had nothing to show, the oldest first, before
+    /// their time: a flood of messages would fill the group with them.
+    ///
+    /// - Parameters:
+    ///   - count: How many at most; a transaction has a size.
+    ///   - isKept: Whether one is not forgotten, such as one that may be received again.
+    /// - Returns: How many.
+    package func forgetOldest(
+        _ count: Int, keeping isKept: (CallID) -> Bool
+    ) async throws(SharedCoreError) -> Int {
+        let marks = try await mailbox.contents().items.values.compactMap { item -> Entry? in
+            guard item.message == nil, let mark = item.mark, let callID = InboxCoding.callID(of: mark) else {
+                return nil
+            }
+            return isKept(callID) ? nil : mark
+        }.sorted { $0.revision < $1.revision }.prefix(count)
+        var transaction = Transaction()
+        for mark in marks {
+            // Another one may have taken its place.
+            transaction.require(.revision(mark.key, mark.revision))
+            transaction.delete(mark.key)
+        }
+        if marks.isEmpty { return 0 }
+        do throws(SharedCoreError) {
+            _ = try await mailbox.store.commit(transaction)
+            return marks.count
+        } catch {
+            guard mailbox.isOutdated(error) else { throw error }
+            return 0
+        }
+    }
+
     /// Waits until what was found survives what the store promises.
     package func waitUntilDurable(through revision: Revision) async throws(SharedCoreError) {
         try await mailbox.store.waitUntilDurable(through: revision)

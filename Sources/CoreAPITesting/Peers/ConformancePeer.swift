@@ -1,6 +1,8 @@
 public import CoreAPI
 internal import Glibc
 internal import Platform
+internal import Synchronization
+internal import Wormholes
 
 /// The second process of a case: a program of a few lines that calls ``serve()``.
 ///
@@ -62,5 +64,51 @@ public struct ConformancePeer: Sendable {
     private static func answer(_ line: String) -> Bool {
         let bytes = Array((line + "\n").utf8)
         return write(STDOUT_FILENO, bytes, bytes.count) == bytes.count
+    }
+}
+
+/// What a second process can be told to do with mailboxes of ``Parcel``.
+enum PeerMailboxes {
+    /// Sends parcels with rising numbers.
+    static func produce(_ count: Int, by sender: Int, in group: any SharedGroup) async throws(WormholeError) {
+        let wormhole = Wormhole(group)
+        for number in 0..<count { try await wormhole.send(Parcel(sender: sender, number: number), to: .queue) }
+    }
+
+    /// Takes parcels for ever, and writes each into the dictionary in the commit that acknowledges it.
+    static func consume(in group: any SharedGroup) async throws {
+        for try await message in try await Wormhole(group).consume(.queue) {
+            let parcel = try message.message
+            let done = try Key("done/\(parcel.sender)/\(parcel.number)")
+            var transaction = Transaction(guards: [.absent(done)])
+            try message.addAcknowledgement(to: &transaction)
+            transaction.put(done, [])
+            do throws(SharedCoreError) {
+                _ = try await group.commit(transaction)
+            } catch {
+                // Not the take of one that lost it, which another one has then.
+                if error.guardFailure?.condition == .absent(done) {
+                    try await group.put(Key("twice/\(parcel.sender)/\(parcel.number)"), [])
+                }
+            }
+        }
+    }
+}
+
+/// Interrupts the process every millisecond, so that system calls which can be interrupted are.
+enum SignalStorm {
+    private static let counter = Atomic(0)
+
+    /// How often the process was interrupted.
+    static var count: Int { counter.load(ordering: .relaxed) }
+
+    static func begin() {
+        var action = sigaction()
+        // Without SA_RESTART: calls give EINTR.
+        action.sa_flags = 0
+        action.__sigaction_handler.sa_handler = { _ in SignalStorm.counter.wrappingAdd(1, ordering: .relaxed) }
+        sigaction(SIGALRM, &action, nil)
+        // In microseconds: the first, then each. `setitimer` takes a type whose members Swift 6.3 loses in release builds.
+        ualarm(1_000, 1_000)
     }
 }

@@ -122,3 +122,14 @@ package final class Peer: Sendable {
         try await eventually("the peer \(pid) ends", timeout: timeout) { process.identity.liveness == .dead }
     }
 }
+
+/// An answer of a peer that is no success.
+package struct PeerRefusal: Error, CustomStringConvertible {
+    package let answer: String
+
+    init(_ answer: String) {
+        self.answer = answer
+    }
+
+    package var description: String { "the peer answered: \(answer)" }
+}

@@ -7,8 +7,10 @@ struct CollectionPace: Sendable {
     let idle: Duration
     /// With nothing to do, where there is no bell.
     let unwatched = Duration.milliseconds(250)
-    /// While messages wait because the group has much content: what a participant begins to wait for is taken then.
+    /// While messages wait because the group has much content.
     let held = Duration.milliseconds(250)
+    /// How soon, meanwhile, is taken what a participant begins to wait for.
+    let awaited = Duration.milliseconds(25)
 
     init(role: SessionRole) {
         idle = role == .executor ? .milliseconds(250) : .seconds(10)

@@ -31,6 +31,8 @@ struct MailCollector {
     private var held: [FileName: ItemName] = [:]
     /// When one was taken all the same.
     private var lastBeyondRoom: BootInstant?
+    /// How many more that no participant waits for may be taken in this round.
+    private var unawaitedLeft = Int.max
     /// How many files that are set aside are still reported in this round, and how many were not.
     private var reportsLeft = 0
     private var unreportedCount = 0
@@ -56,6 +58,10 @@ struct MailCollector {
     /// How many files without an identifier are reported in one round. More are counted: each report is an entry of the
     /// group, and costs as much as a message.
     private static let reportsPerRound = 10
+
+    /// How many messages one round sets down as waiting for room. Behind them, those that participants have begun to wait for
+    /// meanwhile have their turn: a folder of a thousand takes long to read.
+    private static let heldPerRound = 50
 
     private var valueByteCount: Int { context.store.capabilities.limits.valueByteCount }
 
@@ -94,7 +100,7 @@ struct MailCollector {
             case .more: break
             case .settled: await waitForArrivals(atMost: source.bell.failure == nil ? pace.idle : pace.unwatched)
             case .unfinished: await waitForArrivals(atMost: pace.unfinished(unfinished))
-            case .held: try? await clock.sleep(until: clock.now().advanced(by: pace.held))
+            case .held: await waitForAwaited()
             case .trouble: try? await clock.sleep(until: clock.now().advanced(by: pace.trouble(troubles)))
             }
         }
@@ -106,6 +112,16 @@ struct MailCollector {
             await thread.run { bell.wait(timeout: timeout) }
         } onCancel: {
             bell.stop()
+        }
+    }
+
+    /// Waits until a participant waits for a message that waits for room, or until the folder is to be read again.
+    private func waitForAwaited() async {
+        let items = Set(held.values)
+        let end = clock.now().advanced(by: pace.held)
+        while !Task.isCancelled, clock.now() < end {
+            try? await clock.sleep(until: clock.now().advanced(by: pace.awaited))
+            if let awaited = try? await awaitedItems(), !awaited.isDisjoint(with: items) { return }
         }
     }
 
@@ -154,6 +170,7 @@ struct MailCollector {
         unreportedCount = empty.count
         var round: Outcome = look.arrivals.isPartial ? .more : .settled
         var troubles = 0
+        var heldCount = 0
         if !held.isEmpty {
             let standing = Set(names)
             held = held.filter { standing.contains($0.key) }
@@ -162,21 +179,25 @@ struct MailCollector {
         var awaited: Set<ItemName> = []
         var isHeld = false
         do throws(SharedCoreError) {
+            if !names.isEmpty { unawaitedLeft = try await unawaitedRoom() }
             isHeld = !held.isEmpty
-            if isHeld { isHeld = try await isBeyondRoom() }
+            if isHeld, unawaitedLeft > 0 { isHeld = try await isBeyondRoom() }
             if isHeld { awaited = try await awaitedItems() }
         } catch {
             return try await trouble(storing: nil, error)
         }
         for name in harmlessFirst(names) where !empty.contains(name) {
             if Task.isCancelled { return .settled }
-            if isHeld, !mayGoBeyondRoom, let item = held[name], !awaited.contains(item) {
+            if isHeld, !mayTakeUnawaited, let item = held[name], !awaited.contains(item) {
                 if troubles == 0, round != .unfinished { round = .held }
                 continue
             }
             switch try await collect(name, in: look.maildir) {
             case .settled, .more: continue
-            case .held: if troubles == 0, round != .unfinished { round = .held }
+            case .held:
+                heldCount += 1
+                if heldCount == Self.heldPerRound { return troubles == 0 ? .more : .trouble }
+                if troubles == 0, round != .unfinished { round = .held }
             case .unfinished: if troubles == 0 { round = .unfinished }
             case .trouble:
                 // The others may well be taken: what troubles one can lie in itself.
@@ -253,8 +274,15 @@ struct MailCollector {
         }
     }
 
-    private var mayGoBeyondRoom: Bool {
-        lastBeyondRoom.map { $0.advanced(by: MailRoom.pace) <= clock.now() } ?? true
+    /// Whether one may be taken that waits for room.
+    private var mayTakeUnawaited: Bool {
+        unawaitedLeft > 0 && lastBeyondRoom.map { $0.advanced(by: MailRoom.pace) <= clock.now() } ?? true
+    }
+
+    /// How many messages may be taken now that no participant waits for. A Main shows its own.
+    private func unawaitedRoom() async throws(SharedCoreError) -> Int {
+        guard context.role == .executor else { return .max }
+        return try await MailRoom.unawaitedCount - Inbox(context.store).unacknowledged().count
     }
 
     private func isBeyondRoom() async throws(SharedCoreError) -> Bool {
@@ -269,11 +297,17 @@ struct MailCollector {
     /// Whether a message may come into the group now; it is remembered when it may not.
     private mutating func takesIn(_ message: InboxMessage, from name: FileName) async throws(SharedCoreError) -> Bool {
         let item = ItemName(message.callID.text)
-        guard try await isBeyondRoom(), try await !awaitedItems().contains(item) else { return true }
-        guard mayGoBeyondRoom else {
+        let isBeyondRoom = try await isBeyondRoom()
+        guard isBeyondRoom || unawaitedLeft <= 0 else {
+            unawaitedLeft -= 1
+            return true
+        }
+        if try await awaitedItems().contains(item) { return true }
+        guard mayTakeUnawaited else {
             held[name] = item
             return false
         }
+        unawaitedLeft -= 1
         lastBeyondRoom = clock.now()
         return true
     }

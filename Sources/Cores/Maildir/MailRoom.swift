@@ -11,6 +11,10 @@ package enum MailRoom {
     /// The time between two of those. So a group that is large for another reason still gets its mail.
     package static let pace = Duration.seconds(1)
 
+    /// How many messages that no participant waits for a core of an Executor has in the inbox at most. It keeps them for a
+    /// limited time (`inbox.lifetime`), in which Executors get to so many also when each takes all of its budget.
+    package static let unawaitedCount = 32
+
     /// Measured: what an entry takes beside its key and its value.
     private static let entryByteCount = 600
     /// A larger value is left in the journal.

@@ -27,7 +27,8 @@ internal import Synchronization
 /// in `new` are neither followed nor opened, a file that is still being written is left until it is complete, and a
 /// full or unreachable store leaves the message where it is, to be tried again. So does a group whose content takes an
 /// eighth of the memory that a process may have: then, of the first 1,000 files by their names, messages are taken that a
-/// participant waits for, and one in each second beside them.
+/// participant waits for, and one in each second beside them. A core of an Executor also leaves messages there while the
+/// inbox has 32 that no participant waits for.
 ///
 /// Of a message, no more is in memory than ten fields of its headers, each cut, and the text that is shown. GMime
 /// decodes them; it is loaded when the core starts and only then.

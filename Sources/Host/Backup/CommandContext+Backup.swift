@@ -28,6 +28,34 @@ extension CommandContext {
         return try resolution.groupDirectory()
     }
 
+    /// The directory of the configured group, where the group that answers has its content in files of this machine.
+    func presentDirectoryOfFiles() throws(CommandFailure) -> String? {
+        guard try isInFiles else { return nil }
+        #if ZMQ
+            if try resolution.value(Settings.backend) == "zmq", case .ipc(let socket) = try resolution.hubEndpoint(),
+                try Self.isOnMemory(at: socket)
+            {
+                return nil
+            }
+        #endif
+        let directory = try resolution.groupDirectory()
+        return FileGroup.isPresent(in: directory) ? directory : nil
+    }
+
+    /// Whether a hub has the configured group's files open.
+    var hasServingHub: Bool {
+        get throws(CommandFailure) {
+            #if ZMQ
+                if try resolution.value(Settings.backend) == "zmq", case .ipc(let socket) = try resolution.hubEndpoint()
+                {
+                    let seat = try? HubSeat.ofSocket(socket)
+                    return seat != nil && seat != .free && seat != .abandoned
+                }
+            #endif
+            return false
+        }
+    }
+
     #if ZMQ
         private static func isOnMemory(at socket: String) throws(CommandFailure) -> Bool {
             do throws(SharedCoreError) {

@@ -75,8 +75,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
         var bytes = OwnProcess.arguments
         if bytes.first == Array(StartGate.name.utf8) { StartGate.pass(&bytes) }
         let arguments = CommandArguments(bytes)
-        ProgramStart.requireDescriptors(
-            for: "sharedcore",
+        ProgramStart.requireResources(
+            for: "sharedcore", threadCount: 8,
             status: ExclusiveCommand.isNamed(in: arguments.texts)
                 ? ExclusiveStatus.refusal : ExitStatus.unavailable.rawValue)
         do {

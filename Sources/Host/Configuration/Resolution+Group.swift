@@ -26,6 +26,13 @@ extension Resolution {
 }
 
 extension Resolution {
+    /// The most pushes that are kept: all are in the memory of each Executor.
+    func pushCapacity() throws(CommandFailure) -> Int {
+        let capacity = try value(Settings.pushCapacity)
+        guard let memory = try value(Settings.executorMemory) else { return capacity }
+        return min(capacity, Int(clamping: memory / PushQueue.memoryOfPush))
+    }
+
     /// How ownership and messages are handled.
     func coordinationOptions() throws(CommandFailure) -> CoordinationOptions {
         let timeout = try value(Settings.handoverTimeout)

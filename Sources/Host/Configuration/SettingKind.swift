@@ -95,6 +95,15 @@ extension SettingKind where Value == UInt64? {
         })
 }
 
+extension SettingKind where Value == Int {
+    /// What a hub may take for a client, as `HubOptions.leastClientMemory` and more.
+    static let clientMemory = SettingKind(
+        name: "memory", expectation: "an amount such as 54MiB, 26MiB or more (a bare number means bytes)",
+        parse: { text in
+            ByteCountText.parse(text).flatMap { Int(exactly: $0) }.flatMap { $0 < 26 << 20 ? nil : $0 }
+        })
+}
+
 /// Amounts of memory as people write them: a number with `KiB`, `MiB` or `GiB`; a bare number means bytes.
 enum ByteCountText {
     static let expectation = "an amount such as 24MiB, 1MiB or more (a bare number means bytes), or “none”"

@@ -29,6 +29,9 @@ enum Settings {
     static let zmqLease = Setting(
         "zmq.lease", .positiveDuration, default: .text("3s"),
         "How long a remote participant may be silent before its session ends.")
+    static let zmqClientMemory = Setting(
+        "zmq.clientMemory", .clientMemory, default: .text("54MiB"),
+        "How much of a hub's memory one client over tcp may take for what it sends, and for what it does not take.")
     static let zmqSecretKey = Setting(
         "zmq.secretKey", .path, default: .none,
         "The file with one's own secret key, the hub's or a client's, for tcp. “config keys” makes one.")
@@ -98,7 +101,8 @@ enum Settings {
         "The socket at which the host takes pushes; “none” for no socket.")
     static let pushCapacity = Setting(
         "push.capacity", .count, default: .text("10000"),
-        "The most pushes that the group keeps, waiting or being served; what comes beyond is refused.")
+        "The most pushes that the group keeps, waiting or being served, but one for each 8 KiB of executor.memory at most; what "
+            + "comes beyond is refused.")
     static let metricsListen = Setting(
         "metrics.listen", .metricsPlace, default: .derived("“metrics” in the group's runtime directory"),
         "Where the host tells its figures to Prometheus: the path of a socket, for this user alone, a port of 127.0.0.1, for "
@@ -153,7 +157,8 @@ enum Settings {
 
     private static let single: [AnySetting] = [
         backend.erased, group.erased, stateDirectory.erased, durability.erased, zmqEndpoint.erased, zmqHub.erased,
-        zmqStorage.erased, zmqLease.erased, zmqSecretKey.erased, zmqHubKey.erased, zmqClientKeys.erased,
+        zmqStorage.erased, zmqLease.erased, zmqClientMemory.erased, zmqSecretKey.erased, zmqHubKey.erased,
+        zmqClientKeys.erased,
         etcdEndpoints.erased, etcdPrefix.erased, etcdLease.erased, etcdTLS.erased, etcdAuthorities.erased,
         etcdCertificate.erased, etcdKey.erased,
         handoverTimeout.erased, handoverMaximumTimeout.erased, handoverOnTimeout.erased, executorBudget.erased,

@@ -24,7 +24,11 @@
         /// - Parameters:
         ///   - path: The absolute path of the list.
         ///   - patience: How long a program may have the list open for writing until that is said.
-        init(of path: String, logger: Logger, patience: Duration = .seconds(5)) throws(SystemCallError) {
+        ///   - wait: Waits until one of the descriptors is readable, at most so long, as ``Poll`` does; tests pass their own time.
+        init(
+            of path: String, logger: Logger, patience: Duration = .seconds(5),
+            wait: @escaping @Sendable ([Int32], Duration) -> [Bool] = { Poll.wait(for: $0, timeout: $1) }
+        ) throws(SystemCallError) {
             let stopping = try EventCounter()
             self.stopping = stopping
             let (changes, source) = AsyncStream.makeStream(
@@ -71,8 +75,8 @@
                         keep(because: error.sentence)
                     }
                     // The event of its end may come before the writer counts as gone.
-                    let wait = writtenSince == nil ? pause : Self.unwatchedPause
-                    if Poll.wait(for: descriptors, timeout: wait)[0] { return source.finish() }
+                    let time = writtenSince == nil ? pause : Self.unwatchedPause
+                    if wait(descriptors, time)[0] { return source.finish() }
                     _ = events?.take()
                 }
             }

@@ -5,7 +5,8 @@
     internal import ProgramOutput
     internal import ZMQBackend
 
-    /// A hub that is started in the background: a daemon in a session of its own, with its standard error in a log.
+    /// A hub that is started in the background, in a session of its own and with its standard error in a log: a daemon, or one
+    /// that ends with this process.
     struct DetachedHub: Sendable {
         let context: CommandContext
 
@@ -15,7 +16,7 @@
         private static let logByteCount = 1 << 20
         private static let reportByteCount = 4 << 10
 
-        /// Starts it, and returns when it listens.
+        /// Starts a daemon, and returns when it listens.
         func start() async throws {
             let log = try self.log()
             let variables = try context.resolution.hubVariables()
@@ -24,6 +25,22 @@
                 try Self.start(own, variables, log: log, patience: Self.patience)
             }
             if let failure { throw failure }
+        }
+
+        /// Starts one that the kernel kills with this process, and returns when it listens.
+        func startTied() async throws {
+            let log = try self.log()
+            let variables = try context.resolution.hubVariables()
+            let own = try OwnProgram.path
+            // The kernel kills a child with the thread that started it: this one lives as long as the hub.
+            let begun = try await Abandonable.run(on: SerialThread(name: "hub-start"), grace: .zero) {
+                try OwnedThread.start("hub") { () throws(SystemCallError) in
+                    Result { try Self.begin(own, variables, log: log, patience: Self.patience, endsWithThread: true) }
+                } then: { begun in
+                    if case .success(.listening(let hub)) = begun { _ = try? hub.waitForEnd() }
+                }
+            }
+            if case .failed(let failure) = try begun.get() { throw failure }
         }
 
         /// Where the hub writes what it has to say: beside its socket, else in the group's directory.
@@ -46,34 +63,50 @@
         static func start(
             _ program: String, _ variables: [String: String], log: OpenFile, patience: Duration
         ) throws -> CommandFailure? {
-            let (hub, report) = try begin(program, variables, log: log)
+            switch try begin(program, variables, log: log, patience: patience, endsWithThread: false) {
+            case .listening: nil
+            case .failed(let failure): failure
+            }
+        }
+
+        /// What the start of a hub came to.
+        private enum Beginning: Sendable {
+            case listening(StartedProgram)
+            case failed(CommandFailure)
+        }
+
+        private static func begin(
+            _ program: String, _ variables: [String: String], log: OpenFile, patience: Duration, endsWithThread: Bool
+        ) throws -> Beginning {
+            let (hub, report) = try begin(program, variables, log: log, endsWithThread: endsWithThread)
             let handle = try hub.handle()
             let deadline = ContinuousClock.now.advanced(by: patience)
             let said = handle.output(report, keeping: reportByteCount, until: deadline)
             let message = String(decoding: said ?? [], as: UTF8.self)
                 .split(whereSeparator: \.isNewline).joined(separator: " ")
-            if said != nil, message == HubReport.listening { return nil }
+            if said != nil, message == HubReport.listening { return .listening(hub) }
             // One that has said why it cannot listen is about to end. One that has said nothing could not be stopped later: it
             // has no lock yet that names it.
             let status = try hub.waitForEnd(handle, until: deadline)
             let sentence =
                 status.map { "the hub ended with status \($0)" }
                 ?? "the hub (pid \(hub.pid)) did not listen within \(patience.components.seconds) s and was killed"
-            return CommandFailure(
-                status.flatMap { ExitStatus(rawValue: $0) } ?? .unavailable,
-                said == nil || message.isEmpty ? "\(sentence); its log is \(log.path)" : message)
+            return .failed(
+                CommandFailure(
+                    status.flatMap { ExitStatus(rawValue: $0) } ?? .unavailable,
+                    said == nil || message.isEmpty ? "\(sentence); its log is \(log.path)" : message))
         }
 
         /// Starts the program.
         private static func begin(
-            _ program: String, _ variables: [String: String], log: OpenFile
+            _ program: String, _ variables: [String: String], log: OpenFile, endsWithThread: Bool
         ) throws -> (StartedProgram, OpenFile) {
             let pipe = try Pipe()
             let nothing = try OpenFile(path: "/dev/null", .write)
             let hub = try StartedProgram(
                 program, ["hub", "--report-to", "3"], variables: variables,
                 streams: [nothing, nothing, log, pipe.input],
-                ownSession: true)
+                ownSession: true, endsWithThread: endsWithThread)
             return (hub, pipe.output)
         }
     }

@@ -51,9 +51,11 @@
                     .files(
                         directory: try groupDirectory(), FileGroupOptions(durability: try value(Settings.durability)))
                 }
-            return HubOptions(
+            var options = HubOptions(
                 group: try value(Settings.group), storage: storage, endpoints: [endpoint],
                 keys: try hubKeys(for: endpoint), lease: try value(Settings.zmqLease))
+            options.clientMemory = try value(Settings.zmqClientMemory)
+            return options
         }
 
         /// The keys of a hub that is reached over a network.

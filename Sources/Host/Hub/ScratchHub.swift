@@ -2,8 +2,7 @@
     internal import CoreAPI
     internal import ZMQBackend
 
-    /// The hub of a command that plays in a temporary group: it is started in the background as any is, and ends with the
-    /// command.
+    /// The hub of a command that plays in a temporary group: it ends with the command, also when that one is killed.
     enum ScratchHub {
         /// Plays in a group behind a hub of its own, which keeps it in files of the directory.
         static func serving<Value: Sendable>(
@@ -16,7 +15,7 @@
             settings[Settings.zmqHub.name] = "none"
             let own = context.with(settings)
             do {
-                try await DetachedHub(context: own).start()
+                try await DetachedHub(context: own).startTied()
                 let value = try await play(own)
                 try await end(own)
                 return value

@@ -30,7 +30,7 @@ struct PushCommand: HostCommand {
 
     func run(in context: CommandContext) async throws {
         try await context.withGroup(for: "push") { group in
-            let queue = try PushQueue(of: group, capacity: try context.resolution.value(Settings.pushCapacity))
+            let queue = try PushQueue(of: group, capacity: try context.resolution.pushCapacity())
             guard let callID = callID.flatMap(PushID.callID) else {
                 let count = try await queue.retryFailures()
                 try await context.output.confirm(

@@ -52,15 +52,25 @@ struct PushMaildir: Sendable {
     /// A look at a large folder takes long, which must not be most of what is done.
     private static let lookShare = 4
 
-    /// How many more may be announced now, and whether the group has so much content that they must be few.
-    private func room(beside known: Int) async throws(SharedCoreError) -> (count: Int, isSlow: Bool) {
+    /// How many call-ids are forgotten at once.
+    private static let forgottenAtOnce = 250
+
+    /// How many more may be announced now, and whether the group has so much content that they must be few. Where it has, the
+    /// oldest call-ids are forgotten that were acknowledged, but for those whose files stand there.
+    private func room(beside known: [String: String]) async throws(SharedCoreError) -> (count: Int, isSlow: Bool) {
         let memory = await memory()
         let limit = memory.map { min(Self.noteLimit, Int(clamping: $0) / Self.memoryOfNote) } ?? Self.noteLimit
-        let count = max(0, limit - known)
-        guard try await MailRoom.isFull(queue.group, memory: memory, part: MailRoom.announcedPart) else {
-            return (count, false)
+        let count = max(0, limit - known.count)
+        func isFull() async throws(SharedCoreError) -> Bool {
+            try await MailRoom.isFull(queue.group, memory: memory, part: MailRoom.announcedPart)
         }
-        return (min(count, 1), true)
+        guard try await isFull() else { return (count, false) }
+        // Of another Maildir it is not known here which files stand there.
+        guard try await isCoreMaildir() else { return (min(count, 1), true) }
+        let announced = Set(known.values)
+        _ = try await inbox.forgetOldest(
+            Self.forgottenAtOnce, keeping: { announced.contains(PushQueue.part(for: $0)) })
+        return try await isFull() ? (min(count, 1), true) : (count, false)
     }
 
     /// Works until it is to stop. Whatever fails is said once, until it works again, and tried again.
@@ -121,7 +131,7 @@ struct PushMaildir: Sendable {
         while !stopping.isRaised {
             // Before the folders: a message that is stored and moved behind this is an arrival there.
             let waiting = mustReadInbox ? try await unacknowledged() : nil
-            let (room, isSlow) = try await room(beside: known.count)
+            let (room, isSlow) = try await room(beside: known)
             let lookBegin = ContinuousClock.now
             let look = try await thread.run { [known] () throws(SystemCallError) in
                 try arrivals.look(room: room) { known[PushQueue.part(for: $0)] != nil }

@@ -29,6 +29,9 @@ struct PushQueue: Sendable {
     /// The most pushes that were given up and are kept; the oldest make room.
     static let failureCapacity = 1000
 
+    /// How much of `executor.memory` there is for each push that is kept: all are in the memory of each Executor.
+    static let memoryOfPush: UInt64 = 8 << 10
+
     let group: any SharedStore
     /// The most pushes that are kept, those in hand counted.
     private let capacity: Int
@@ -71,7 +74,8 @@ struct PushQueue: Sendable {
         }
         guard let count = room.take(of: capacity) else { return }
         throw SharedCoreError(
-            .limitExceeded, "The push is refused: \(count) are kept, and push.capacity is \(capacity).",
+            .limitExceeded,
+            "The push is refused: \(count) are kept, and push.capacity is \(capacity), or as many fit into executor.memory.",
             at: pending.path)
     }
 

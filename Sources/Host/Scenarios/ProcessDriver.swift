@@ -11,10 +11,15 @@ struct ProcessDriver: ParticipantDriver {
     let programs: ScenarioPrograms
 
     func startExecutor(for callID: CallID, as name: String, failPoint: String?) async throws -> any TestProcess {
-        try programs.startExecutor(for: callID, as: name, timeout: scenarioTimeout, failPoint: failPoint)
+        // A start waits for the child, which has no place on the pool.
+        try await SerialThread(name: "scenario").run { [programs] in
+            try programs.startExecutor(for: callID, as: name, timeout: scenarioTimeout, failPoint: failPoint)
+        }
     }
 
-    func startMain(as name: String) async throws -> any TestProcess { try programs.startMain() }
+    func startMain(as name: String) async throws -> any TestProcess {
+        try await SerialThread(name: "scenario").run { [programs] in try programs.startMain() }
+    }
 }
 
 extension ChildProcess: TestProcess {

@@ -24,9 +24,11 @@ struct ExecutorLaunch: Sendable {
     private let timeout: Duration
     private let variables: [String: String]
 
-    /// - Parameter timeout: How long an Executor waits for its message.
-    init(_ resolution: Resolution, timeout: Duration) throws(CommandFailure) {
-        guard let own = try? OwnProgram.path else {
+    /// - Parameters:
+    ///   - timeout: How long an Executor waits for its message.
+    ///   - own: The path of this program; nil to find it.
+    init(_ resolution: Resolution, timeout: Duration, own: String? = nil) throws(CommandFailure) {
+        guard let own = own ?? (try? OwnProgram.path) else {
             throw CommandFailure(.unavailable, "the own program cannot be found")
         }
         self.own = own

@@ -23,6 +23,9 @@ final class ExecutorSlots: Sendable {
         state = Mutex(State(limit: limit))
     }
 
+    /// Whether there will be no slot any more.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     /// Waits for a slot.
     ///
     /// - Returns: Whether there is one; false when there will be none any more.

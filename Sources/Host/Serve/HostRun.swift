@@ -38,7 +38,7 @@ struct HostRun: Sendable {
         if !left.isComplete {
             context.logger.warning("some processes that Executors of a killed host had left running do not end")
         }
-        let queue = try PushQueue(of: group, capacity: try context.resolution.value(Settings.pushCapacity))
+        let queue = try PushQueue(of: group, capacity: try context.resolution.pushCapacity())
         let changes = ChangeBell()
         let registry = PrometheusRegistry()
         let figures = HostFigures(registry)

@@ -47,7 +47,7 @@ actor PushHost {
     /// - Throws: The store's error when this host's session is over.
     func run() async throws {
         await withDiscardingTaskGroup { group in
-            while !stopping.isRaised {
+            while !slots.isClosed {
                 do throws(SharedCoreError) {
                     try await takePushes(in: &group)
                 } catch {
@@ -58,10 +58,13 @@ actor PushHost {
         if let failure { throw failure }
     }
 
-    /// Takes no more pushes, and asks the Executors that run to end.
+    /// Takes no more pushes, begins no more attempts, and asks the Executors that run to end.
     nonisolated func stop() {
+        // First: the signal ends the pauses before the next attempts. An attempt that began then would be cut short, and its
+        // failure would count.
+        slots.close()
         stopping.raise()
-        Task { await stopAll() }
+        Task { await stopExecutors() }
     }
 
     /// Goes by other settings from now on; Executors that run keep theirs.
@@ -90,8 +93,7 @@ actor PushHost {
         return { cage.enclose($0, byteCount: byteCount) }
     }
 
-    private func stopAll() {
-        slots.close()
+    private func stopExecutors() {
         for (_, process) in executors.values { process.stop() }
     }
 

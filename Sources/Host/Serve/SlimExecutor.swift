@@ -72,7 +72,8 @@ struct ExecutorSettings: Sendable {
         Settings.mainWakeBudget.name,
     ]
 
-    init(_ resolution: Resolution) throws(CommandFailure) {
+    /// - Parameter own: The path of this program; nil to find it.
+    init(_ resolution: Resolution, own: String? = nil) throws(CommandFailure) {
         limit = try resolution.value(Settings.executorLimit)
         let budget = try resolution.value(Settings.executorBudget)
         limits = ExecutorLimits(
@@ -82,7 +83,7 @@ struct ExecutorSettings: Sendable {
             attempts: try resolution.value(Settings.executorAttempts),
             delay: try resolution.value(Settings.executorRetryDelay))
         // A little less than until it is told, so that it can say by itself that nothing came.
-        launch = try ExecutorLaunch(resolution, timeout: limits.warning * 19 / 20)
+        launch = try ExecutorLaunch(resolution, timeout: limits.warning * 19 / 20, own: own)
     }
 }
 

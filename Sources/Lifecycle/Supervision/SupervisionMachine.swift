@@ -142,3 +142,180 @@ package enum MainPresence: Hashable, Sendable {
     /// It was woken, or started for data, and has until the limit.
     case woken(warnAt: BootInstant?, limit: BootInstant)
 }
+
+extension SupervisionMachine {
+    /// Main runs from now on, and has said nothing yet.
+    mutating func run(at now: BootInstant) {
+        state = .running(since: now)
+        presence = .silent
+        calls = 0
+        killing = nil
+        isLeaving = false
+        isStartedForData = false
+        live(at: now)
+    }
+
+    mutating func start(inBackground: Bool, forData: Bool = false, at now: BootInstant) -> [SupervisionDirective] {
+        run(at: now)
+        isStartedForData = forData
+        return [.remember(isClosed: false), .start(inBackground: inBackground)]
+    }
+
+    /// Main has said something of itself.
+    mutating func heard(_ event: SupervisionEvent, at now: BootInstant) {
+        switch event {
+        case .connected:
+            // Its calls are those of which it spoke last, until it speaks of them: none is cut for a lost connection. A
+            // budget that runs is not escaped by connecting anew.
+            if isStartedForData {
+                beginBudget(at: now)
+            } else if !hasBudget {
+                presence = .awake
+            }
+            isStartedForData = false
+        case .disconnected:
+            // What it last said of calls and of its wake still holds: its process is there.
+            if !hasBudget { presence = .silent }
+        case .fellAsleep: presence = .asleep
+        case .awoke: presence = .awake
+        case .calls(let count):
+            // After a call the budget begins anew: it was not what the time was spent on.
+            if count == 0, calls > 0, hasBudget { beginBudget(at: now) }
+            calls = max(0, count)
+        case .saidLeaving: isLeaving = true
+        default: break
+        }
+        live(at: now)
+    }
+
+    private var hasBudget: Bool {
+        if case .woken = presence { true } else { false }
+    }
+
+    mutating func beginBudget(at now: BootInstant) {
+        presence = .woken(
+            warnAt: now.advanced(by: options.wakeWarning), limit: now.advanced(by: options.wakeBudget))
+        live(at: now)
+    }
+
+    /// Main has given a sign of life.
+    private mutating func live(at now: BootInstant) {
+        aliveUntil = options.watchdog.map { now.advanced(by: $0) }
+    }
+}
+
+extension SupervisionMachine {
+    /// When something is due next; nil when nothing is.
+    package var nextTime: BootInstant? {
+        switch state {
+        case .unbegun, .down: nil
+        case .waiting(let until, _, _): until
+        case .ending(let killAt, _): killAt
+        case .running: killing == nil ? [watchdogTime, budgetTime].compactMap { $0 }.min() : nil
+        }
+    }
+
+    private var budgetTime: BootInstant? {
+        budgetTimes.map { $0.warnAt ?? $0.limit }
+    }
+
+    /// Does what is due.
+    mutating func due(at now: BootInstant) -> [SupervisionDirective] {
+        switch state {
+        case .unbegun, .down: return []
+        case .waiting(let until, _, let hastened):
+            guard until <= now else { return [] }
+            restarts.restarted(at: now)
+            return start(inBackground: true, forData: hastened, at: now)
+        case .ending(let killAt?, let next):
+            guard killAt <= now else { return [] }
+            state = .ending(killAt: nil, then: next)
+            return kill(.stop)
+        case .ending(nil, _): return []
+        case .running: return dueWhileRunning(at: now)
+        }
+    }
+
+    private mutating func dueWhileRunning(at now: BootInstant) -> [SupervisionDirective] {
+        guard killing == nil else { return [] }
+        if let watchdogTime, watchdogTime <= now { return kill(.watchdog) }
+        guard let budget = budgetTimes else { return [] }
+        if budget.limit <= now { return kill(.budget) }
+        guard let warnAt = budget.warnAt, warnAt <= now else { return [] }
+        presence = .woken(warnAt: nil, limit: budget.limit)
+        return [.warn(left: now.duration(to: budget.limit))]
+    }
+
+    private mutating func kill(_ reason: KillReason) -> [SupervisionDirective] {
+        killing = reason
+        return [.kill(reason)]
+    }
+
+    /// An active call exempts from the watchdog; a Main that sleeps has nothing to say.
+    private var watchdogTime: BootInstant? {
+        calls == 0 && presence != .asleep ? aliveUntil : nil
+    }
+
+    /// An active call exempts from the budget (contract P6).
+    private var budgetTimes: (warnAt: BootInstant?, limit: BootInstant)? {
+        guard calls == 0, case .woken(let warnAt, let limit) = presence else { return nil }
+        return (warnAt, limit)
+    }
+}
+
+extension SupervisionMachine {
+    mutating func startWanted(inForeground: Bool, at now: BootInstant) -> [SupervisionDirective] {
+        switch state {
+        case .running: return []
+        case .ending(let killAt, .stayDown):
+            state = .ending(killAt: killAt, then: .start(inForeground: inForeground))
+            return []
+        case .ending: return []
+        case .unbegun, .down, .waiting:
+            restarts.forget()
+            return start(inBackground: !inForeground, at: now)
+        }
+    }
+
+    mutating func endWanted(then next: SupervisionState.Next, at now: BootInstant) -> [SupervisionDirective] {
+        switch state {
+        case .running:
+            state = .ending(killAt: now.advanced(by: options.stopGrace), then: next)
+            return next == .finish ? [.terminate] : [.remember(isClosed: true), .terminate]
+        case .ending(let killAt, let before):
+            // The keeper's own end stands above what else was wanted.
+            if before != .finish { state = .ending(killAt: killAt, then: next) }
+            return next == .finish ? [] : [.remember(isClosed: true)]
+        case .unbegun, .down, .waiting:
+            state = .down
+            return next == .finish ? [.finish] : [.remember(isClosed: true), .letSocketsGo]
+        }
+    }
+
+    mutating func ended(_ end: MainEndReason, at now: BootInstant) -> [SupervisionDirective] {
+        let before = state
+        presence = .silent
+        calls = 0
+        switch before {
+        case .running(let since):
+            if killing == nil, end.isClosing || end == .unseen && isLeaving {
+                state = .down
+                return [.remember(isClosed: true), .letSocketsGo]
+            }
+            restarts.failed(after: since.duration(to: now))
+            state = .waiting(
+                until: restarts.time(afterEndAt: now, hastened: false), since: now, hastened: false)
+            return []
+        case .ending(_, .stayDown):
+            state = .down
+            return [.letSocketsGo]
+        case .ending(_, .start(let inForeground)):
+            restarts.forget()
+            return start(inBackground: !inForeground, at: now)
+        case .ending(_, .finish):
+            state = .down
+            return [.finish]
+        case .unbegun, .down, .waiting: return []
+        }
+    }
+}

@@ -51,20 +51,6 @@ package final class Directory: Sendable {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Has the names in the directory at a path on the disk, also behind a symbolic link. One that may not be read is left
-    /// to the system.
-    package static func synchronizeNames(atPath path: String) throws(SystemCallError) {
-        let descriptor: Int32
-        do throws(SystemCallError) {
-            descriptor = try SystemCall.run("open", at: path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        } catch {
-            guard error.number == EACCES else { throw error }
-            return
-        }
-        defer { Glibc.close(descriptor) }
-        _ = try SystemCall.run("fsync", at: path) { fsync(descriptor) }
-    }
-
     /// Removes an empty directory.
     package static func remove(path: String) throws(SystemCallError) {
         _ = try SystemCall.run("rmdir", at: path) { rmdir(path) }
@@ -108,7 +94,8 @@ package final class Directory: Sendable {
             // Nil is the end or an error, which only errno tells.
             errno = 0
             let entry = readdir(stream)
-            let number = FailPoint.fails("directory.read") ? EIO : entry == nil ? errno : 0
+            let found = entry == nil ? errno : 0
+            let number = FailPoint.failure(of: "readdir", at: path) ?? found
             guard number == 0 else { throw SystemCallError("readdir", number: number, at: path) }
             guard let entry else { return }
             let type = Int32(entry.pointee.d_type)
@@ -156,13 +143,13 @@ package final class Directory: Sendable {
     ) throws(SystemCallError) -> Bool {
         var call = "renameat2"
         var result =
-            FailPoint.fails("rename.noReplace")
-            ? -EINVAL : clinux_move_without_replacing(descriptor, name, target.descriptor, newName)
+            FailPoint.failure(of: "renameat2", at: target.path).map { -$0 }
+            ?? clinux_move_without_replacing(descriptor, name, target.descriptor, newName)
         if result == -EINVAL || result == -ENOSYS {
             call = "linkat"
             result =
-                FailPoint.fails("rename.link")
-                ? -EPERM : clinux_link(descriptor, name, target.descriptor, newName)
+                FailPoint.failure(of: "linkat", at: target.path).map { -$0 }
+                ?? clinux_link(descriptor, name, target.descriptor, newName)
             if result == 0 {
                 _ = try SystemCall.run("unlinkat", at: path) { unlinkat(descriptor, name, 0) }
             }

@@ -11,6 +11,8 @@ package struct FileStatus: Hashable, Sendable {
 
     package let identity: Identity
     package let byteCount: Int
+    /// The bytes that it takes of the file system.
+    package let allocatedByteCount: Int
     /// The user that it belongs to.
     package let owner: UInt32
     /// The group that it belongs to.
@@ -27,6 +29,7 @@ package struct FileStatus: Hashable, Sendable {
     init(_ status: stat) {
         identity = Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
         byteCount = Int(status.st_size)
+        allocatedByteCount = Int(status.st_blocks) * 512
         owner = status.st_uid
         group = status.st_gid
         permissions = status.st_mode & 0o7777
@@ -98,12 +101,18 @@ extension FileStatus {
 package struct FilePresence: Hashable, Sendable {
     package let identity: FileStatus.Identity
     package let byteCount: Int
+    /// The bytes that it takes of the file system.
+    package let allocatedByteCount: Int
     /// How many names the file has.
     package let nameCount: Int
     package let kind: FileKind
 
     /// Whether the last name of the file is gone.
     package var isRemoved: Bool { nameCount == 0 }
+
+    /// Whether the file takes less of the file system than a part of it from its beginning on: then that part has holes, for
+    /// which no space is kept. A copy may leave them in the place of zeros (`cp --sparse`, `rsync -S`).
+    package func hasHoles(before end: Int) -> Bool { allocatedByteCount < min(end, byteCount) }
 
     /// Looks at what stands under an absolute path. A symbolic link is looked at itself, not where it leads.
     package init(ofPath path: String) throws(SystemCallError) {
@@ -119,6 +128,7 @@ package struct FilePresence: Hashable, Sendable {
             _ = try SystemCall.negated("statx", at: path) { clinux_presence(file, name, &found) }
             identity = FileStatus.Identity(device: found.device, number: found.number)
             byteCount = Int(clamping: found.size)
+            allocatedByteCount = Int(clamping: found.allocated)
             nameCount = Int(found.names)
             kind = FileKind(found.kind)
         } catch {
@@ -126,7 +136,7 @@ package struct FilePresence: Hashable, Sendable {
             guard error.number == ENOSYS || error.number == EPERM else { throw error }
             let status = try status()
             (identity, byteCount, nameCount) = (status.identity, status.byteCount, status.nameCount)
-            kind = status.kind
+            (allocatedByteCount, kind) = (status.allocatedByteCount, status.kind)
         }
     }
 }

@@ -2,12 +2,20 @@ internal import CLinux
 internal import Glibc
 
 /// The kind of a file system, by the number that the system has for it.
-package struct FileSystemKind: RawRepresentable, Hashable, Sendable {
+///
+/// Many file systems have the number of FUSE. Of those the table of mounts has the name.
+package struct FileSystemKind: Hashable, Sendable {
     package let rawValue: UInt64
+    /// The type in the table of mounts, such as `virtiofs` or `fuse.sshfs`, of one with the number of FUSE; nil for all others,
+    /// and where that cannot be read.
+    package let mountType: String?
 
-    package init(rawValue: UInt64) {
+    package init(rawValue: UInt64, mountType: String? = nil) {
         self.rawValue = rawValue
+        self.mountType = mountType
     }
+
+    private static let fuse: UInt64 = 0x6573_5546
 
     /// Those that are on this machine alone and report every write to them. The numbers are those of `statfs(2)`.
     private static let local: [UInt64: String] = [
@@ -30,11 +38,26 @@ package struct FileSystemKind: RawRepresentable, Hashable, Sendable {
         0x00c3_6400: "Ceph",
         0x5346_414f: "AFS",
         0x6b41_4653: "AFS",
+        0x786f_4256: "VirtualBox shared folders",
+        0xbacb_acbc: "VMware shared folders",
+        0x0bd0_0bd0: "Lustre",
+        0x0116_1970: "GFS2",
+        0x7461_636f: "OCFS2",
+        0x4750_4653: "GPFS",
+        0x1983_0326: "BeeGFS",
+    ]
+
+    /// The same of those with the number of FUSE, by their type in the table of mounts.
+    private static let remoteMounts: Set<String> = [
+        "virtiofs", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse", "fuse.cephfs", "fuse.s3fs",
+        "fuse.rclone",
+        "fuse.gcsfuse", "fuse.juicefs", "fuse.JuiceFS", "fuse.davfs", "fuse.mfs", "fuse.curlftpfs", "fuse.vmhgfs-fuse",
+        "fuse.grpcfuse", "fuse.osxfs",
     ]
 
     /// Others, by the names that people know them by.
     private static let others: [UInt64: String] = [
-        0x6573_5546: "FUSE",
+        fuse: "FUSE",
         0x794c_7630: "overlayfs",
         0x4d44: "FAT",
         0x2011_bab0: "exFAT",
@@ -54,14 +77,33 @@ package struct FileSystemKind: RawRepresentable, Hashable, Sendable {
     package var reportsWrites: Bool { Self.local[rawValue] != nil }
 
     /// Whether other machines may have it too, so that processes cannot rely on its locks and on pages that they map.
-    package var isRemote: Bool { Self.remote[rawValue] != nil }
+    package var isRemote: Bool {
+        Self.remote[rawValue] != nil || mountType.map(Self.remoteMounts.contains) ?? false
+    }
+
+    /// Whether only the table of mounts tells which one it is.
+    fileprivate var isInUserSpace: Bool { rawValue == Self.fuse }
+
+    /// The type of a mount in the lines of `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
+    ///
+    /// - Returns: Nil where no line has that number, or that line is not one of such a table.
+    package static func mountType(of mount: Int, inTable table: String) -> String? {
+        for line in table.split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard let first = fields.first, Int(first) == mount else { continue }
+            // Any number of optional fields comes behind the sixth, and a dash ends them. Spaces in names are escaped.
+            guard let end = fields.dropFirst(6).firstIndex(of: "-"), end + 1 < fields.endIndex else { return nil }
+            return String(fields[end + 1])
+        }
+        return nil
+    }
 }
 
 extension FileSystemKind: CustomStringConvertible {
     /// Its name, or its number where the name is not known.
     package var description: String {
-        Self.local[rawValue] ?? Self.remote[rawValue] ?? Self.others[rawValue] ?? "a file system of type 0x"
-            + String(rawValue, radix: 16)
+        mountType ?? Self.local[rawValue] ?? Self.remote[rawValue] ?? Self.others[rawValue]
+            ?? "a file system of type 0x" + String(rawValue, radix: 16)
     }
 }
 
@@ -70,7 +112,24 @@ extension Directory {
     package func fileSystemKind() throws(SystemCallError) -> FileSystemKind {
         var kind: UInt64 = 0
         try SystemCall.negated("fstatfs", at: path) { clinux_file_system(descriptor, &kind) }
-        return FileSystemKind(rawValue: kind)
+        let found = FileSystemKind(rawValue: kind)
+        return found.isInUserSpace ? FileSystemKind(rawValue: kind, mountType: mountType) : found
+    }
+
+    /// The type of the mount that the directory is on, by the table of mounts; nil where that does not tell.
+    private var mountType: String? {
+        func text(_ path: String) -> String? {
+            // The system makes the content as it is read, and tells no size.
+            (try? OpenFile(path: path, .read).read(count: 1 << 20, at: 0)).map { String(decoding: $0, as: UTF8.self) }
+        }
+        guard
+            let line = text("/proc/self/fdinfo/\(descriptor)")?.split(separator: "\n").first(where: {
+                $0.hasPrefix("mnt_id:")
+            }),
+            let mount = line.split(whereSeparator: \.isWhitespace).last.flatMap({ Int($0) }),
+            let table = text("/proc/self/mountinfo")
+        else { return nil }
+        return FileSystemKind.mountType(of: mount, inTable: table)
     }
 
     /// How many bytes the file system has for new files of users other than root; a quota may leave fewer.

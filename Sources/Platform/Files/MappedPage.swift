@@ -21,14 +21,14 @@ package final class MappedPage: Sendable {
     /// - Throws: An error with ``SystemCallError/cannotShareMemory`` where the file system does not let processes share
     ///   memory.
     package init(of file: OpenFile, isReadOnly: Bool = false) throws(SystemCallError) {
-        if FailPoint.fails("page.map") { throw SystemCallError("mmap", number: ENODEV, at: file.path) }
         let protection = isReadOnly ? PROT_READ : PROT_READ | PROT_WRITE
-        guard
-            let address = mmap(nil, Self.byteCount, protection, MAP_SHARED, file.descriptor, 0),
-            address != MAP_FAILED
-        else { throw SystemCallError("mmap", number: errno, at: file.path) }
-        guard let watched = clinux_watch_page(address) else {
-            munmap(address, Self.byteCount)
+        // MAP_FAILED is -1.
+        let number = try SystemCall.run("mmap", at: file.path) {
+            Int(bitPattern: mmap(nil, Self.byteCount, protection, MAP_SHARED, file.descriptor, 0))
+        }
+        let mapped = UnsafeMutableRawPointer(bitPattern: number)
+        guard let address = mapped, let watched = clinux_watch_page(address) else {
+            munmap(mapped, Self.byteCount)
             throw SystemCallError("mmap", number: ENOMEM, at: file.path)
         }
         base = address

@@ -68,6 +68,8 @@ package final class OpenFile: Sendable {
     package enum Access: Sendable {
         /// To look only.
         case read
+        /// The same, past the system's cache; see ``DiskReader``.
+        case readPastCache
         /// To read and write what is there.
         case write
         /// To read and write, made when it is not there, with mode 0600.
@@ -78,6 +80,7 @@ package final class OpenFile: Sendable {
         fileprivate var flags: Int32 {
             switch self {
             case .read: O_RDONLY
+            case .readPastCache: O_RDONLY | clinux_direct_flag()
             case .write: O_RDWR
             case .create: O_RDWR | O_CREAT
             case .createNew: O_RDWR | O_CREAT | O_EXCL
@@ -104,7 +107,7 @@ package final class OpenFile: Sendable {
         switch access {
         case .create, .createNew:
             try self.init(regular: path, "open") { open(path, flags, 0o600) }
-        case .read, .write:
+        case .read, .readPastCache, .write:
             self.init(owning: try SystemCall.run("open", at: path) { open(path, flags) }, path: path)
         }
     }

@@ -28,8 +28,12 @@ package final class ChildProcess: Sendable {
         var isRead = false
         /// How it ended. Until this is known the process is not reaped, so that its number means it.
         var end: ProgramEnd?
-        /// How many sends wait for room in the socket.
-        var waitingSends = 0
+        /// What waits for room in the socket, in its order.
+        var unsent: [ArraySlice<UInt8>] = []
+        /// Whether it is being sent, or about to be.
+        var isSending = false
+        /// Whether its input ends behind that.
+        var isInputClosed = false
         /// Whether it stays a zombie until the last reference goes.
         var staysZombie = false
         var waiting: [CheckedContinuation<ProgramEnd, Never>] = []
@@ -59,7 +63,8 @@ package final class ChildProcess: Sendable {
     /// `SOCK_CLOEXEC`, which is an enumerator that Swift does not see.
     private static let closeOnExec: Int32 = 0o2000000
 
-    /// Starts a program in the working directory of this process.
+    /// Starts a program in the working directory of this process. Blocks until the child has become it,
+    /// ``StartedProgram/startTimeout`` at most, so in a program it is for a thread of its own.
     ///
     /// - Parameters:
     ///   - program: Its path, or a name that is looked up in `PATH`.
@@ -127,7 +132,8 @@ package final class ChildProcess: Sendable {
     /// All lines that it has printed so far.
     package var lines: [String] { content.state.withLock(\.lines) }
 
-    /// Sends lines. Does not block: while the process has too many unread ones, a thread waits to send the rest.
+    /// Sends lines. While the process has too many unread ones, a thread waits to send the rest; only where the system has no
+    /// thread left does the caller.
     ///
     /// - Throws: With EPIPE, or ECONNRESET where it left lines unread, when it has ended or closed its input.
     package func send(_ lines: String...) throws(SystemCallError) { try send(lines) }
@@ -135,23 +141,40 @@ package final class ChildProcess: Sendable {
     package func send(_ lines: [String]) throws(SystemCallError) {
         let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
         let connection = content.connection
-        try content.state.withLock { state throws(SystemCallError) in
+        let mustSend = try content.state.withLock { state throws(SystemCallError) in
             var done = 0
             do throws(SystemCallError) {
                 // Nothing overtakes what waits.
-                while state.waitingSends == 0, done < bytes.count {
+                while !state.isSending, done < bytes.count {
                     done += try Self.send(bytes[done...], to: connection, Int32(MSG_DONTWAIT))
                 }
             } catch  where error.number == EAGAIN {}
-            guard done < bytes.count else { return }
-            state.waitingSends += 1
-            content.sender.submit { [content, done] in
-                var done = done
+            guard done < bytes.count else { return false }
+            state.unsent.append(bytes[done...])
+            defer { state.isSending = true }
+            return !state.isSending
+        }
+        // Not under the lock: where the system has no thread left, it is done here.
+        if mustSend { content.sender.submit { [content] in Self.sendRest(of: content) } }
+    }
+
+    /// Sends what the socket had no room for. Blocks.
+    private static func sendRest(of content: Content) {
+        while true {
+            let (pieces, isInputClosed) = content.state.withLock { state in
+                defer { state.unsent = [] }
+                if state.unsent.isEmpty { state.isSending = false }
+                return (state.unsent, state.isInputClosed)
+            }
+            if pieces.isEmpty {
+                if isInputClosed { shutdown(content.connection.descriptor, Int32(SHUT_WR)) }
+                return
+            }
+            for var piece in pieces {
                 // A process that ends meanwhile reads no more; its end is told.
-                while done < bytes.count, let count = try? Self.send(bytes[done...], to: connection, 0) {
-                    done += count
+                while !piece.isEmpty, let count = try? send(piece, to: content.connection, 0) {
+                    piece = piece.dropFirst(count)
                 }
-                content.state.withLock { $0.waitingSends -= 1 }
             }
         }
     }
@@ -168,9 +191,12 @@ package final class ChildProcess: Sendable {
 
     /// Lets it read the end of its input, after all that was sent.
     package func closeInput() {
-        content.sender.submit { [connection = content.connection] in
-            shutdown(connection.descriptor, Int32(SHUT_WR))
+        let mustSend = content.state.withLock { state in
+            state.isInputClosed = true
+            defer { state.isSending = true }
+            return !state.isSending
         }
+        if mustSend { content.sender.submit { [content] in Self.sendRest(of: content) } }
     }
 
     /// Waits for the first line that was not returned yet.

@@ -1,10 +1,5 @@
-internal import Glibc
-
-/// Defects of the file backend that a test builds into a process, to see that its cases notice them. Compiled in debug
-/// builds only; a release build has none of them and looks for none. The environment says which one a process has:
-///
-///     SHAREDCORE_DEFECT=blindPublication
-package enum Defect: Hashable, Sendable {
+/// Defects of the file backend.
+package enum Defect: BackendDefect {
     // MARK: - The order
 
     /// A record is published also when the commit word has changed since.
@@ -66,18 +61,6 @@ package enum Defect: Hashable, Sendable {
     case believedLock
 
     #if FAIL_POINTS
-        private static let present = getenv("SHAREDCORE_DEFECT").flatMap { name in
-            allCases.first { "\($0)" == String(cString: name) }
-        }
-
-        /// Whether this process has the defect.
-        package var isPresent: Bool { Self.present == self }
-    #else
-        @inline(__always)
-        package var isPresent: Bool { false }
+        package static let present = injected()
     #endif
 }
-
-#if FAIL_POINTS
-    extension Defect: CaseIterable {}
-#endif

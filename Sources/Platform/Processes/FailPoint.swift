@@ -1,8 +1,9 @@
 internal import Glibc
 internal import Synchronization
 
-/// Places in the middle of a write at which a test stops or ends the process. Compiled in debug builds only. The
-/// environment or ``arm(_:)`` says which ones are active:
+/// The registry of injected faults: places in product code, and system calls, at which a test stops or ends the process or has
+/// the call fail. Compiled in debug builds only. The environment or ``arm(_:)`` says which ones are active, and
+/// ``strikeCount(of:)`` how often one has acted:
 ///
 ///     SHAREDCORE_FAIL_POINT=commit.beforePublish:stop       stops the process there, as SIGSTOP does
 ///     SHAREDCORE_FAIL_POINT=roll.afterSeal:kill             kills it, as SIGKILL does
@@ -11,10 +12,15 @@ internal import Synchronization
 ///     SHAREDCORE_FAIL_POINT=commit.afterCatchUp:wait=300*   takes 300 ms there, each time
 ///     SHAREDCORE_FAIL_POINT=durability.sync:fail            as if the system refused what follows
 ///     SHAREDCORE_FAIL_POINT=start.beforeExec:fail           a child stops before it becomes its program
+///     SHAREDCORE_FAIL_POINT=close_range:fail                a child does without that call
 ///     SHAREDCORE_FAIL_POINT=fdatasync/journal-:fail=28*10   ten such calls on such paths fail with this error number;
 ///     EIO without one, and all calls with a star alone
 ///     SHAREDCORE_FAIL_POINT=pwrite.short/journal-:fail@3    the third such call writes half of its bytes; also
-///     pread.short SHAREDCORE_FAIL_POINT=roll.afterSeal:stop,roll.afterPlace:kill     several, each of them once
+///     pread.short
+///     SHAREDCORE_FAIL_POINT=roll.afterSeal:stop,roll.afterPlace:kill     several, each of them once
+///
+/// A system call is made to fail in `Platform`, under its own name, wherever the product makes it. A place with a name of its
+/// own stands only where no failing call leads: between two steps, or where a protection is switched off.
 package enum FailPoint {
     #if FAIL_POINTS
         private enum Action {
@@ -53,6 +59,7 @@ package enum FailPoint {
 
         private static let settings = Mutex(
             getenv("SHAREDCORE_FAIL_POINT").map { settings(from: String(cString: $0)) } ?? [])
+        private static let strikes = Mutex<[String: Int]>([:])
         /// Passing a place costs no more than this when none is active.
         private static let isArmed = Atomic(getenv("SHAREDCORE_FAIL_POINT") != nil)
 
@@ -65,6 +72,9 @@ package enum FailPoint {
             settings.withLock { $0 = settings(from: text) }
             isArmed.store(true, ordering: .releasing)
         }
+
+        /// How often a place has acted in this process, by the name that it was armed with.
+        package static func strikeCount(of name: String) -> Int { strikes.withLock { $0[name] ?? 0 } }
 
         /// Whether the place is active, for places that need preparation.
         package static func isActive(_ name: StaticString) -> Bool {
@@ -103,6 +113,7 @@ package enum FailPoint {
                 settings[index].remaining -= 1
                 guard settings[index].remaining < 0 else { return nil }
                 settings[index].count -= 1
+                strikes.withLock { $0[settings[index].name, default: 0] += 1 }
                 return settings[index].count > 0 ? settings[index].action : settings.remove(at: index).action
             }
             switch action {
@@ -128,5 +139,39 @@ package enum FailPoint {
 
         @inline(__always)
         static func failure(of call: String, at location: @autoclosure () -> String) -> Int32? { nil }
+    #endif
+}
+
+/// Defects of a backend that a test builds into a process, to see that its cases notice them. Compiled in debug builds only; a
+/// release build has none of them and looks for none. The environment says which one a process has:
+///
+///     SHAREDCORE_DEFECT=blindPublication
+///
+/// A defect may remove a protection, so a process that has one says so on standard error.
+package protocol BackendDefect: CaseIterable, Hashable, Sendable {
+    #if FAIL_POINTS
+        /// The one that this process has: ``injected()``, read once.
+        static var present: Self? { get }
+    #endif
+}
+
+extension BackendDefect {
+    #if FAIL_POINTS
+        /// Whether this process has the defect.
+        package var isPresent: Bool { Self.present == self }
+
+        /// The one that the environment names.
+        package static func injected() -> Self? {
+            guard let name = getenv("SHAREDCORE_DEFECT").map({ String(cString: $0) }),
+                let defect = allCases.first(where: { "\($0)" == name })
+            else { return nil }
+            // No file is opened for it: that asks for defects.
+            let line = Array("SHAREDCORE_DEFECT: \(Self.self).\(name) is present\n".utf8)
+            _ = write(STDERR_FILENO, line, line.count)
+            return defect
+        }
+    #else
+        @inline(__always)
+        package var isPresent: Bool { false }
     #endif
 }

@@ -37,6 +37,12 @@ package enum OwnProcess {
         clinux_share_heap()
     }
 
+    /// Gives memory that was freed back to the system. glibc keeps it for as long as something behind it is in use. It holds up
+    /// all threads that take memory meanwhile, for some milliseconds.
+    package static func returnHeap() {
+        clinux_return_heap()
+    }
+
     /// Sets a variable of the environment of what this process becomes. Only while it has one thread.
     package static func set(_ variable: String, to value: String) {
         setenv(variable, value, 1)

@@ -71,7 +71,8 @@ package struct StartedProgram: Sendable {
         guard let failure = failure(in: report) else { return pid }
         // It is about to end, unless it is stopped.
         Glibc.kill(pid, SIGKILL)
-        _ = try SystemCall.negated("waitpid", at: "process \(pid)") { clinux_wait_for_child(pid) }
+        // Where SIGCHLD is ignored the system does the waiting, and says that there is no such child.
+        _ = try? SystemCall.negated("waitpid", at: "process \(pid)") { clinux_wait_for_child(pid) }
         throw SystemCallError(String(cString: failure.call), number: failure.number, at: path)
     }
 
@@ -86,10 +87,12 @@ package struct StartedProgram: Sendable {
             owning: try SystemCall.negated("fcntl(F_DUPFD_CLOEXEC)", at: "pipe") {
                 clinux_duplicate(pipe.input.descriptor, count)
             }, path: "pipe")
-        let stops = FailPoint.failure(of: "start.beforeExec", at: path) == nil ? 0 : CLINUX_STOPS_BEFORE_EXEC
+        let faults =
+            (FailPoint.failure(of: "start.beforeExec", at: path) == nil ? 0 : CLINUX_STOPS_BEFORE_EXEC)
+            | (FailPoint.failure(of: "close_range", at: path) == nil ? 0 : CLINUX_LACKS_CLOSE_RANGE)
         let pid = try SystemCall.negated("fork", at: path) {
             clinux_start_program(
-                path, words + [nil], pairs + [nil], streams, count, directory, options | stops, report.descriptor)
+                path, words + [nil], pairs + [nil], streams, count, directory, options | faults, report.descriptor)
         }
         return (pid, pipe.output)
     }
@@ -119,7 +122,7 @@ package struct StartedProgram: Sendable {
             }
         }
         kill()
-        _ = try waitForEnd()
+        _ = try? waitForEnd()
         throw failure
     }
 
@@ -132,12 +135,6 @@ package struct StartedProgram: Sendable {
     /// end and before that was waited for, while the number still means it.
     package func endGroup() {
         Glibc.kill(-pid, SIGKILL)
-    }
-
-    /// Waits for its end and leaves its number to it, so that signals to it can be kept out while it is taken back
-    /// by ``waitForEnd()``. Blocks.
-    package func waitUntilEnded() {
-        while clinux_wait_for_end(pid) == -EINTR {}
     }
 
     /// Waits for its end, once. Blocks.

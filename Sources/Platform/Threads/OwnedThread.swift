@@ -11,6 +11,9 @@ package enum OwnedThread {
     package static func start(
         _ name: String, _ body: @escaping @Sendable () -> Void
     ) throws(SystemCallError) {
+        if let number = FailPoint.failure(of: "pthread_create", at: name) {
+            throw SystemCallError("pthread_create", number: number, at: name)
+        }
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)

@@ -2,31 +2,51 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
 internal import Platform
+internal import Synchronization
 internal import TestSupport
 
-/// Each system call that the backend makes on the group's directory fails once, and is once the place of a kill.
+/// Each system call that the backend makes on the group's directory fails once, is once the place of a kill, and where it
+/// changes something once the place where the process stands still.
 ///
-/// A run without faults counts the calls. Then each one is struck alone, in a group of its own, and once all of a kind
-/// together for as long as the program runs.
+/// A run without faults counts the calls. Then each one is struck alone, in a group of its own, and all of a kind
+/// together for as long as the program runs; then pairs of the last ones, of which the second may be a kill.
 enum FaultScenarios {
     /// Something that the program does while the faults strike.
     private struct Operation: Sendable {
         let name: String
         /// Its part of the time.
         let weight: Int
-        /// Whether the program has to be told what the file system lacks, which a release build cannot be.
-        var needsFailPoints = false
         /// What is there before it.
         let prepare: @Sendable (Attempt) async throws -> Void
         /// Does it below strace.
         let run: @Sendable (Attempt, _ strace: [String]) async throws -> Void
-        /// How many of its cases are tried in the short form.
-        var sampleCount = 6
+        /// The fail point that tells the program what the file system lacks, which a release build cannot be told.
+        var failPoint: String?
+        /// Whether others can go on while its process stands still.
+        var isPassedOver = true
+        /// How many of its pairs are possible cases; nil for all of them.
+        var pairCount: Int? = 100
+        /// The directories that it writes to.
+        var directories: @Sendable (Attempt) -> [String] = { [$0.group] }
+
+        init(
+            name: String, weight: Int, prepare: @escaping @Sendable (Attempt) async throws -> Void,
+            run: @escaping @Sendable (Attempt, _ strace: [String]) async throws -> Void,
+            with change: (inout Self) -> Void = { _ in }
+        ) {
+            self.name = name
+            self.weight = weight
+            self.prepare = prepare
+            self.run = run
+            change(&self)
+        }
     }
 
     static var all: [Scenario] {
-        [opening, put, commit, roll, compaction, takeOver, backup, restoration, renaming].map { operation in
-            Scenario("faults-\(operation.name)", weight: operation.weight) { wish, look in
+        [
+            opening, put, commit, roll, compaction, takeOver, handOver, waiting, serving, backup, restoration, renaming,
+        ].map { operation in
+            Scenario("faults-\(operation.name)", weight: operation.weight, sampleCount: 6) { wish, look in
                 try await cases(of: operation, wish, look)
             }
         }
@@ -47,6 +67,8 @@ enum FaultScenarios {
         try await putTwo(attempt)
     } run: { attempt, strace in
         _ = try await attempt.putLate("faulted", number: 1, byteCount: 20_000, strace: strace, mayBeKilled: true)
+    } with: {
+        $0.pairCount = nil
     }
 
     /// The writer before stands still inside its commit, so that the order goes on in a new journal.
@@ -56,6 +78,8 @@ enum FaultScenarios {
         let frozen = try await attempt.frozenWriter()
         defer { frozen.signal(SIGKILL) }
         try await attempt.put("faulted", number: 1, through: ["strace", "-D"] + strace, mayBeKilled: true)
+    } with: {
+        $0.pairCount = nil
     }
 
     /// The log is long, since its writers end before their compactions. A participant that goes on after its commits
@@ -75,6 +99,8 @@ enum FaultScenarios {
         try await attempt.run(
             ["--durability", "disk", "mailbox", "take", "jobs", "--count", "3", "--timeout", "1s"],
             through: ["strace", "-D"] + strace, mayBeKilled: true)
+    } with: {
+        $0.pairCount = nil
     }
 
     private static let takeOver = Operation(name: "take-over", weight: 3) { attempt in
@@ -82,9 +108,52 @@ enum FaultScenarios {
         let owner = try await attempt.own("executor")
         try await attempt.kill(owner)
     } run: { attempt, strace in
+        try await ownBriefly(attempt, strace)
+    }
+
+    /// The owner lives and hands over, or is ended.
+    private static let handOver = Operation(name: "hand-over", weight: 3) { attempt in
+        try await putTwo(attempt)
+    } run: { attempt, strace in
+        let owner = try await attempt.own("executor")
+        try await ownBriefly(attempt, strace)
+        owner.signal(SIGTERM)
+        _ = try await attempt.end(of: owner, ["exclusive"], mayBeKilled: true)
+    }
+
+    /// A core that takes the witness's lock and ends.
+    private static func ownBriefly(_ attempt: Attempt, _ strace: [String]) async throws {
         try await attempt.run(
-            ["--durability", "disk", "exclusive", "--role", "main", "--", "true"], through: ["strace", "-D"] + strace,
-            mayBeKilled: true)
+            ["--durability", "disk", "exclusive", "--role", "main", "--"] + attempt.witness.shortCommand,
+            through: ["strace", "-D"] + strace, mayBeKilled: true)
+    }
+
+    /// An observer is woken by a post, says that it cannot wait, or ends at its time.
+    private static let waiting = Operation(name: "waiting", weight: 2) { attempt in
+        try await putTwo(attempt)
+    } run: { attempt, strace in
+        let words = ["notify", "observe", "news", "--count", "1", "--timeout", "5s"]
+        let observer = try attempt.start(words, through: ["strace", "-D"] + strace)
+        try await eventually("the observer's post") {
+            if observer.ended == nil { try await attempt.demand("notify", "post", "news") }
+            return observer.ended != nil
+        }
+        _ = try await attempt.end(of: observer, words, mayBeKilled: true)
+    }
+
+    /// A host that is asked to end when it serves.
+    private static let serving = Operation(name: "serving", weight: 2) { attempt in
+        try await putTwo(attempt)
+    } run: { attempt, strace in
+        let host = try attempt.start(["serve"], through: ["strace", "-D"] + strace)
+        // Faults may keep it from that.
+        try? await eventually("the host serves", timeout: .seconds(3)) {
+            host.ended != nil || attempt.names.contains("push")
+        }
+        let answer = try await attempt.put("beside", number: 1)
+        try expect(answer.isSuccess, "others go on; \(answer.summary)")
+        host.signal(SIGTERM)
+        _ = try await attempt.end(of: host, ["serve"], mayBeKilled: true)
     }
 
     /// What was written counts only as a whole.
@@ -94,6 +163,8 @@ enum FaultScenarios {
         let answer = try await attempt.run(
             ["backup", "\(attempt.directory)/copy"], through: ["strace", "-D"] + strace, mayBeKilled: true)
         if answer.isSuccess { try await attempt.demand("salvage", "\(attempt.directory)/copy") }
+    } with: {
+        $0.directories = { [$0.group, $0.directory + "/copy"] }
     }
 
     /// The group differs from its backup in a changed, a new and a deleted key. Afterwards it is all of the one or all
@@ -113,15 +184,17 @@ enum FaultScenarios {
         let found = try await attempt.entries()
         if answer.isSuccess || (try? attempt.log.verify(found)) == nil { attempt.log.adopt(old) }
         try attempt.log.verify(found)
+    } with: {
+        $0.isPassedOver = false
     }
 
     /// A first opening where each new file needs a name, and is renamed when it is whole.
-    private static let renaming = Operation(name: "renaming", weight: 2, needsFailPoints: true) { _ in
+    private static let renaming = Operation(name: "renaming", weight: 2) { _ in
     } run: { attempt, strace in
         try await attempt.put(
-            "faulted", number: 1,
-            through: ["env", "SHAREDCORE_FAIL_POINT=openat(O_TMPFILE):fail=95*", "strace", "-D"] + strace,
-            mayBeKilled: true)
+            "faulted", number: 1, through: ["strace", "-D"] + strace, mayBeKilled: true)
+    } with: {
+        $0.failPoint = "openat(O_TMPFILE):fail=95*"
     }
 
     private static func putTwo(_ attempt: Attempt) async throws {
@@ -135,13 +208,7 @@ enum FaultScenarios {
         of operation: Operation, _ wish: Scenario.Wish, _ look: Attempt
     ) async throws -> [Scenario.Case] {
         let hasFailPoints = try await hasFailPoints(look)
-        guard hasFailPoints || !operation.needsFailPoints else {
-            return [
-                Scenario.Case("unnamed-files", seed: wish.seed) { _ in
-                    throw HarnessLimitation("a release build has no fail points")
-                }
-            ]
-        }
+        guard hasFailPoints || operation.failPoint == nil else { return [missing("unnamed-files", wish)] }
         try await operation.prepare(look)
         let template = look.newPath("template")
         try Attempt.makeDirectory(template)
@@ -149,37 +216,92 @@ enum FaultScenarios {
         let known = try look.log.copy(path: look.newPath("template-log"))
 
         let trace = look.newPath("trace")
-        try await operation.run(look, SystemCalls.arguments(output: trace))
-        let calls = SystemCalls(trace: trace, group: look.group)
+        try await operation.run(
+            look, SystemCalls.arguments(output: trace) + Fault.environment(of: [operation.failPoint].compactMap(\.self))
+        )
+        let calls = SystemCalls(trace: trace, in: operation.directories(look))
         try expect(!calls.places.isEmpty, "strace sees the calls of the program")
         let counts = Dictionary(grouping: calls.places, by: \.call).map { "\($0.key) \($0.value.count)" }.sorted()
         say(
             "         \(operation.name): \(calls.count) calls at \(calls.places.count) places: \(counts.joined(separator: ", "))"
         )
 
-        var shorts: [[Fault]] = []
-        var limited: [Scenario.Case] = []
-        if hasFailPoints {
-            shorts = shortWrites(calls.counts["pwrite64"] ?? 0, operation)
-        } else {
-            limited.append(
-                Scenario.Case("short-writes", seed: wish.seed) { _ in
-                    throw HarnessLimitation("a release build has no fail points")
-                })
-        }
-        return limited
-            + plans(calls, shorts, operation, wish).map { faults in
-                Scenario.Case(faults.map(\.description).joined(separator: "+"), seed: wish.seed) { attempt in
-                    if !TemporaryDirectory.names(in: template).isEmpty {
-                        try await attempt.tool("cp", "-a", template + "/default", attempt.groups)
-                    }
-                    attempt.log.adopt(known)
-                    let trace = attempt.newPath("trace")
-                    try await operation.run(attempt, Fault.arguments(for: faults, output: trace, group: attempt.group))
-                    attempt.countFaults(Fault.injectedCount(of: faults, trace: trace))
-                    try await attempt.verifyRecovery()
+        // The program of a commit runs before the faults begin, so it gets no fail points.
+        let takesFailPoints = hasFailPoints && operation.name != commit.name
+        var random = SeededRandom(seed: wish.seed)
+        // In another order each time, so that what there is no time for is not always the same.
+        var singles = singles(of: calls, operation, withFailPoints: takesFailPoints).shuffled(using: &random)[...]
+        let allPairs = pairs(of: calls, withFailPoints: takesFailPoints).shuffled(using: &random)
+        var pairs = allPairs.prefix(wish.isSingle ? allPairs.count : operation.pairCount ?? allPairs.count)
+        func item(_ kind: String, _ faults: [Fault]) -> Scenario.Case {
+            Scenario.Case(
+                faults.map(\.description).joined(separator: "+"), seed: wish.seed, kind: kind,
+                needsFailPoints: operation.failPoint != nil || faults.contains(where: \.kind.needsFailPoints)
+            ) { attempt in
+                if !TemporaryDirectory.names(in: template).isEmpty {
+                    try await attempt.tool("cp", "-a", template + "/default", attempt.groups)
                 }
+                attempt.log.adopt(known)
+                try await strike(faults, operation, attempt)
+                try await attempt.verifyRecovery()
             }
+        }
+        var items = hasFailPoints ? [] : [missing("short-writes", wish)]
+        // A pair after every second one while time is short, and what is left of either at the end.
+        while !singles.isEmpty || !pairs.isEmpty {
+            let count = wish.form == .whole ? max(2, singles.count) : 2
+            items += singles.prefix(count).map { item("single faults", $0) }
+            singles = singles.dropFirst(count)
+            if let pair = pairs.popFirst() { items.append(item("pairs", pair)) }
+        }
+        return items
+    }
+
+    /// What stands for the cases that a build without fail points does not have.
+    private static func missing(_ name: String, _ wish: Scenario.Wish) -> Scenario.Case {
+        Scenario.Case(name, seed: wish.seed, needsFailPoints: true) { _ in
+            throw HarnessLimitation("a release build has no fail points")
+        }
+    }
+
+    /// Does what is to be done while the faults strike. Where they let it stand still, others go on meanwhile.
+    private static func strike(_ faults: [Fault], _ operation: Operation, _ attempt: Attempt) async throws {
+        let trace = attempt.newPath("trace")
+        let arguments = Fault.arguments(
+            for: faults, output: trace, in: operation.directories(attempt), beside: operation.failPoint)
+        if faults.contains(where: { $0.kind == .stop }) {
+            let hasEnded = Atomic(false)
+            async let running: Void = {
+                defer { hasEnded.store(true, ordering: .releasing) }
+                try await operation.run(attempt, arguments)
+            }()
+            try await eventually("the process stands still, or has ended") {
+                hasEnded.load(ordering: .acquiring) || !SystemCalls.stoppedThreads(trace: trace).isEmpty
+            }
+            var problem: (any Error)?
+            do {
+                let answer = try await attempt.put("passing", number: 1)
+                try expect(answer.isSuccess, "others go on beside a process that stands still; \(answer.summary)")
+                try await attempt.demand("status")
+            } catch {
+                problem = error
+            }
+            var count = 0
+            // Another of its threads may come to such a call later.
+            try await eventually("the process goes on and ends", timeout: .seconds(90)) {
+                let threads = SystemCalls.stoppedThreads(trace: trace)
+                if let thread = threads.last, threads.count > count {
+                    count = threads.count
+                    kill(thread, SIGCONT)
+                }
+                return hasEnded.load(ordering: .acquiring)
+            }
+            try await running
+            if let problem { throw problem }
+        } else {
+            try await operation.run(attempt, arguments)
+        }
+        attempt.countFaults(Fault.injectedCount(of: faults, trace: trace))
     }
 
     /// Whether the program can be told to make short calls: it ends at its first write when it can.
@@ -190,48 +312,74 @@ enum FaultScenarios {
         return answer.end == .exited(97)
     }
 
-    /// Each write takes a part of its bytes once, and once the disk is full behind that part.
-    private static func shortWrites(_ count: Int, _ operation: Operation) -> [[Fault]] {
-        // Its program runs before the faults begin.
-        guard operation.name != commit.name, count > 0 else { return [] }
-        return (1...count).flatMap { number in
-            [false, true].map {
-                [Fault(call: "pwrite64", kind: .short(isFull: $0), occurrence: number)]
-            }
-        }
-    }
-
-    /// Each place with each error and a kill, all calls of a kind together, pairs of the last places, and what is
-    /// given.
-    private static func plans(
-        _ calls: SystemCalls, _ others: [[Fault]], _ operation: Operation, _ wish: Scenario.Wish
+    /// Each place with each error, a kill and a stop, and all calls of a kind together. Each write takes a part of its bytes
+    /// once, and once the disk is full behind that part.
+    private static func singles(
+        of calls: SystemCalls, _ operation: Operation, withFailPoints: Bool
     ) -> [[Fault]] {
-        var plans = others
-        let places = calls.places
-        for place in places {
-            for kind in Fault.errors(of: place.call).map(Fault.Kind.error) + [.kill] {
-                plans.append([Fault(call: place.call, kind: kind, occurrence: place.occurrence)])
+        var faults: [Fault] = []
+        for place in calls.distinctPlaces {
+            faults += Fault.errors(of: place.call).map { Fault(.error($0), at: place) }
+            faults.append(Fault(.kill, at: place))
+            // A process that stands still where it looks has changed no more than at its next change.
+            if operation.isPassedOver, place.isChanging { faults.append(Fault(.stop, at: place)) }
+        }
+        for call in Set(calls.places.map(\.call)).sorted() {
+            // From its first lock on: before it, a descriptor may be duplicated by this call.
+            let first =
+                call == "fcntl" ? calls.places.filter { $0.call == call && $0.isNamed }.map(\.occurrence).min() : nil
+            faults += Fault.lastingErrors(of: call).map { error in
+                first.map {
+                    Fault(
+                        .error(error), at: SystemCalls.Place(call: call, occurrence: $0, isNamed: true), isLasting: true
+                    )
+                } ?? Fault(.error(error), always: call)
             }
         }
-        for call in Set(places.map(\.call)).sorted() {
-            plans += Fault.lastingErrors(of: call).map { [Fault(call: call, kind: .error($0), occurrence: nil)] }
-        }
-        var pairs = Self.pairs(of: places.filter { !SystemCalls.general.contains($0.call) }.suffix(20))
-        pairs += Self.pairs(of: calls.namedPlaces.suffix(20)).filter { pair in
-            pair.contains { SystemCalls.general.contains($0.call) }
-        }
-        var random = SeededRandom(seed: wish.seed)
-        if !wish.isSingle, wish.form != .whole { pairs = Array(pairs.shuffled(using: &random).prefix(20)) }
-        plans += pairs
-        // In another order each time, so that what there is no time for is not always the same.
-        plans.shuffle(using: &random)
-        return wish.isBrief ? Array(plans.prefix(operation.sampleCount)) : plans
+        let writes = withFailPoints ? Array(calls.placeCountsBeforeWrites.indices) : []
+        return faults.map { [$0] } + writes.flatMap { shorts(at: $0 + 1).map { [$0] } }
     }
 
-    private static func pairs(of places: some Sequence<SystemCalls.Place>) -> [[Fault]] {
-        let faults = places.map {
-            Fault(call: $0.call, kind: .error(Fault.errors(of: $0.call)[0]), occurrence: $0.occurrence)
+    private static func shorts(at write: Int) -> [Fault] {
+        [false, true].map { Fault(call: "pwrite64", kind: .short(isFull: $0), occurrence: write) }
+    }
+
+    /// The pairs of the last 20 places: two errors, and an error or a short write with a kill behind it.
+    private static func pairs(of calls: SystemCalls, withFailPoints: Bool) -> [[Fault]] {
+        let changing = pairs(of: calls.places.filter { !$0.isGeneral }.suffix(20))
+        // Of two calls that look, both can be struck alone as well.
+        let named = pairs(of: calls.namedPlaces.suffix(20)).filter { first, second in
+            (first.isGeneral || second.isGeneral) && (first.isChanging || second.isChanging)
         }
-        return faults.indices.flatMap { first in faults[(first + 1)...].map { [faults[first], $0] } }
+        var plans = (changing + named).flatMap { first, second in
+            let error = Fault(.error(Fault.errors(of: first.call)[0]), at: first)
+            let other = Fault(.error(Fault.errors(of: second.call)[0]), at: second)
+            // strace knows one fault for each kind of call.
+            return [[error, other]] + (first.call == second.call ? [] : [[error, Fault(.kill, at: second)]])
+        }
+        guard withFailPoints else { return plans }
+        for call in Fault.failPoints.keys.sorted() {
+            let numbers = 1..<(calls.counts[call] ?? 0) + 1
+            for first in numbers.suffix(20) {
+                for later in numbers.suffix(20) where later > first {
+                    plans.append([Fault(call: call, kind: .errorThenKill(after: later - first), occurrence: first)])
+                }
+            }
+        }
+        let start = max(0, calls.places.count - 20)
+        for (number, before) in calls.placeCountsBeforeWrites.enumerated() where before >= start {
+            for later in calls.places[before...] {
+                plans += shorts(at: number + 1).map { [$0, Fault(.kill, at: later)] }
+            }
+        }
+        return plans
+    }
+
+    /// Each place with each later one.
+    private static func pairs(
+        of places: some Collection<SystemCalls.Place>
+    ) -> [(first: SystemCalls.Place, second: SystemCalls.Place)] {
+        let places = Array(places)
+        return places.indices.flatMap { first in places[(first + 1)...].map { (places[first], $0) } }
     }
 }

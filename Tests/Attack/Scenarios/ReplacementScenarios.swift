@@ -40,8 +40,11 @@ enum ReplacementScenarios {
         ]
     }
 
-    /// A Main and a watcher run; the journal becomes an older one. Both end in order, by no signal, and a second Main runs beside
-    /// the first for no longer than the stated window.
+    /// A Main and a watcher run; the journal becomes an older one, or a part of itself. Both end in order, by no signal, and a
+    /// second Main runs beside the first for no longer than the stated window.
+    ///
+    /// No case has to recover without a restoration, nor to have what was written since the copy: that stood in the file that was
+    /// replaced alone, which is gone with its last handle, or under the bytes that were written over it.
     private static func replace(
         _ attempt: Attempt, _ change: (_ copy: String, _ path: String) async throws -> Void
     ) async throws {
@@ -81,10 +84,14 @@ enum ReplacementScenarios {
         }
         try attempt.witness.verify(withinWindow: true)
         // The group works as it is, or it is damaged, and a backup in its place works.
-        if try await attempt.run(["store", "put", "recovered", "x"]).isSuccess { return }
-        try await attempt.tool("mv", attempt.group, attempt.newPath("damaged"))
-        try await attempt.demand("restore", backup)
-        try await attempt.demand("store", "put", "recovered", "x")
+        if try await !attempt.run(["store", "put", "recovered", "x"]).isSuccess {
+            try await attempt.tool("mv", attempt.group, attempt.newPath("damaged"))
+            try await attempt.demand("restore", backup)
+            try await attempt.demand("store", "put", "recovered", "x")
+        }
+        // The copy and the backup both have it.
+        let before = try await attempt.entries()["before"]
+        try expect(before, is: Attempt.value("before", 1, byteCount: 20_000), "what was there before the copy")
         try await attempt.demand("exclusive", "--role", "main", "--", "true")
     }
 

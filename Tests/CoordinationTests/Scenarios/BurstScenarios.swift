@@ -32,7 +32,7 @@ struct BurstScenarios {
                         }
                     } catch let error as CoordinationError where error.code == .fenced {
                         // Killed by the test: its push is served by whoever asks again.
-                        #expect(executor.process.isDead)
+                        #expect(executor.process.hasEnded)
                         let again = try await world.executor("again-\(number)")
                         let answer = try await again.participant.message(
                             forCallID: .of("call-\(number)"), timeout: .seconds(240))
@@ -112,13 +112,13 @@ struct BurstScenarios {
             }
             let owner = try #require(try await world.owner())
             let process = main?.process ?? executors.first { $0.process.identity == owner.process }?.process
-            process?.stop()
+            process?.freeze()
             frozen.update { $0 = process }
             try self.receiveAll(world)
             try await eventually("all others are served", timeout: TestTimeout.long) {
                 world.server.pending.isEmpty
             }
-            process?.continue()
+            process?.thaw()
         }
 
         #expect(acknowledged.count == Self.count)

@@ -24,7 +24,7 @@ struct HandoverScenarios {
         let executor = try await world.executor()
         let wait = executor.wait(for: "call-1")
         try await eventually("the Executor owns") { try await world.owner()?.state == .running }
-        executor.process.stop()
+        executor.process.freeze()
         let main = try await world.main()
 
         try await main.participant.start()
@@ -52,7 +52,7 @@ struct HandoverScenarios {
         let executor = try await world.executor(script: script)
         let wait = executor.wait(for: "call-1")
         try await eventually("the Executor owns") { try await world.owner()?.state == .running }
-        executor.process.stop()
+        executor.process.freeze()
         let main = try await world.main()
 
         try await main.participant.start()
@@ -60,7 +60,7 @@ struct HandoverScenarios {
         try await eventually("the witness has seen both cores") {
             try await world.report().report.supersededOverlaps == 1
         }
-        executor.process.continue()
+        executor.process.thaw()
 
         let context = try #require(contexts.value.first)
         let error = await #expect(throws: SharedCoreError.self) {
@@ -115,7 +115,7 @@ struct HandoverScenarios {
         let executor = try await world.executor()
         let wait = executor.wait(for: "call-1")
         try await eventually("the Executor owns") { try await world.owner()?.state == .running }
-        executor.process.stop()
+        executor.process.freeze()
         let main = try await world.main()
 
         try await main.participant.start()
@@ -125,7 +125,7 @@ struct HandoverScenarios {
         let tookOver = try #require(entries.first { $0.kind == .tookOver })
         #expect(tookOver.reason.contains("out of reach"))
         #expect(tookOver.reason.contains("may still run"))
-        executor.process.continue()
+        executor.process.thaw()
         wait.cancel()
         await #expect(throws: CoordinationError.self) { try await wait.value }
     }
@@ -298,7 +298,7 @@ struct HandoverScenarios {
         let world = World(options: options)
         let main = try await world.main()
         try await main.participant.start()
-        main.process.stop()
+        main.process.freeze()
         world.server.receive(try .text("call-1"))
         let executor = try await world.executor()
 
@@ -306,7 +306,7 @@ struct HandoverScenarios {
 
         #expect(answer.source == .core)
         #expect(world.processes.killed.isEmpty)
-        main.process.continue()
+        main.process.thaw()
         try await eventually("Main owns again") {
             let owner = try await world.owner()
             return owner?.role == .main && owner?.state == .running
@@ -328,7 +328,7 @@ struct HandoverScenarios {
             try await frozen.participant.message(forCallID: .of("call-1"), timeout: .seconds(3600))
         }
         try await eventually("it owns") { try await world.owner()?.state == .running }
-        frozen.process.stop()
+        frozen.process.freeze()
         world.server.receive(try .text("call-2"))
         let other = try await world.executor("other")
 
@@ -336,7 +336,7 @@ struct HandoverScenarios {
 
         #expect(answer.message?.callID == (try .of("call-2")))
         #expect(answer.source == .core)
-        frozen.process.continue()
+        frozen.process.thaw()
         lost.cancel()
         _ = try? await lost.value
         let (report, _) = try await world.report()
@@ -388,7 +388,7 @@ struct HandoverScenarios {
         let world = World(options: options)
         let first = try await world.main("first")
         try await first.participant.start()
-        first.process.stop()
+        first.process.freeze()
         world.server.receive(try .text("call-1"))
         // Its core takes its time to stop, so that the first Main runs again while the second waits.
         let stop = Promise<Void>()
@@ -408,7 +408,7 @@ struct HandoverScenarios {
             ended.update { $0 = end }
         }
 
-        first.process.continue()
+        first.process.thaw()
 
         try await eventually("the first Main gives way") { ended.value == .superseded }
         await watching.value
@@ -422,14 +422,14 @@ struct HandoverScenarios {
         let world = World(options: Self.brisk)
         let first = try await world.main("first")
         try await first.participant.start()
-        first.process.stop()
+        first.process.freeze()
         let second = try await world.main("second")
 
         try await second.participant.start(takingOver: true)
 
         #expect(try await world.owner()?.name == "second")
         #expect(world.processes.killed.isEmpty)
-        first.process.continue()
+        first.process.thaw()
         #expect(await first.participant.waitUntilEnded() == .superseded)
         try await eventually("the old core stops") { world.gauge.running.count == 1 }
         let (report, entries) = try await world.report()

@@ -272,7 +272,7 @@ struct OwnershipScenarios {
             try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(3600))
         }
         try await eventually("the Executor owns") { try await world.owner()?.state == .running }
-        executor.process.stop()
+        executor.process.freeze()
         let main = try await world.main()
         let ended = Box<MainEndReason?>(nil)
         let start = Task { try await main.participant.start() }
@@ -292,7 +292,7 @@ struct OwnershipScenarios {
         await #expect(throws: CoordinationError.self) { try await start.value }
         try await withTimeout(TestTimeout.usual, "it has ended") { await waiting.value }
         #expect(ended.value == .stopped)
-        executor.process.continue()
+        executor.process.thaw()
         call.cancel()
         _ = await call.result
     }

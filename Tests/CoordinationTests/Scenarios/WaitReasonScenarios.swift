@@ -56,7 +56,7 @@ struct WaitReasonScenarios {
         let executor = try await world.executor()
         let wait = executor.wait(for: "call-1")
         try await eventually("the Executor owns") { try await world.owner()?.state == .running }
-        executor.process.stop()
+        executor.process.freeze()
         let main = try await world.main()
         let heard = Box<[OwnershipWaitReason]>([])
 

@@ -38,7 +38,7 @@ final class ProcessTable: ProcessControl {
     }
 
     func isExiting(_ process: ProcessIdentity) async -> Bool {
-        state.withLock { $0.processes.values.first { $0.identity.pid == process.pid } }?.isDead ?? false
+        state.withLock { $0.processes.values.first { $0.identity.pid == process.pid } }?.hasEnded ?? false
     }
 
     func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillResult {
@@ -47,13 +47,13 @@ final class ProcessTable: ProcessControl {
             return (state.processes[process], state.refusal)
         }
         if let refusal { return .impossible(refusal) }
-        guard let found, !found.isDead else { return .gone }
+        guard let found, !found.hasEnded else { return .gone }
         found.kill()
         return .signalled
     }
 }
 
-/// A process of the tests: it can be killed and stopped, with the participant and the core in it.
+/// A process of the tests: it can be killed and frozen, with the participant and the core in it.
 final class SimulatedProcess: Sendable {
     let identity: ProcessIdentity
     private let group = Mutex<MemoryGroup?>(nil)
@@ -63,7 +63,7 @@ final class SimulatedProcess: Sendable {
         self.identity = identity
     }
 
-    var isDead: Bool { dead.withLock { $0 } }
+    var hasEnded: Bool { dead.withLock { $0 } }
 
     func attach(_ handle: MemoryGroup) {
         group.withLock { $0 = handle }
@@ -74,11 +74,11 @@ final class SimulatedProcess: Sendable {
         group.withLock { $0 }?.simulateKill()
     }
 
-    func stop() {
+    func freeze() {
         group.withLock { $0 }?.simulateStop()
     }
 
-    func `continue`() {
+    func thaw() {
         group.withLock { $0 }?.simulateContinue()
     }
 }

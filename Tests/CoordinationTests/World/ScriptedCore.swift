@@ -48,7 +48,7 @@ struct ScriptedCore: Core {
         steps.act(at: .fetch) { _ in await script.fetch?.pass() }
         steps.act(at: .acknowledge) { _ in
             await script.acknowledge?.pass()
-            if process.isDead { throw CancellationError() }
+            if process.hasEnded { throw CancellationError() }
         }
         if script.endsByItself { steps.endByItself() }
         self.epoch = epoch
@@ -98,7 +98,7 @@ final class CoreGauge: Sendable {
 
     /// The epochs of the cores that run in living processes.
     var running: [Revision] {
-        state.withLock { $0.running.filter { !$0.process.isDead }.map(\.run.epoch) }
+        state.withLock { $0.running.filter { !$0.process.hasEnded }.map(\.run.epoch) }
     }
 
     /// The epochs that were running each time a core began while another ran.
@@ -106,7 +106,7 @@ final class CoreGauge: Sendable {
 
     func begin(_ epoch: Revision, in process: SimulatedProcess) {
         state.withLock { state in
-            let others = state.running.filter { !$0.process.isDead }.map(\.run.epoch)
+            let others = state.running.filter { !$0.process.hasEnded }.map(\.run.epoch)
             if !others.isEmpty { state.overlaps.append(others + [epoch]) }
             let run = Run(epoch: epoch, process: process.identity)
             state.running.append((run, process))

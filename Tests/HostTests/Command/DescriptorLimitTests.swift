@@ -2,7 +2,7 @@ internal import TestSupport
 internal import Testing
 
 /// The programs under limits of open files. Swift's runtime ends a process with SIGILL where it gets none.
-@Suite("Few descriptors", .timeLimit(.minutes(5)))
+@Suite("Few descriptors", .timeLimit(.minutes(10)))
 struct DescriptorLimitTests {
     /// Every program under each limit: its status is never that of a signal, and a failure says what is missing.
     private static let script = """

@@ -66,6 +66,7 @@ struct ConfigCommandTests {
         arguments: [
             ("executor:\n  warning: 40s\n", "executor.warning"), ("executor:\n  memory: 24\n", "executor.memory"),
             ("executor:\n  command: sh -c 'echo {id}'\n", "executor.command"),
+            ("zmq:\n  clientMemory: 25MiB\n", "zmq.clientMemory"), ("zmq:\n  clientMemory: none\n", "zmq.clientMemory"),
         ])
     func refused(content: String, setting: String) async throws {
         let program = try HostProgram()

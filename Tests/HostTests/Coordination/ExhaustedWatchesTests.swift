@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// What the programs do where this user may watch no files: a user namespace has limits of its own.
-@Suite("Without inotify", .timeLimit(.minutes(3)))
+@Suite("Without inotify", .timeLimit(.minutes(10)))
 struct ExhaustedWatchesTests {
     /// Starts a Main, drops a message, has an Executor fetch it, and ends Main.
     private static func script(_ limit: String) -> String {

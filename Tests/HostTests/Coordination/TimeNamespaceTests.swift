@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// Processes whose clock is ahead, as in a container that was moved here from another machine.
-@Suite("Time namespaces", .timeLimit(.minutes(3)))
+@Suite("Time namespaces", .timeLimit(.minutes(10)))
 struct TimeNamespaceTests {
     private static let inside =
         "unshare \(geteuid() == 0 ? "" : "--user --map-root-user") --time --fork --boottime 1000000 --monotonic 1000"

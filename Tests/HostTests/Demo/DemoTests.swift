@@ -72,6 +72,23 @@ struct DemoTests {
         #expect(left.output.isEmpty, "\(left.output)")
     }
 
+    @Test("Its hub and its participants end with it also when it is killed", arguments: ["file", "zmq"])
+    func killed(backend: String) async throws {
+        var program = try HostProgram()
+        try program.makeDirectory("tmp")
+        program.environment["TMPDIR"] = program.directory.path(of: "tmp")
+        let ended = try await program.running("--json", "--backend", backend, "demo") {
+            try await $0.untilOutput(has: 20)
+            try $0.send(.kill)
+        }
+        #expect(ended.status == 128 + 9)
+        // As above. The kernel kills them one after another.
+        let own = program
+        try await eventually("none is left", timeout: TestTimeout.long) {
+            try await own.shell("grep -l \"SHAREDCORE_[A-Z_]*=[^=]*$PWD/tmp\" /proc/[0-9]*/environ").output.isEmpty
+        }
+    }
+
     @Test("It ends when its output has no reader any more, and waits for nothing that it would tell")
     func withoutReader() async throws {
         let ended = try await patientProgram().shell(

@@ -250,7 +250,7 @@ struct ExclusiveCommandTests {
     func budgetOfEarlyStop(place: String) async throws {
         var program = try HostProgram()
         program.environment["SHAREDCORE_FAIL_POINT"] = place
-        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "3s"
+        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "10s"
         let ended = try await program.run("exclusive", "--role", "executor", "--", "sh", "-c", "touch ran")
         #expect(ended.status == 143, "\(ended.errors)")
         #expect(access(program.directory.path(of: "ran"), F_OK) != 0)
@@ -463,7 +463,7 @@ struct ExclusiveCommandTests {
     @Test("An Executor's command is asked to end when its budget is used up (contract P11)")
     func budget() async throws {
         var program = try HostProgram()
-        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "3s"
+        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "10s"
         let ended = try await program.run("exclusive", "--role", "executor", "--", "sleep", "600")
         #expect(ended.status == 143)
         #expect(try await program.run("timeline").output.contains("its budget"))

@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// An Executor in a namespace of process numbers of its own, as in a container.
-@Suite("An owner in another namespace of process numbers", .timeLimit(.minutes(3)))
+@Suite("An owner in another namespace of process numbers", .timeLimit(.minutes(10)))
 struct ForeignNamespaceTests {
     private static let unshare =
         "unshare \(geteuid() == 0 ? "" : "--user --map-root-user") --pid --fork --kill-child --mount-proc"

@@ -37,6 +37,79 @@ struct ClientListWatchTests {
         await following.value
     }
 
+    /// Time that passes only as the test lets it: a wait ends by an event, or when the test ends it.
+    private struct HeldTime: Sendable {
+        /// The times that were to be waited, in their order.
+        let asked = Box<[Duration]>([])
+        private let ending: EventCounter
+
+        init() throws { ending = try EventCounter() }
+
+        func wait(for descriptors: [Int32], atMost time: Duration) -> [Bool] {
+            asked.update { $0.append(time) }
+            let ready = Poll.wait(for: descriptors + [ending.descriptor], timeout: nil)
+            if ready.last == true { ending.clear() }
+            return ready.dropLast()
+        }
+
+        /// Lets the time of one wait pass.
+        func pass() { ending.raise() }
+    }
+
+    /// Makes a list of one key that nothing has open for writing: a child process that another test starts has what is open
+    /// here until its program begins.
+    private func makeList(of key: String, at path: String) async throws {
+        try OpenFile(path: path, .create).write(Array("\(key)\n".utf8), at: 0)
+        try await eventually("the list is closed") { try !OpenFile(path: path, .read).hasWriters() }
+    }
+
+    @Test("E2: a list that takes its name is read at once, without any time that passes")
+    func atOnce() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "clients")
+        let keys = try (0..<2).map { _ in try CurveKeyPair.generate().publicKey }
+        try await makeList(of: keys[0], at: path)
+        let time = try HeldTime()
+        let watch = try ClientListWatch(
+            of: path, logger: Logger(label: "test"), wait: { time.wait(for: $0, atMost: $1) })
+        let seen = Box<[Set<String>]>([])
+        let following = Task { for await clients in watch.changes { seen.update { $0.append(Set(clients.keys)) } } }
+        try await eventually("the list is read") { seen.value == [[keys[0]]] && !time.asked.value.isEmpty }
+        try await makeList(of: keys[1], at: directory.path(of: "clients.new"))
+        #expect(rename(directory.path(of: "clients.new"), path) == 0)
+        try await eventually("the list that has its name now is read") { seen.value == keys.map { [$0] } }
+        #expect(time.asked.value.allSatisfy { $0 == .seconds(60) })
+        watch.stop()
+        await following.value
+    }
+
+    @Test("E2: a list behind a link is read when 1 s has passed")
+    func behindLink() async throws {
+        let directory = try TemporaryDirectory()
+        let keys = try (0..<2).map { _ in try CurveKeyPair.generate().publicKey }
+        for (number, key) in keys.enumerated() {
+            let place = directory.path(of: "place-\(number)")
+            #expect(mkdir(place, 0o700) == 0)
+            try await makeList(of: key, at: place + "/clients")
+        }
+        #expect(symlink("place-0", directory.path(of: "link")) == 0)
+        let time = try HeldTime()
+        let watch = try ClientListWatch(
+            of: directory.path(of: "link/clients"), logger: Logger(label: "test"),
+            wait: { time.wait(for: $0, atMost: $1) })
+        let seen = Box<[Set<String>]>([])
+        let following = Task { for await clients in watch.changes { seen.update { $0.append(Set(clients.keys)) } } }
+        try await eventually("the list is read") { seen.value == [[keys[0]]] && !time.asked.value.isEmpty }
+        #expect(symlink("place-1", directory.path(of: "next")) == 0)
+        #expect(rename(directory.path(of: "next"), directory.path(of: "link")) == 0)
+        time.pass()
+        try await eventually("the other list is read") { seen.value == keys.map { [$0] } }
+        try await eventually("the next wait has begun") { time.asked.value.count == 2 }
+        #expect(time.asked.value == [.seconds(1), .seconds(1)])
+        watch.stop()
+        await following.value
+    }
+
     @Test("A list that stays open for writing is named in the log, once")
     func leftOpen() async throws {
         let directory = try TemporaryDirectory()

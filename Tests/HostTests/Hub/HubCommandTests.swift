@@ -41,7 +41,7 @@ struct HubCommandTests {
 
     @Test(
         "S11: a hub whose lock's name is something else than a file's is not started, and says what it is",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(10)))
     func otherKindOfLock() async throws {
         var program = try HostProgram()
         program.environment["SHAREDCORE_BACKEND"] = "zmq"

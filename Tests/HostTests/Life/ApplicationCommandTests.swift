@@ -27,6 +27,38 @@ struct ApplicationCommandTests {
         #expect(text.output.contains("presencePublish none"))
     }
 
+    @Test("status counts keys and notification names with their bytes, as the store does", arguments: ["file", "zmq"])
+    func usage(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            #expect(try await program.run("store", "put", "key", "value").status == 0)
+            #expect(try await program.run("notify", "post", "na").status == 0)
+            func usage() async throws -> [String: JSONField] {
+                let status = try #require(try await program.run("status", "--json").objects().first)
+                guard case .object(let usage) = status["store"] else { return [:] }
+                return usage
+            }
+            let before = try await usage()
+            #expect(Set(before.keys) == ["keys", "bytes", "names", "nameBytes"])
+            for name in ["longer/name", "ü"] { #expect(try await program.run("notify", "post", name).status == 0) }
+            #expect(try await program.run("store", "put", "second", "four").status == 0)
+            let after = try await usage()
+            func growth(of field: String) throws -> UInt64 {
+                guard case .number(let old)? = before[field], case .number(let new)? = after[field] else { return 0 }
+                return new - old
+            }
+            #expect(try growth(of: "names") == 2 && growth(of: "keys") == 1)
+            #expect(try growth(of: "bytes") == 10)
+            // In bytes, not in characters.
+            #expect(try growth(of: "nameBytes") == 13)
+            let text = try await program.run("status").output
+            guard case .number(let names)? = after["names"], case .number(let bytes)? = after["nameBytes"] else {
+                Issue.record("\(after)")
+                return
+            }
+            #expect(text.contains("\(names) notification names (\(bytes) bytes)"), "\(text)")
+        }
+    }
+
     @Test("application says for Main how it stands, and status shows it until Main ends")
     func main() async throws {
         let program = try HostProgram()

@@ -43,7 +43,7 @@ struct BudgetEnforcementTests {
 
     @Test("One that is stopped before it has become its program is gone when its time is over")
     func stoppedBeforeItsProgram() async throws {
-        var program = try program(command: "echo ran", ["WARNING": "2s", "BUDGET": "3s"])
+        var program = try program(command: "echo ran", ["WARNING": "10s", "BUDGET": "1h"])
         program.environment["SHAREDCORE_FAIL_POINT"] = "start.beforeExec:fail"
         try await ServingHost.serve(program) { host in
             _ = try await host.program.run("push", "stopped")

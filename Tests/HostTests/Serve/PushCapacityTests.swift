@@ -56,6 +56,15 @@ struct PushCapacityTests {
         await group.close()
     }
 
+    @Test(
+        "P11: a push is kept for each 8 KiB of executor.memory at most",
+        arguments: [("8MiB", 1_024), ("24MiB", 3_072), ("none", 10_000), ("1GiB", 10_000)])
+    func memory(_ memory: String, capacity: Int) throws {
+        let resolution = Resolution(
+            flags: [:], environment: ["SHAREDCORE_EXECUTOR_MEMORY": memory], file: nil, workingDirectory: "/place")
+        #expect(try resolution.pushCapacity() == capacity)
+    }
+
     @Test("The command says that it was refused, with status 69")
     func command() async throws {
         var program = try HostProgram()

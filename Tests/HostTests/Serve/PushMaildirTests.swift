@@ -134,6 +134,29 @@ struct PushMaildirTests {
         await group.close()
     }
 
+    @Test(
+        "P11: where acknowledged call-ids fill a quarter of executor.memory the oldest are forgotten, but none of a file"
+    )
+    func forgottenCallIDs() async throws {
+        let group = try await space.open("a")
+        let (inbox, queue) = (try Inbox(group), try PushQueue(of: group))
+        for number in 0..<3_400 {
+            try await inbox.store(InboxMessage(callID: callID("\(number)@old"), content: .nothingToShow))
+        }
+        // Announced before; a core was killed between its storing and the move of the file.
+        try write("new/0", id: "0@old")
+        _ = try await queue.announce(
+            callID("0@old"), as: PushQueue.part(for: "0"), noting: PushQueue.part(for: callID("0@old")))
+        for number in 1...3 { try write("new/\(number)", id: "\(number)@x") }
+        try await watching(memory: 8 << 20) { queue in
+            try await until(["0@old", "1@x", "2@x", "3@x"], in: queue)
+            for (number, state) in [(0, .nothingToShow), (1, .absent), (3_399, .nothingToShow)] as [(Int, InboxState)] {
+                #expect(try await inbox.state(of: callID("\(number)@old")) == state, "\(number)")
+            }
+        }
+        await group.close()
+    }
+
     @Test("What a core takes away before the host has looked is a push as well")
     func takenAtOnce() async throws {
         try write("cur/0:2,S", id: "old@x")

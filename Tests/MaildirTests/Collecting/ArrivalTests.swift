@@ -159,7 +159,7 @@ struct ArrivalTests {
         }
     }
 
-    @Test("A thousand messages, half of them waiting, all arrive once and end in cur", .timeLimit(.minutes(5)))
+    @Test("A thousand messages, half of them waiting, all arrive once and end in cur", .timeLimit(.minutes(10)))
     func takesAThousand() async throws {
         let maildir = try TestMaildir()
         for number in 0..<500 { try maildir.deliver(id: "m\(number)") }

@@ -116,7 +116,7 @@ struct LifeTests {
     }
 
     @Test(
-        "A core that is started and stopped 300 times gives back its descriptors and threads", .timeLimit(.minutes(5)))
+        "A core that is started and stopped 300 times gives back its descriptors and threads", .timeLimit(.minutes(10)))
     func givesBackWhatItHolds() async throws {
         let maildir = try TestMaildir()
         let inbox = try await TestInbox()

@@ -75,6 +75,71 @@ struct SettingAsideTests {
         #expect(ContinuousClock.now - begin >= MailRoom.pace * 2)
     }
 
+    @Test(
+        "P11: of messages that no participant waits for a core of an Executor takes 32, a Main's all; none is lost",
+        arguments: [SessionRole.executor, .main])
+    func unawaited(role: SessionRole) async throws {
+        let maildir = try TestMaildir()
+        let group = Box<(any SharedStore)?>(nil)
+        let inbox = try await TestInbox(
+            role: role,
+            beforeReturning: { message in
+                if let store = group.value { _ = try? await Inbox(store).store(message) }
+            },
+            through: { store in
+                group.update { $0 = store }
+                return store
+            })
+        for number in 1_000..<1_100 { try maildir.deliver(id: "\(number)") }
+        try await withCore(on: maildir, inbox: inbox) {
+            if role == .main { return try await eventually("all are taken") { inbox.callIDs.count == 100 } }
+            try await eventually("so many are taken") { inbox.callIDs.count == MailRoom.unawaitedCount }
+            try await inbox.store.put(Expectation.key(of: ItemName("1099"), for: inbox.store.session.id), [1])
+            try await eventually("one is taken that is waited for") { inbox.callIDs.contains("1099") }
+            #expect(inbox.callIDs.count == MailRoom.unawaitedCount + 1)
+            let kept = try Inbox(inbox.store)
+            for text in inbox.callIDs.prefix(10) {
+                guard case .taken(let message) = try await kept.take(#require(CallID(text))) else {
+                    Issue.record("\(text) is not there")
+                    continue
+                }
+                try await kept.acknowledge(message)
+            }
+            try await eventually("the next are taken") { inbox.callIDs.count == MailRoom.unawaitedCount + 10 }
+        }
+    }
+
+    @Test("P11: of a folder that waits for room, a message is taken that is waited for before the rest is read")
+    func awaitedMeanwhile() async throws {
+        let maildir = try TestMaildir()
+        // The core asks what is waited for with each message that it has read.
+        let (readCount, countBefore) = (Box(0), Box<Int?>(nil))
+        let inbox = try await TestInbox(
+            beforeReturning: { message in
+                if message.callID.text == "1001" { countBefore.update { $0 = readCount.value } }
+            },
+            through: { store in
+                InterposedStore(
+                    store,
+                    afterList: { prefix, _ in
+                        guard prefix == Expectation.path else { return }
+                        readCount.update { $0 += 1 }
+                        guard readCount.value == 30,
+                            let key = try? Expectation.key(of: ItemName("1001"), for: store.session.id)
+                        else { return }
+                        _ = try? await store.put(key, [1])
+                    })
+            })
+        var content = Transaction()
+        for number in 0..<2_000 { content.put(try Key("content/\(number)"), [1]) }
+        _ = try await inbox.store.commit(content)
+        for number in 1_000..<1_400 { try maildir.deliver(id: "\(number)") }
+        try await withCore(on: maildir, inbox: inbox, memory: 8 << 20) {
+            try await eventually("it is taken") { countBefore.value != nil }
+        }
+        #expect(countBefore.value ?? 0 < 200, "messages of 400 that were read before")
+    }
+
     @Test("Two files of one name are both kept aside")
     func sameName() async throws {
         let maildir = try TestMaildir()

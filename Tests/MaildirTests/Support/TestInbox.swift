@@ -22,9 +22,10 @@ final class TestInbox: Sendable {
     /// - Parameter beforeReturning: Runs in each delivery when the message is stored and the core does not know it yet.
     init(
         limits: Limits = Limits(), role: SessionRole = .executor, failing: @escaping Failure = { _ in nil },
-        beforeReturning: @escaping @Sendable (InboxMessage) async -> Void = { _ in }
+        beforeReturning: @escaping @Sendable (InboxMessage) async -> Void = { _ in },
+        through interpose: (any SharedStore) -> any SharedStore = { $0 }
     ) async throws {
-        store = try await MemorySpace(limits: limits).open("maildir", as: SessionDescription(role: role))
+        store = interpose(try await MemorySpace(limits: limits).open("maildir", as: SessionDescription(role: role)))
         failure = Box(failing)
         self.role = role
         self.beforeReturning = beforeReturning

@@ -72,6 +72,8 @@ package struct InterposedStore: SharedStore {
         return snapshot
     }
 
+    package func usage() async throws(SharedCoreError) -> StoreUsage? { try await inner.usage() }
+
     package func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         try await inner.commit(try await beforeCommit(transaction))
     }

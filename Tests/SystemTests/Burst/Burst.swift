@@ -49,7 +49,7 @@ final class Burst {
     /// Waits for an owner.
     func owner(_ isRight: (GroupOwner) -> Bool) async throws -> GroupOwner {
         var found: GroupOwner?
-        try await eventually("somebody owns", timeout: .seconds(60)) {
+        try await eventually("somebody owns", timeout: TestTimeout.long) {
             found = try await GroupOwner.current(in: group)
             return found.map(isRight) ?? false
         }

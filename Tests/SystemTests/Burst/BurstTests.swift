@@ -21,7 +21,8 @@ struct BurstTests {
     private static let startLimit = 2 + mostExcused
 
     @Test(
-        "C9, scenario 24: 100 processes, one core start, 100 messages, each acknowledged once", .timeLimit(.minutes(5)))
+        "C9, scenario 24: 100 processes, one core start, 100 messages, each acknowledged once", .timeLimit(.minutes(10))
+    )
     func burst() async throws {
         let burst = try await Burst(of: Self.size)
         try await burst.push()
@@ -35,7 +36,7 @@ struct BurstTests {
     }
 
     @Test(
-        "C9, scenario 24: pushes that come while the core delivers and stops lose no message", .timeLimit(.minutes(5)))
+        "C9, scenario 24: pushes that come while the core delivers and stops lose no message", .timeLimit(.minutes(10)))
     func burstThatGoesOn() async throws {
         let burst = try await Burst(of: Self.smallSize)
         try await burst.push()
@@ -46,7 +47,8 @@ struct BurstTests {
     }
 
     @Test(
-        "C6, C8, C9, C10, scenario 24: the owner of a burst is killed, at most one more start", .timeLimit(.minutes(5)))
+        "C6, C8, C9, C10, scenario 24: the owner of a burst is killed, at most one more start", .timeLimit(.minutes(10))
+    )
     func burstWithKilledOwner() async throws {
         let burst = try await Burst(of: Self.size)
         try await burst.push()
@@ -64,7 +66,7 @@ struct BurstTests {
 
     @Test(
         "C6, C9, scenario 24: the owner of a burst is frozen, every push in time",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(10)))
     func burstWithFrozenOwner() async throws {
         let burst = try await Burst(of: Self.size)
         try await burst.push()
@@ -81,7 +83,7 @@ struct BurstTests {
 
     @Test(
         "C6, C8, scenario 24: Main is frozen while it owns, every push in time",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(10)))
     func burstWithFrozenMain() async throws {
         let burst = try await Burst(of: Self.size)
         let main = try burst.post.startMain()

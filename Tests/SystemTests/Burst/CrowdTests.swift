@@ -16,7 +16,7 @@ struct CrowdTests {
     @Test(
         "C9, scenario 24: 100 participants of one process, one core start, 100 messages, each acknowledged once",
         .enabled(if: TestScope.isCheck),
-        .timeLimit(.minutes(5)), arguments: Place.allCases)
+        .timeLimit(.minutes(10)), arguments: Place.allCases)
     func crowd(in place: Place) async throws {
         let post = try Post(startMilliseconds: 300)
         let space = MemorySpace()

@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// The group lies in a small file system in memory that only its own processes see: the mount namespace of the first one.
-@Suite("Coordination on a full disk", .serialized, .timeLimit(.minutes(5)))
+@Suite("Coordination on a full disk", .serialized, .timeLimit(.minutes(10)))
 struct FullDiskTests {
     private let post: Post
     private let peer: Peer
@@ -39,15 +39,15 @@ struct FullDiskTests {
 
         let main = try post.startMain(through: enter)
 
-        try await eventually("Main owns", timeout: .seconds(60)) {
+        try await eventually("Main owns", timeout: TestTimeout.long) {
             main.lines.contains { $0.contains(#""event":"owning""#) } || main.ended != nil
         }
         #expect(main.ended == nil, "\(main.lines)")
         #expect(executor.ended == nil, "nobody was killed")
         main.signal(SIGTERM)
-        #expect(try await withTimeout(.seconds(60), "Main ends") { await main.end() } == .exited(0))
+        #expect(try await withTimeout(TestTimeout.long, "Main ends") { await main.end() } == .exited(0))
         executor.signal(SIGTERM)
-        #expect(try await withTimeout(.seconds(60), "the Executor ends") { await executor.end() } == .exited(1))
+        #expect(try await withTimeout(TestTimeout.long, "the Executor ends") { await executor.end() } == .exited(1))
         #expect(try post.misunderstandings() == [])
     }
 
@@ -58,7 +58,7 @@ struct FullDiskTests {
         try await fillDisk()
         executor.signal(SIGSTOP)
         let main = try post.startMain(through: enter)
-        try await eventually("Main owns", timeout: .seconds(60)) {
+        try await eventually("Main owns", timeout: TestTimeout.long) {
             main.lines.contains { $0.contains(#""event":"owning""#) } || main.ended != nil
         }
         #expect(main.ended == nil, "\(main.lines)")
@@ -67,14 +67,14 @@ struct FullDiskTests {
         main.signal(SIGSTOP)
         let next = try post.push("call-2", through: enter)
         try post.deliver("call-3")
-        try await eventually("the next Executor owns", timeout: .seconds(60)) {
+        try await eventually("the next Executor owns", timeout: TestTimeout.long) {
             try await peer.tell("get .sharedcore/ownership/owner").contains("executor")
         }
         main.signal(SIGCONT)
         next.signal(SIGTERM)
-        #expect(try await withTimeout(.seconds(60), "the Executor ends") { await next.end() } == .exited(1))
+        #expect(try await withTimeout(TestTimeout.long, "the Executor ends") { await next.end() } == .exited(1))
         main.signal(SIGTERM)
-        #expect(try await withTimeout(.seconds(60), "Main ends") { await main.end() } == .exited(0))
+        #expect(try await withTimeout(TestTimeout.long, "Main ends") { await main.end() } == .exited(0))
         #expect(try post.misunderstandings() == [])
     }
 
@@ -83,11 +83,11 @@ struct FullDiskTests {
         try await fillDisk()
         for number in 1...10 {
             let executor = try post.push("call-\(number)", through: enter)
-            _ = try await withTimeout(.seconds(60), "Executor \(number) owns") { [peer] in
+            _ = try await withTimeout(TestTimeout.long, "Executor \(number) owns") { [peer] in
                 try await peer.tell("await .sharedcore/ownership/owner")
             }
             executor.signal(SIGTERM)
-            #expect(try await withTimeout(.seconds(60), "the Executor ends") { await executor.end() } == .exited(1))
+            #expect(try await withTimeout(TestTimeout.long, "the Executor ends") { await executor.end() } == .exited(1))
             #expect(try await peer.tell("get .sharedcore/ownership/owner") == "nothing", "\(number)")
         }
         let last = try post.push("call", through: enter)

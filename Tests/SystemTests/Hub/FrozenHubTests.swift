@@ -25,7 +25,7 @@ struct FrozenHubTests {
 
     @Test(
         "C7, S10: a wait ends at its deadline with a timeout, and a close at its bound",
-        .enabled(if: TestScope.isCheck), .timeLimit(.minutes(5)))
+        .enabled(if: TestScope.isCheck), .timeLimit(.minutes(10)))
     func frozenHub() async throws {
         let directory = try TemporaryDirectory()
         let endpoint = HubEndpoint.ipc(path: directory.path(of: "hub"))

@@ -10,7 +10,7 @@ internal import Testing
 /// Executors that reach their group through a hub.
 @Suite(.serialized)
 struct HubTests {
-    @Test("The demo over a hub is as it should be", .timeLimit(.minutes(5)))
+    @Test("The demo over a hub is as it should be", .timeLimit(.minutes(10)))
     func demo() async throws {
         let demo = try ChildProcess(
             try ChildProcess.built("sharedcore"), ["--backend", "zmq", "demo"],
@@ -24,7 +24,7 @@ struct HubTests {
 
     @Test(
         "The hub is killed while Executors wait; they start another, and nothing is lost",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(10)))
     func killedHub() async throws {
         let post = try Post(startMilliseconds: 100)
         // This process's look at the group goes to the files, whatever becomes of the hub.
@@ -35,13 +35,13 @@ struct HubTests {
                 let callID = "\(round)-\(number)"
                 processes[callID] = try post.pushThroughHub(callID)
             }
-            try await eventually("all have joined", timeout: .seconds(100)) {
+            try await eventually("all have joined", timeout: TestTimeout.long) {
                 try await group.sessions().count { $0.role == .executor } == processes.count
             }
             guard round < 3 else { break }
             let hub = try #require(try post.hubProcess())
             #expect(try ProcessHandle(hub).signal(.kill))
-            try await eventually("there is another hub", timeout: .seconds(60)) {
+            try await eventually("there is another hub", timeout: TestTimeout.long) {
                 try post.hubProcess().map { $0 != hub } ?? false
             }
         }

@@ -7,7 +7,7 @@ internal import TestSupport
 internal import Testing
 
 /// A process that the kernel's freezer holds takes no signal either: in the first version of cgroups SIGKILL waits for its thaw.
-@Suite("C6: owners in a frozen cgroup", .serialized, .timeLimit(.minutes(3)))
+@Suite("C6: owners in a frozen cgroup", .serialized, .timeLimit(.minutes(10)))
 struct FrozenControlGroupTests {
     /// A cgroup in the hierarchy of the freezer, or in the one of all controllers.
     private struct Cell {
@@ -57,17 +57,18 @@ struct FrozenControlGroupTests {
         defer { try? cell.thaw() }
 
         let main = try post.startMain()
-        try await eventually("Main owns", timeout: .seconds(60)) {
+        try await eventually("Main owns", timeout: TestTimeout.long) {
             main.lines.contains { $0.contains(#""event":"owning""#) } || main.ended != nil
         }
         #expect(main.ended == nil, "\(main.lines)")
         // What was its session does not come back with it.
         try cell.thaw()
         #expect(
-            try await withTimeout(.seconds(60), "the Executor ends") { await executor.end() } == .killed(by: SIGKILL))
+            try await withTimeout(TestTimeout.long, "the Executor ends") { await executor.end() }
+                == .killed(by: SIGKILL))
         #expect(main.ended == nil)
         main.signal(SIGTERM)
-        #expect(try await withTimeout(.seconds(60), "Main ends") { await main.end() } == .exited(0))
+        #expect(try await withTimeout(TestTimeout.long, "Main ends") { await main.end() } == .exited(0))
         await group.close()
     }
 }

@@ -10,7 +10,7 @@ internal import Testing
 @testable internal import Coordination
 
 /// What a Main does to the process that an owner's record names.
-@Suite("C3: nothing is killed that is not proven to be the owner", .timeLimit(.minutes(2)))
+@Suite("C3: nothing is killed that is not proven to be the owner", .timeLimit(.minutes(10)))
 struct InnocentProcessTests {
     /// A Main's core that does nothing.
     private struct IdleCore: Core {

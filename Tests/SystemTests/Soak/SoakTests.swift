@@ -20,7 +20,7 @@ struct SoakTests {
     @Test(
         "C1-C15: `soak` kills, freezes and pushes at random, loses nothing and says what it did",
         .enabled(if: TestScope.isCheck),
-        .timeLimit(.minutes(5)), arguments: ["memory", "file", "zmq"])
+        .timeLimit(.minutes(10)), arguments: ["memory", "file", "zmq"])
     func soak(backend: String) async throws {
         let program = try ChildProcess(
             ChildProcess.built("sharedcore"), ["--backend", backend, "--json", "soak", "--minutes", "0.1"])
@@ -37,7 +37,7 @@ struct SoakTests {
     }
 
     @Test(
-        "Interrupted, `soak` finishes its round and says what it did", .timeLimit(.minutes(5)),
+        "Interrupted, `soak` finishes its round and says what it did", .timeLimit(.minutes(10)),
         arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
     func interrupted(signal: Int32, status: Int32) async throws {
         let program = try await startedSoak()
@@ -47,7 +47,7 @@ struct SoakTests {
         #expect(summary.ok && summary.delivered > 0 && summary.lost == 0, "\(summary)")
     }
 
-    @Test("A second signal ends `soak` at once, and its status is not that of a loss", .timeLimit(.minutes(5)))
+    @Test("A second signal ends `soak` at once, and its status is not that of a loss", .timeLimit(.minutes(10)))
     func interruptedTwice() async throws {
         let program = try await startedSoak()
         kill(program.pid, SIGINT)
@@ -57,7 +57,8 @@ struct SoakTests {
     }
 
     @Test(
-        "L3: nothing is left of `soak` when it is killed, also of participants that are frozen", .timeLimit(.minutes(5))
+        "L3: nothing is left of `soak` when it is killed, also of participants that are frozen",
+        .timeLimit(.minutes(10))
     )
     func killed() async throws {
         let program = try await startedSoak()

@@ -64,13 +64,13 @@ struct HubStage {
     /// - Parameter words: What runs before it, such as a change of the network.
     func hubProcess(
         at endpoint: HubEndpoint? = nil, storage: String? = nil, failPoint: String? = nil,
-        variables: [String: String] = [:], through words: [String] = []
+        variables: [String: String] = [:], through words: [String] = [], memory: Int = ClientMemory.standard
     ) async throws -> HubChild {
         var arguments = [
             "hub", (endpoint ?? self.endpoint).description, storage ?? files,
             String(lease.clampedNanoseconds / 1_000_000),
         ]
-        arguments += [keys.hub.secretKey, keys.client.publicKey]
+        arguments += [keys.hub.secretKey, keys.client.publicKey, "\(memory)"]
         let command = words + [try ChildProcess.built("sharedcore-test-peer")] + arguments
         let child = try ChildProcess(
             command[0], Array(command.dropFirst()),

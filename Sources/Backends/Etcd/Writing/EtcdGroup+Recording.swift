@@ -19,16 +19,12 @@
                 let request = request(
                     of: plan, guards, number: transaction.requestNumber, delivery: delivery.number, knowing: found)
                 do throws(EtcdFailure) {
-                    #if FAIL_POINTS
-                        FailPoint.hit("etcd.beforeSend")
-                    #endif
+                    FailPoint.hit("etcd.beforeSend")
                     let answer = try await feed.cluster.attempt(timeout: .seconds(5)) { connection, options in
                         try await Etcdserverpb_KV.Client(wrapping: connection).txn(
                             request: ClientRequest(message: request), options: options)
                     }
-                    #if FAIL_POINTS
-                        FailPoint.hit("etcd.afterAnswer")
-                    #endif
+                    FailPoint.hit("etcd.afterAnswer")
                     if answer.succeeded {
                         if let number = transaction.requestNumber { seat.keep(number) }
                         return try await settle(commit(in: answer, of: plan))

@@ -21,11 +21,7 @@ final class GroupDirectory: Sendable {
         let opened = try Self.secureDirectory(path, access: access)
         let kind = try SharedCoreError.wrapping { () throws(SystemCallError) in try opened.fileSystemKind() }
         guard !kind.isRemote, !FailPoint.fails("directory.remote") else {
-            throw SharedCoreError(
-                .unsupported,
-                "The directory is on \(kind), whose locks and mapped pages other machines do not share. Choose one on a "
-                    + "local file system, or a hub.",
-                at: path)
+            throw .remote(kind, at: path)
         }
         directory = opened
         fileSystem = kind
@@ -102,6 +98,9 @@ final class GroupDirectory: Sendable {
     /// has made it yet.
     func successor(of journal: Journal) throws(SharedCoreError) -> Journal? {
         let next = journal.generation + 1
+        // Read before the look: it is set by processes that have found the next journal, so the look finds it too, unless it was
+        // removed.
+        let isSucceeded = journal.isSucceeded
         let found = try self.journal(next)
         // Read after opening: a journal below the floor may be a late one, placed by somebody who was stopped for long,
         // when the true one of that number had been removed.
@@ -110,7 +109,9 @@ final class GroupDirectory: Sendable {
             journal.noteSuccessor()
             return found
         }
-        return floor >= next ? try floorJournal() : nil
+        if floor >= next { return try floorJournal() }
+        guard !isSucceeded else { throw .lostSuccessor(of: journal, in: directory.path) }
+        return nil
     }
 
     /// Whether a journal that was given its name just now is the true one of its number. One that came too late is

@@ -63,7 +63,7 @@ final class GroupPage: Sendable {
         return try? rest.word()
     }
 
-    private static func damaged(_ problem: String, at path: String) -> SharedCoreError {
+    static func damaged(_ problem: String, at path: String) -> SharedCoreError {
         SharedCoreError(
             .corrupt,
             "\(problem) When no process has the group open, remove the file: it is made again from the journals.",

@@ -55,6 +55,7 @@ enum SpareSpace {
                 if let present = try take(in: directory) {
                     return try withExtendedLifetime(present) { () throws(SystemCallError) in
                         let found = try present.presence().byteCount
+                        if let journal, found < journal.spareByteCount { journal.spareByteCount = found }
                         if found < wanted { try present.allocate(found..<wanted) }
                         journal?.spareByteCount = max(found, wanted)
                         return max(found, wanted)
@@ -100,7 +101,9 @@ enum SpareSpace {
         // A holder that stood still and was passed over is none any more: the commits behind it count on the size.
         guard let present = try take(in: directory), !journal.word.isSealed else { return }
         try withExtendedLifetime(present) { () throws(SystemCallError) in
-            guard try present.presence().byteCount > byteCount else { return }
+            let found = try present.presence().byteCount
+            if found < journal.spareByteCount { journal.spareByteCount = found }
+            guard found > byteCount else { return }
             journal.spareByteCount = byteCount
             try present.truncate(to: byteCount)
         }
@@ -128,7 +131,32 @@ enum SpareSpace {
             try directory.remove(fileName)
             return nil
         }
+        if try lacksSpace(found, in: directory) { try fillHoles(of: file) }
         return file
+    }
+
+    /// Gives a file the space of its size, or on a full disk the size of its space: what the end gives back fills the holes
+    /// before it.
+    private static func fillHoles(of file: OpenFile) throws(SystemCallError) {
+        while true {
+            let present = try file.presence()
+            do throws(SystemCallError) {
+                return try file.allocate(0..<present.byteCount)
+            } catch {
+                guard error.isStorageFull, present.byteCount > 0 else { throw error }
+                // Less each time, also where other programs take what it gives back.
+                let rest = min(present.allocatedByteCount, present.byteCount - 1) / stepByteCount * stepByteCount
+                try file.truncate(to: rest)
+            }
+        }
+    }
+
+    /// Whether a file in a directory has holes, on a file system that would keep the space of them.
+    static func lacksSpace(
+        _ file: FilePresence, before end: Int = .max, in directory: Directory
+    ) throws(SystemCallError) -> Bool {
+        guard file.hasHoles(before: end) else { return false }
+        return try directory.fileSystemKind().keepsReservedSpace
     }
 
     /// The call that failed for the next journal, because another process has the file.

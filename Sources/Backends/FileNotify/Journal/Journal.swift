@@ -17,7 +17,7 @@ internal import Synchronization
 /// - the spare size: what the spare file has space for at least, as long as this journal goes on
 /// - the ticks: raised by a writer that is to be waited for, as long as it runs
 /// - the succession: whether a process has come over from this journal to the next one, before which nothing that was
-///   committed stands there
+///   committed stands there; and whether the disk has that one, before which no commit there counts as on the disk
 final class Journal: ValueSource {
     private enum Word {
         static let commit = JournalHeader.wordsOffset
@@ -40,6 +40,8 @@ final class Journal: ValueSource {
     let file: OpenFile
     private let page: MappedPage
     private let isReadOnly: Bool
+    /// The same file past the system's cache, for one that is proved to be on the disk.
+    private let disk: DiskReader?
     private let nonce: UInt64
     /// What stands before the words that change, which no process writes again.
     private let constantWords: [UInt64]
@@ -48,14 +50,18 @@ final class Journal: ValueSource {
     private let isRescued = Atomic(false)
 
     /// Opens a journal that is there.
+    ///
+    /// - Parameter disk: Reads what the disk has in place of what the system has in its cache; nil for an ordinary use.
     init(
-        _ file: OpenFile, isReadOnly: Bool = false,
+        _ file: OpenFile, isReadOnly: Bool = false, disk: DiskReader? = nil,
         versions: ClosedRange<UInt64> = JournalHeader.layoutVersion...JournalHeader.layoutVersion
     ) throws(SharedCoreError) {
         self.file = file
         self.isReadOnly = isReadOnly
+        self.disk = disk
         let start = try SharedCoreError.wrapping { () throws(SystemCallError) in
-            try file.read(count: JournalHeader.byteCount, at: 0)
+            if let disk { return try disk.read(count: JournalHeader.byteCount, at: 0) }
+            return try file.read(count: JournalHeader.byteCount, at: 0)
         }
         guard start.count == JournalHeader.byteCount else {
             throw SharedCoreError(.corrupt, "A journal is shorter than its header.", at: file.path)
@@ -206,12 +212,26 @@ final class Journal: ValueSource {
     /// Another number each time that a writer under the lock has told that it runs.
     var ticks: UInt64 { page.load(at: Word.ticks) }
 
+    /// The bits of the word that tells of the next journal.
+    private enum Succession {
+        static let isFound: UInt64 = 1
+        static let isOnDisk: UInt64 = 2
+    }
+
     /// Whether a process has found the next journal, so that something may have been committed there.
     var isSucceeded: Bool { page.load(at: Word.succession) != 0 }
 
+    /// Whether the disk has the next journal and its name, so that the loss of power is no reason for it to be missing.
+    var isSucceededOnDisk: Bool { page.load(at: Word.succession) & Succession.isOnDisk != 0 }
+
     /// Tells that the next journal was found, before anything is committed there.
     func noteSuccessor() {
-        if !isReadOnly { page.store(1, at: Word.succession) }
+        if !isReadOnly, !isSucceeded { page.insert(Succession.isFound, at: Word.succession) }
+    }
+
+    /// Tells that the disk has the next journal, before any commit there counts as on the disk.
+    func noteSuccessorOnDisk() {
+        if !isReadOnly { page.insert(Succession.isFound | Succession.isOnDisk, at: Word.succession) }
     }
 
     /// Tells that the writer under the lock runs.
@@ -229,6 +249,7 @@ final class Journal: ValueSource {
 
     /// Reads up to `count` bytes from `offset` on; fewer only at the end of the file.
     func read(count: Int, at offset: Int) throws(SystemCallError) -> [UInt8] {
+        if let disk { return try disk.read(count: count, at: offset) }
         guard isRescued.load(ordering: .acquiring) else { return try file.read(count: count, at: offset) }
         // Also where the disk cannot be read any more.
         let kept = rescued.withLock { rescued -> [UInt8]? in

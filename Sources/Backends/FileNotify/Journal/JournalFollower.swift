@@ -328,7 +328,7 @@ final class JournalFollower: @unchecked Sendable {
         }
     }
 
-    private static func damaged(_ journal: Journal, at offset: Int) -> SharedCoreError {
+    static func damaged(_ journal: Journal, at offset: Int) -> SharedCoreError {
         SharedCoreError(
             .corrupt,
             "The journal is damaged at byte \(offset), before its published end. When no process has the group open, "

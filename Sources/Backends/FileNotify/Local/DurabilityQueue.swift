@@ -76,7 +76,7 @@ final class DurabilityQueue: Sendable {
             }
             try Self.requireTrust(journal)
             let prepared = state.withLock { $0.preparedGeneration }
-            if journal.generation > prepared { try prepare(journal, in: directory) }
+            let before = journal.generation > prepared ? try prepare(journal, in: directory) : []
             let tail = journal.word.tail
             if FailPoint.fails("durability.sync") {
                 Self.abandon(journal, in: directory)
@@ -84,6 +84,7 @@ final class DurabilityQueue: Sendable {
             }
             try journal.file.synchronizeContent()
             try journal.requirePage()
+            for predecessor in before { predecessor.noteSuccessorOnDisk() }
             FailPoint.hit("durability.afterSync")
             try settleSuccessor(of: journal, in: directory)
             // Another process may have seen meanwhile what this one was not told.
@@ -145,13 +146,18 @@ final class DurabilityQueue: Sendable {
 
     /// Sees to it that whoever reads the group from the disk gets to this journal: its name, the floor, and those before
     /// it back to the snapshot that it goes on from.
-    private func prepare(_ journal: Journal, in directory: GroupDirectory) throws(SystemCallError) {
+    ///
+    /// - Returns: Those before it.
+    @discardableResult
+    private func prepare(_ journal: Journal, in directory: GroupDirectory) throws(SystemCallError) -> [Journal] {
         var present = journal
+        var predecessors: [Journal] = []
         while !present.header.hasSnapshot {
             guard let before = try Self.predecessor(of: present, in: directory) else { break }
             try Self.requireTrust(before)
             try Self.synchronize(before, in: directory)
             try Self.requireTrust(before)
+            predecessors.append(before)
             present = before
         }
         try directory.directory.synchronizeNames()
@@ -163,6 +169,7 @@ final class DurabilityQueue: Sendable {
         }
         try directory.page.synchronize()
         state.withLock { $0.preparedGeneration = max($0.preparedGeneration, journal.generation) }
+        return predecessors
     }
 
     /// The journal before one without a snapshot; nil when it is gone, because the group is read from a later one.

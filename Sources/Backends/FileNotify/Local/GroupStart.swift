@@ -93,7 +93,12 @@ struct GroupStart {
             if !generations.isEmpty { return try recoverFloor() }
             let state = StoreState(limits: options.limits, historyByteCount: 0)
             _ = try place(state, as: 1, incarnation: 1)
-            _ = try? SpareSpace.keep(SpareSpace.whole(for: state.snapshotByteCount), in: directory.directory)
+            let whole = SpareSpace.whole(for: state.snapshotByteCount)
+            // Where there is so much, also what the first content asks for: it then need not wait for a process that stands
+            // still with the file.
+            if (try? SpareSpace.keep(whole + Journal.growthByteCount, in: directory.directory)) == nil {
+                _ = try? SpareSpace.keep(whole, in: directory.directory)
+            }
         }
         directory.page.raiseFloor(to: 1)
     }
@@ -129,6 +134,7 @@ struct GroupStart {
             return
         }
         var records = try survivingState(from: floor)
+        try requireAllOnDisk(records)
         var effect = records.state.restarting(in: bootID, at: options.clock.now())
         if Defect.repeatedRevisions.isPresent {
             effect = Effect(
@@ -138,6 +144,20 @@ struct GroupStart {
         // Not below the floor: without power, it may have reached the disk and its journal not.
         _ = try beginIncarnation(
             records.incarnation + 1, of: records.state, after: records, as: max(highest + 1, number))
+    }
+
+    /// Refuses to go on with less than what the disk had: the loss of power takes nothing of that, but damage does, and a copy
+    /// of only some of the files.
+    ///
+    /// - Throws: `corrupt`.
+    private func requireAllOnDisk(_ records: SurvivingRecords) throws(SharedCoreError) {
+        let last = records.position.journal
+        let isCut = records.position.offset < last.durableTail
+        guard isCut || last.isSucceededOnDisk, directory.page.floor <= last.generation else { return }
+        let isNextPresent = try directory.generations().contains(last.generation + 1)
+        throw isCut || isNextPresent
+            ? JournalFollower.damaged(last, at: records.position.offset)
+            : .lostSuccessor(of: last, in: directory.directory.path)
     }
 
     /// Ends the journal behind its records, and goes on with a content in a new incarnation.
@@ -212,6 +232,10 @@ struct GroupStart {
                 guard error.code == .corrupt, journal.generation > floor else { throw error }
                 continue
             }
+            let last = records.position.journal
+            // A journal that was removed is no loss of a sync.
+            let isNextPresent = try directory.generations().contains(last.generation + 1)
+            guard !last.isSucceeded || isNextPresent else { throw damage }
             records.state.apply(records.state.restarting(in: bootID, at: options.clock.now()))
             // A process that has joined before the records were read, and behind the look above.
             guard try !isOpen() else { throw damage }

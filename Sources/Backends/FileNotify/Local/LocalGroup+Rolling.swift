@@ -104,11 +104,43 @@ extension LocalGroup {
     }
 
     /// Keeps space again where a process has ended behind its compaction before it did: whatever joins next does it, so
-    /// that no other program takes the space for changes of hands meanwhile (contract S10).
+    /// that no other program takes the space for changes of hands meanwhile (contract S10). And where a copy of the directory has
+    /// the file without its space, or not at all.
     func restoreSpareSpace() async {
         let (whole, journal) = wholeSpareSpace
-        guard journal.spareByteCount < whole else { return }
+        guard journal.spareByteCount < whole || lacksSpareSpace(for: journal) else { return }
         await compaction.thread.run { [self] in keepSpareSpace() }
+    }
+
+    private func lacksSpareSpace(for journal: Journal) -> Bool {
+        do throws(SystemCallError) {
+            guard let spare = try directory.presence(of: SpareSpace.fileName) else { return true }
+            if spare.byteCount < journal.spareByteCount { return true }
+            return try SpareSpace.lacksSpace(spare, in: directory.directory)
+        } catch {
+            return false
+        }
+    }
+
+    /// Sees to it that the journal has the space behind its records that its words tell of: a copy of the directory may have
+    /// left holes there. Blocks.
+    func restoreJournalSpace() {
+        let journal = position.journal
+        let end = journal.reservedEnd
+        guard !isReadOnly, let present = try? journal.file.presence(),
+            (try? SpareSpace.lacksSpace(present, before: end, in: directory.directory)) == true
+        else { return }
+        // Under the lock: where the C library reserves space by writing, no record may come there meanwhile.
+        _ = try? withLock { locked throws(SharedCoreError) in
+            let tail = journal.word.tail
+            guard locked === journal, tail < journal.reservedEnd else { return }
+            do throws(SystemCallError) {
+                try journal.file.allocate(tail..<journal.reservedEnd)
+            } catch {
+                // The next commit asks for space before it is written.
+                if error.isStorageFull { journal.reservedEnd = tail }
+            }
+        }
     }
 
     /// How much space is kept where there is so much, and the present journal.
@@ -215,6 +247,13 @@ extension LocalGroup {
             }
             try SpareSpace.keep(needed, in: directory.directory, for: journal)
         } catch  where error.isSpareInUse {
+            // A process that stands still may have it for long. It is large enough all the same, or becomes the journal of a
+            // compaction: under this lock no process makes one smaller that has no holes.
+            if let found = try? directory.presence(of: SpareSpace.fileName), found.byteCount >= needed,
+                (try? SpareSpace.lacksSpace(found, in: directory.directory)) == false
+            {
+                return nil
+            }
             return SharedCoreError(error)
         } catch {
             if error.isInodeMissing, case .content = claim { throw SharedCoreError(error) }

@@ -87,6 +87,7 @@ final class LocalGroup: Sendable {
             directory: directory, clock: options.clock, state: state, follower: follower, sessionLocks: locks,
             hearing: hearing)
         _ = try group.applyPublished()
+        group.restoreJournalSpace()
         _ = try? NotificationService.shared().register(group)
         return group
     }

@@ -30,7 +30,7 @@ final class Door {
     init(at endpoint: HubEndpoint) throws(MessagingError) {
         let requests = try Socket(.router, for: endpoint.bindable.description)
         stream = try Socket(.publisher, for: endpoint.bindable.stream().description)
-        try Self.prepareStream(stream)
+        try Self.prepareStream(stream, newsCount: Self.queueLimit)
         try requests.set(.sendLimit, Self.queueLimit)
         try requests.set(.receiveLimit, Self.queueLimit)
         try requests.set(.messageByteLimit, Wire.requestByteLimit)
@@ -68,12 +68,12 @@ final class Door {
     /// Where connections over a network come in; nil where none do.
     var network: NetworkEntrance? { if case .relayed(let network) = entrance { network } else { nil } }
 
-    static func prepareStream(_ stream: Socket) throws(MessagingError) {
-        try stream.set(.sendLimit, queueLimit)
+    static func prepareStream(_ stream: Socket, newsCount: Int) throws(MessagingError) {
+        try stream.set(.sendLimit, newsCount)
         try stream.set(.receiveLimit, queueLimit)
-        // Subscribers only send their subscriptions, which are short, and their part of the handshake. Each
+        // Subscribers only send their subscriptions, which are short, and their part of the handshake, 400 bytes at most. Each
         // subscription is seen, also the second of its kind.
-        try stream.set(.messageByteLimit, 4_096)
+        try stream.set(.messageByteLimit, 512)
         try stream.set(.verboseSubscriptions, 1)
     }
 

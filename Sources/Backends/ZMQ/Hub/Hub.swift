@@ -43,8 +43,8 @@ public final class Hub: Sendable {
     /// Starts a hub; clients can join when this returns.
     ///
     /// - Throws: ``SharedCoreError/Code/unavailable`` when another hub serves the group or listens there,
-    ///   ``SharedCoreError/Code/invalidArgument`` for a port without keys, and what opening the
-    ///   group's files throws.
+    ///   ``SharedCoreError/Code/invalidArgument`` for a port without keys and for too short a lease or too little
+    ///   memory for a client, and what opening the group's files throws.
     public static func start(_ options: HubOptions) async throws(SharedCoreError) -> Hub {
         guard !options.endpoints.isEmpty else {
             throw SharedCoreError(.invalidArgument, "A hub needs an endpoint to listen at.", at: "endpoints")
@@ -63,6 +63,12 @@ public final class Hub: Sendable {
         guard options.lease >= HubOptions.shortestLease else {
             throw SharedCoreError(
                 .invalidArgument, "A lease is \(HubOptions.shortestLease) at least, not \(options.lease).", at: "lease")
+        }
+        guard options.clientMemory >= HubOptions.leastClientMemory else {
+            throw SharedCoreError(
+                .invalidArgument,
+                "A client's memory is \(HubOptions.leastClientMemory) bytes at least, not \(options.clientMemory).",
+                at: "clientMemory")
         }
         // Each client takes three; the library ends the process that has none left for a connection.
         OpenFile.raiseLimit()

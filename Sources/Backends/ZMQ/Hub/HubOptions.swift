@@ -15,6 +15,9 @@ public struct HubOptions: Sendable {
     /// The shortest lease: a hub looks four times a second.
     public static let shortestLease = Duration.seconds(1)
 
+    /// The least ``clientMemory``: one request of the largest size, the subscriptions, and 2 MiB each for answers and news.
+    public static let leastClientMemory = ClientMemory.least
+
     /// The group's name. A client that wants another one is refused.
     public var group: String
     public var storage: Storage
@@ -26,6 +29,9 @@ public struct HubOptions: Sendable {
     public var lease: Duration
     /// The bytes of memory for the latest effects. A client that was away for longer gets the whole state.
     public var effectByteCount: Int
+    /// The bytes of memory that the hub may take for one client over a network: for its requests, for answers and news that
+    /// it has not taken, and for its subscriptions. One answer goes whole whatever its size. At least ``leastClientMemory``.
+    public var clientMemory = ClientMemory.standard
     /// Called with each refusal at the hub's endpoints: once for each connection, and at most ten times in a second. Must
     /// return at once.
     public var onRefusal: (@Sendable (SharedCoreError) -> Void)?

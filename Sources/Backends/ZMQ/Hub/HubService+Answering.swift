@@ -111,6 +111,7 @@ extension HubService {
                     .unavailable, "Too much waits for the group's journal to be compacted.", at: "transaction")
         }
         delayedByteCount += byteCount
+        doors[address.door].network?.hold(byteCount, of: address.connection)
         Task {
             var refusal = refusal
             if refusal == nil {
@@ -121,6 +122,7 @@ extension HubService {
                 refusal = await tryToCommit(transaction, number, known, of: client, at: address)
             }
             delayedByteCount -= byteCount
+            doors[address.door].network?.release(byteCount, of: address.connection)
             if let refusal { send(Reply(number: number, body: .refused(refusal)), to: address) }
             publishNews()
         }
@@ -247,7 +249,9 @@ extension HubService {
     /// Sends an answer. One that cannot be sent is asked for again by the client, if there is one.
     func send(_ reply: Reply, _ records: [[UInt8]] = [], to address: HubAddress) {
         guard !isStopped else { return }
-        doors[address.door].send([reply.bytes()] + records, to: address.connection)
+        let frames = [reply.bytes()] + records
+        heap.use(frames.reduce(0) { $0 + $1.count }, at: runningClock.now())
+        doors[address.door].send(frames, to: address.connection)
     }
 
     private func report(_ error: SharedCoreError, to address: HubAddress) {

@@ -84,6 +84,12 @@ extension HubService {
         let address = HubAddress(door: door, connection: NetworkEntrance.name(of: connection))
         refusalReports.forget(address)
         addresses.removeValue(forKey: address)?.address = nil
+        // What its subscriptions and the news for it took is not known.
+        let byteCount =
+            connection.channel == .stream
+            ? HeapReturn.byteCount
+            : connection.unsettled + (doors[door].network?.waitingByteCount(for: connection) ?? 0)
+        heap.use(byteCount + HeapReturn.connectionByteCount, at: runningClock.now())
         guard let socket = doors[door].network?.remove(connection) else { return }
         thread.forget(socket.descriptor)
         duty.sockets.removeAll { $0 === socket }

@@ -47,6 +47,7 @@ actor HubService {
     var nextBeacon: BootInstant?
 
     var runningTime: RunningTime
+    var heap = HeapReturn()
     /// How long after a beacon the next one follows, when nothing happens: twice as long each time, between these
     /// bounds. A group that rests wakes its clients twelve times a minute.
     static let beaconInterval = Duration.seconds(1)
@@ -118,6 +119,7 @@ actor HubService {
         }
         let network = try NetworkEntrance(
             host: host, port: port, keys: keys, domain: domain, times: options.times,
+            memory: ClientMemory(byteCount: options.clientMemory),
             act: { [weak self] body in
                 guard let self else { return }
                 thread.act { self.assumeIsolated { body($0) } }
@@ -178,6 +180,7 @@ actor HubService {
         countLeases()
         publishDueNews()
         sendBeacon()
+        if intake.isEmpty, !isServing, heap.isDue(at: runningClock.now()) { OwnProcess.returnHeap() }
         // Requests that nobody takes in are not waited for: they would not let the thread sleep.
         for door in doors { door.want(!intake.isFull) }
     }
@@ -208,6 +211,7 @@ actor HubService {
         let address = HubAddress(door: door, connection: connection)
         // Whoever speaks is there, however long the answer takes.
         if let client = addresses[address], client.leaseLeft != nil { client.leaseLeft = options.lease }
+        heap.use(message.byteCount, at: runningClock.now())
         intake.append(message, from: address)
     }
 
@@ -220,6 +224,7 @@ actor HubService {
         var (began, taken) = (runningClock.now(), runningClock.now())
         while !isStopped, let (address, message) = intake.next() {
             await answer(message, from: address)
+            doors[address.door].network?.release(message.byteCount, of: address.connection)
             let now = runningClock.now()
             intake.charge(began.duration(to: now))
             began = now
@@ -238,6 +243,7 @@ actor HubService {
     private var nextTurn: BootInstant? {
         var next = nextNews
         if let nextBeacon { next = min(next ?? nextBeacon, nextBeacon) }
+        if let due = heap.due, intake.isEmpty, !isServing { next = min(next ?? due, due) }
         if clients.values.contains(where: { $0.leaseLeft != nil }) {
             let count = runningClock.now().advanced(by: RunningTime.interval)
             next = min(next ?? count, count)
@@ -309,11 +315,12 @@ actor HubService {
         }
     }
 
-    /// The largest news that goes out whole. A listener's queue holds a thousand of them at most.
-    private static let streamByteLimit = 64 << 10
+    /// The largest news that goes out whole.
+    static let streamByteLimit = 64 << 10
 
     private func publish(_ message: StreamMessage) {
         let bytes = message.bytes
+        heap.use(bytes.count, at: runningClock.now())
         for door in doors { _ = door.stream.send([bytes]) }
     }
 

@@ -23,13 +23,13 @@ final class NetworkEntrance {
         var waitingByteCount: Int { sentByteCount - connection.sent.load(ordering: .sequentiallyConsistent) }
     }
 
-    /// The bytes of answers that may wait for one client before another one is begun. Then its requests are left alone,
-    /// and those that were taken are dropped, which it notices.
-    static let answerByteLimit = 16 << 20
     private static let handshakeMilliseconds = 2_000
 
     let stream: Socket
     private let relay: Relay
+    /// The bytes of answers that may wait for one client before another one is begun. Then its requests are left alone,
+    /// and those that were taken are dropped, which it notices.
+    private let answerByteLimit: Int
     private var lines: [[UInt8]: Line] = [:]
     /// In which order they have their turn.
     private var names: [[UInt8]] = []
@@ -45,13 +45,14 @@ final class NetworkEntrance {
     ///   - domain: The domain in which the authenticator knows this hub's clients; also the local name of its sockets.
     ///   - act: Does something for the hub with the entrance, where the entrance is known.
     init(
-        host: String, port: UInt16, keys: CurveHubKeys, domain: String, times: ConnectionTimes,
+        host: String, port: UInt16, keys: CurveHubKeys, domain: String, times: ConnectionTimes, memory: ClientMemory,
         act: @escaping @Sendable (@escaping @Sendable (isolated HubService) -> Void) -> Void,
         at door: Int
     ) throws(MessagingError) {
+        answerByteLimit = memory.answerByteCount
         let streamName = "@\(domain)-\(door)-news"
         stream = try Self.socket(.publisher, named: streamName, keys, domain, times)
-        try Door.prepareStream(stream)
+        try Door.prepareStream(stream, newsCount: memory.newsCount)
         try Door.bind(stream)
         let lineCount = Relay.LineCount()
         let handlers = Relay.Handlers(
@@ -163,9 +164,9 @@ final class NetworkEntrance {
             guard line.socket.isWanted,
                 var message = line.socket.next(upTo: 2, peer: { _ in line.user == nil })
             else { continue }
-            if !line.socket.hasInput(), line.connection.settle() { relay.resume(line.connection) }
             if let user = message.peer.user { line.user = user }
             message.frames.insert(name, at: 0)
+            line.connection.take(message.byteCount)
             message.peer = PeerAddress(text: line.connection.address, user: line.user)
             return message
         }
@@ -178,6 +179,17 @@ final class NetworkEntrance {
         for line in lines.values { look(at: line) }
     }
 
+    /// Something that a connection has sent is kept until the hub is done with it: that counts as well.
+    func hold(_ byteCount: Int, of name: [UInt8]) {
+        _ = lines[name]?.connection.hold(byteCount)
+    }
+
+    /// The hub is done with something that a connection has sent.
+    func release(_ byteCount: Int, of name: [UInt8]) {
+        guard let connection = lines[name]?.connection else { return }
+        if connection.hold(-byteCount) { relay.resume(connection) }
+    }
+
     func isThere(_ name: [UInt8]) -> Bool { lines[name] != nil }
 
     /// Whether something has come over a connection that was not read yet.
@@ -188,7 +200,12 @@ final class NetworkEntrance {
 
     /// Whether an answer to a connection would be on its way: it is there, and has taken enough of the former ones.
     func takesAnswers(_ name: [UInt8]) -> Bool {
-        lines[name].map { $0.waitingByteCount < Self.answerByteLimit } ?? false
+        lines[name].map { $0.waitingByteCount < answerByteLimit } ?? false
+    }
+
+    /// The bytes of answers that a connection may not have taken.
+    func waitingByteCount(for connection: RelayedConnection) -> Int {
+        lines[Self.name(of: connection)]?.waitingByteCount ?? 0
     }
 
     /// The other end has taken more of what waits for it.
@@ -199,10 +216,10 @@ final class NetworkEntrance {
     /// Decides whether requests of a connection are taken.
     private func look(at line: Line) {
         var isHeldBack = false
-        if line.waitingByteCount >= Self.answerByteLimit {
+        if line.waitingByteCount >= answerByteLimit {
             line.connection.isHeldBack.store(true, ordering: .sequentiallyConsistent)
             // The other end may have taken enough just before.
-            isHeldBack = line.waitingByteCount >= Self.answerByteLimit
+            isHeldBack = line.waitingByteCount >= answerByteLimit
         }
         line.socket.isWanted = isWanted && !isHeldBack
     }
@@ -212,7 +229,7 @@ final class NetworkEntrance {
         // What the library sends beside answers counts as taken as well.
         let taken = line.connection.sent.load(ordering: .sequentiallyConsistent)
         line.sentByteCount = max(line.sentByteCount, taken)
-        guard line.sentByteCount - taken < Self.answerByteLimit, line.socket.send(frames) else { return false }
+        guard line.sentByteCount - taken < answerByteLimit, line.socket.send(frames) else { return false }
         line.sentByteCount += frames.reduce(0) { $0 + $1.count }
         return true
     }

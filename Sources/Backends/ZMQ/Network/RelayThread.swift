@@ -12,12 +12,12 @@ struct RelayThread: ~Copyable {
 
     /// What a connection may send to the hub whose key is not proved, or that has not said hello.
     static let strangerByteLimit = 16 << 10
-    /// What a connection of the stream may send for each second: its subscriptions are short, and the library's
-    /// heartbeats take 20 bytes a second.
+    /// What a connection of the stream may send at once, for each second, and in all: its handshake and its two subscriptions
+    /// take less than a KiB, and the library's heartbeats less than 20 bytes a second. The library walks through the
+    /// subscriptions of all for each connection that ends. After an hour or so a client connects anew.
+    static let streamFirstByteCount = 2 << 10
     static let streamByteRate = 32
-    /// How many bytes of a member's the hub may not be done with: one request of the largest size, and what begins the
-    /// next.
-    static let unsettledByteLimit = Wire.requestByteLimit + (1 << 20)
+    static let streamByteLimit = 64 << 10
     /// The library's part of a handshake, as far as it is the same for a key that is let in and one that is refused:
     /// greeting, WELCOME and the longer ERROR (RFC 23 and 26 of ZeroMQ). A socket that sends more has let the key in.
     static let handshakeByteCount = 64 + 170 + 12
@@ -298,15 +298,19 @@ struct RelayThread: ~Copyable {
     private func allowance(of line: Line, at now: BootInstant) -> Int {
         let limit: Int
         if isMember(line) {
-            limit = Self.unsettledByteLimit - line.connection.unsettled
+            limit = ClientMemory.requestByteCount - line.connection.unsettled
         } else {
-            var total = Self.strangerByteLimit
-            if line.connection.channel == .stream {
-                total += Self.streamByteRate * Int(line.begun.duration(to: now).components.seconds)
-            }
+            let total =
+                line.connection.channel == .stream
+                ? Self.streamByteCount(after: line.begun.duration(to: now)) : Self.strangerByteLimit
             limit = total - line.connection.received.load(ordering: .relaxed)
         }
         return min(max(limit, 0), Self.turnByteCount)
+    }
+
+    /// What a connection of the stream may have sent when it has lasted so long.
+    static func streamByteCount(after time: Duration) -> Int {
+        min(streamFirstByteCount + streamByteRate * Int(time.components.seconds), streamByteLimit)
     }
 
     /// Waits until the hub is done with more; ends what has sent more than a connection like it may.
@@ -319,7 +323,7 @@ struct RelayThread: ~Copyable {
         }
         line.connection.isStalled.store(true, ordering: .sequentiallyConsistent)
         // The hub may have been done with it just before.
-        if line.connection.unsettled < Self.unsettledByteLimit { unfinished.insert(line.connection.number) }
+        if line.connection.unsettled < ClientMemory.requestByteCount { unfinished.insert(line.connection.number) }
         return true
     }
 

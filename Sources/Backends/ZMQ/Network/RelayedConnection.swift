@@ -19,9 +19,11 @@ final class RelayedConnection: Sendable {
     let source: String
     /// Whether a client's session uses it: the hub has accepted a hello. Until then a connection may send little.
     let isMember = Atomic(false)
-    /// The bytes that were passed on to the library, and those of them that the hub is done with.
+    /// The bytes that were passed on to the library, and those of them that it has given to the hub.
     let received = Atomic(0)
-    let settled = Atomic(0)
+    private let settled = Atomic(0)
+    /// The bytes of messages that the hub has taken, and has not answered yet.
+    private let held = Atomic(0)
     /// The bytes that the other end's system has taken.
     let sent = Atomic(0)
     /// Whether the relay waits for the hub to be done with more of them, and the hub for the other end to take more.
@@ -55,17 +57,27 @@ final class RelayedConnection: Sendable {
     /// The connection is over; its descriptor is given back.
     func end() { outer.withLock { $0 = nil } }
 
-    /// The hub has taken a message, and found no other behind it: what came before is either dealt with or part of the
-    /// next.
+    /// What comes beside each message: the library's frames, and heartbeats since the message before.
+    private static let sideByteCount = 16 << 10
+
+    /// The hub has taken a message, and holds it until it is answered.
+    func take(_ byteCount: Int) {
+        held.add(byteCount, ordering: .sequentiallyConsistent)
+        let taken = settled.load(ordering: .sequentiallyConsistent) + byteCount + Self.sideByteCount
+        settled.store(min(taken, received.load(ordering: .sequentiallyConsistent)), ordering: .sequentiallyConsistent)
+    }
+
+    /// The hub has something in hand that the connection has sent, or has done with it.
     ///
     /// - Returns: Whether the relay waits for that.
-    func settle() -> Bool {
-        settled.store(received.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
-        return isStalled.exchange(false, ordering: .sequentiallyConsistent)
+    func hold(_ byteCount: Int) -> Bool {
+        held.add(byteCount, ordering: .sequentiallyConsistent)
+        return byteCount < 0 && isStalled.exchange(false, ordering: .sequentiallyConsistent)
     }
 
     /// The bytes that the hub is not done with.
     var unsettled: Int {
         received.load(ordering: .sequentiallyConsistent) - settled.load(ordering: .sequentiallyConsistent)
+            + held.load(ordering: .sequentiallyConsistent)
     }
 }

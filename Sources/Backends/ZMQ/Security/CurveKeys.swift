@@ -63,13 +63,6 @@ public struct CurveKeyPair: Hashable, Sendable {
         }
     }
 
-    /// A key as the 32 bytes that it stands for.
-    static func raw(_ key: String) -> [UInt8] {
-        var raw = [UInt8](repeating: 0, count: 32)
-        zmq_z85_decode(&raw, key)
-        return raw
-    }
-
     /// 32 bytes as the key that stands for them.
     static func text(of raw: [UInt8]) -> String? {
         guard raw.count == 32 else { return nil }

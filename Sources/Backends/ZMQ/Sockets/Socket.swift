@@ -131,14 +131,6 @@ final class Socket {
         return result == 0 ? value : 0
     }
 
-    /// Where the socket was bound, with the port that the system chose.
-    func boundEndpoint() throws(MessagingError) -> String {
-        var buffer = [CChar](repeating: 0, count: 256)
-        var count = buffer.count
-        try check(zmq_getsockopt(handle, ZMQ_LAST_ENDPOINT, &buffer, &count), "last endpoint")
-        return String(decoding: buffer.prefix(max(count - 1, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
     /// Reports what becomes of the connections to a pair socket of this process.
     func monitor(at address: String, events: Int32) throws(MessagingError) {
         guard zmq_socket_monitor(handle, address, events) == 0 else {

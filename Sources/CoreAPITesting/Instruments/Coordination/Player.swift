@@ -42,11 +42,6 @@ package final class Player: Sendable {
         }
     }
 
-    /// Its process; nil where it shares that of the case.
-    package var pid: Int32? {
-        if case .apart(let peer) = place { peer.pid } else { nil }
-    }
-
     /// Whether it was killed by the case.
     package var isDead: Bool { dead.value }
 

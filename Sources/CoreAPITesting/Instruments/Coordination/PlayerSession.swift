@@ -209,3 +209,11 @@ final class PlayerSession: Sendable {
         SharedCoreError(.invalidArgument, "This player cannot do that.", at: command)
     }
 }
+
+/// The processes of participants that share one and only play to have their own: nothing can be seen of them, and they
+/// are not killed.
+struct UnseenProcesses: ProcessControl {
+    func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillResult {
+        .impossible("its process is only played")
+    }
+}

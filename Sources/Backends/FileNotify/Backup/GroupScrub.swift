@@ -1,0 +1,97 @@
+package import CoreAPI
+internal import Platform
+internal import StoreEngine
+
+/// Reads all records of a group's files from the disk, and proves each by its checksum: the snapshot, what was committed since,
+/// and the values in them. Nothing is changed, and the group's processes go on.
+///
+/// A process reads what it needs, mostly from the system's cache, and keeps small values in memory, so damage may stand on the
+/// disk for long before any process meets it.
+package struct GroupScrub: Sendable {
+    /// The journals that were read, from the one on from which the group is to be read.
+    package private(set) var journalCount = 0
+    /// The bytes of their records.
+    package private(set) var byteCount = 0
+
+    /// Reads them up to what is published now. Blocks.
+    ///
+    /// - Throws: `corrupt`, with the place, where something is damaged or missing; `unavailable` for a directory that is not there.
+    package init(of path: String) throws(SharedCoreError) {
+        let directory: Directory
+        do throws(SystemCallError) {
+            directory = try Directory(path: path)
+        } catch {
+            guard error.isAbsent else { throw SharedCoreError(error) }
+            throw .unopened(path)
+        }
+        for generation in try Self.generations(in: directory) {
+            do throws(SharedCoreError) {
+                byteCount += try Self.byteCount(ofRecordsIn: generation, in: directory)
+                journalCount += 1
+            } catch {
+                // It was replaced meanwhile, and has given its space back.
+                guard try Self.floor(in: directory) <= generation else { continue }
+                throw error
+            }
+        }
+    }
+
+    /// The journals through which the group is read now: from the floor on, each goes on where the one before it was ended.
+    private static func generations(in directory: Directory) throws(SharedCoreError) -> Range<UInt64> {
+        while true {
+            let floor = try floor(in: directory)
+            guard floor > 0 else { return 0..<0 }
+            let found = try SharedCoreError.wrapping { () throws(SystemCallError) in
+                Set(try GroupDirectory.generations(in: directory).filter { $0 >= floor })
+            }
+            let end = floor + UInt64(found.count)
+            guard let missing = (floor..<max(end, floor + 1)).first(where: { !found.contains($0) }) else {
+                return floor..<end
+            }
+            // Unless those before the floor were removed between the two looks.
+            guard try Self.floor(in: directory) == floor else { continue }
+            throw SharedCoreError(
+                .corrupt,
+                "\(GroupDirectory.journalName(missing)) is missing, through which the group is read. Put the file "
+                    + "back, or restore the whole directory from a backup.", at: directory.path)
+        }
+    }
+
+    /// The journal from which the group is to be read.
+    private static func floor(in directory: Directory) throws(SharedCoreError) -> UInt64 {
+        let page = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            let file = try OpenFile(GroupPage.fileName, in: directory, .read)
+            return try DiskReader(file, named: GroupPage.fileName, in: directory)
+                .read(count: MappedPage.byteCount, at: 0)
+        }
+        guard let floor = GroupPage.floor(ofPage: page) else {
+            throw GroupPage.damaged(
+                "This is not the first page of a group.", at: directory.path + "/" + GroupPage.fileName)
+        }
+        return floor
+    }
+
+    /// Reads all records of a journal that are published.
+    ///
+    /// - Returns: Their bytes, with those around them.
+    private static func byteCount(
+        ofRecordsIn generation: UInt64, in directory: Directory
+    ) throws(SharedCoreError) -> Int {
+        let name = GroupDirectory.journalName(generation)
+        let file = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try OpenFile(name, in: directory, .read)
+        }
+        let journal = try Journal(file, isReadOnly: true, disk: DiskReader(file, named: name, in: directory))
+        let tail = journal.word.tail
+        var position = JournalFollower.Position(startOf: journal)
+        try JournalFollower.read(from: &position, to: tail) { _ in true }
+        guard position.offset == tail else { throw JournalFollower.damaged(journal, at: position.offset) }
+        if journal.isSucceeded {
+            let found = try SharedCoreError.wrapping { () throws(SystemCallError) in
+                try GroupDirectory.generations(in: directory)
+            }
+            if !found.contains(generation + 1) { throw .lostSuccessor(of: journal, in: directory.path) }
+        }
+        return position.recordByteCount
+    }
+}

@@ -1,0 +1,41 @@
+internal import CLinux
+package import CoreAPI
+internal import Glibc
+
+/// How many more threads this process may start.
+///
+/// libdispatch, on which Swift's tasks run, tries again for ever where it gets none: the process would stand still without a word.
+/// So it is tried before.
+package enum SpareThreads {
+    /// More processors than this make no more threads of the pool, which has one for each.
+    private static let poolLimit = 16
+    /// The memory that a program takes for its work, beside the stacks of its threads.
+    private static let heapByteCount = 32 << 20
+
+    /// Starts as many threads as are needed, ends them, and refuses to begin where not all can run at once.
+    ///
+    /// - Parameters:
+    ///   - own: How many are needed beside those of Swift's pool.
+    ///   - purpose: What needs them, as the subject of a sentence.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` with what is missing, and the limit's name.
+    package static func require(_ own: Int, for purpose: String, at location: String) throws(SharedCoreError) {
+        let needed = own + min(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), poolLimit)
+        let byteCount = needed * clinux_stack_size() + heapByteCount
+        guard clinux_can_map(byteCount) else {
+            throw SharedCoreError(
+                .unavailable,
+                "\(purpose) needs \(byteCount >> 20) MiB more of address space, for \(needed) threads and what they work with, and "
+                    + "this process may not have so much. Raise its limit (ulimit -v, ulimit -d).",
+                at: location)
+        }
+        // A heap for each thread would take what was found.
+        if clinux_has_limited_memory() { OwnProcess.shareHeap() }
+        let found = Int(clinux_try_threads(Int32(needed)))
+        guard found < needed else { return }
+        throw SharedCoreError(
+            .unavailable,
+            "\(purpose) needs \(needed) threads, and this process may start \(found) more. Raise the limit of its user (ulimit -u) or "
+                + "of its control group (pids.max).",
+            at: location)
+    }
+}

@@ -1,4 +1,0 @@
-/// What is wrong with the arguments.
-struct CommandLineProblem: Error {
-    let sentence: String
-}

@@ -1,0 +1,28 @@
+internal import CoreAPITesting
+internal import Foundation
+
+/// Calls `body` with a patience of a second, and with four times as much until a program that it starts has written a file
+/// within the first half of it. How long a program takes to get there is a matter of the machine.
+///
+/// - Returns: The value of the last call, and the patience that was enough.
+package func withEnoughPatience<Value>(
+    toWrite file: String, _ body: (Duration) async throws -> Value
+) async throws -> (value: Value, patience: Duration) {
+    var patience = Duration.seconds(1)
+    while true {
+        try? FileManager.default.removeItem(atPath: file)
+        let begin = Date.now
+        let value = try await body(patience)
+        let written = try? FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
+        if let written, written.timeIntervalSince(begin) * 2 < Double(patience.components.seconds) {
+            return (value, patience)
+        }
+        guard patience < TestTimeout.long else { throw NotWritten(file: file) }
+        patience *= 4
+    }
+}
+
+/// A program that has not written its file in any time.
+private struct NotWritten: Error {
+    let file: String
+}
