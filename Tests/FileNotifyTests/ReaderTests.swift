@@ -1,10 +1,11 @@
 internal import CoreAPI
 internal import CoreAPITesting
-internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
 internal import TestSupport
 internal import Testing
+
+@testable internal import FileNotifyBackend
 
 @Suite("A group that is opened to look only", .timeLimit(.minutes(10)))
 struct ReaderTests {
@@ -223,6 +224,62 @@ struct ReaderTests {
         #expect(try await later.get("big0")?.value.count == 100_000)
         #expect(try await later.sessions().map(\.id) == [next.session.id])
         for open in [reader, later, next] as [any SharedGroup] { await open.close() }
+    }
+
+    @Test("L4: what did not reach the disk in an earlier run is not read; what did and is damaged is corrupt")
+    func readsFormerRunCutShort() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let clock = ManualClock()
+        let old = try await FileGroup.open(
+            directory: path, options: FileGroupOptions(durability: .disk, clock: clock))
+        try await old.put("durable", text: "yes")
+        await old.close()
+        let other = try await FileGroup.open(directory: path, options: FileGroupOptions(clock: clock))
+        for index in 0..<20 { try await other.put(Key("key\(index)"), [UInt8](repeating: 1, count: 100)) }
+        await other.close()
+        let journal = try OpenFile(path: path + "/journal-1", .write)
+        let tail = try journal.read(count: 8, at: 1_024).reversed().reduce(0) { $0 << 8 | Int($1) }
+        clock.reboot()
+        try journal.write([UInt8](repeating: 0, count: 600), at: tail - 600)
+        let options = FileGroupOptions(clock: clock)
+        let reader = try await FileGroup.openToRead(directory: path, options: options)
+        #expect(try await reader.text("durable") == "yes")
+        #expect((11..<21).contains(try await reader.list().entries.count))
+        await reader.close()
+        #expect(try GroupScrub(of: path, options: options).byteCount < tail - 600, "check reads as far")
+
+        try journal.write([UInt8](repeating: 0, count: tail - 4_200), at: 4_200)
+        #expect(try await code { try await FileGroup.openToRead(directory: path, options: options) } == .corrupt)
+        #expect(throws: SharedCoreError.self) { try GroupScrub(of: path, options: options) }
+        #expect(try await code { try await FileGroup.open(directory: path, options: options) } == .corrupt)
+    }
+
+    @Test("L4: a group whose last process died behind a failed sync is read with all that was confirmed")
+    func readsAbandoned() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path, disk: true)
+        try await peer.tell("put kept old")
+        let journal = try OpenFile(path: path + "/journal-1", .write)
+        let durable = try journal.read(count: 8, at: 1_024).reversed().reduce(0) { $0 << 8 | Int($1) }
+        try await peer.tell("arm fdatasync/journal:fail*")
+        try peer.send("fillOne large 20000")
+        #expect(try await peer.answer().hasPrefix("error outcomeUnknown"))
+        let end = try journal.status().byteCount
+        try journal.write([UInt8](repeating: 0, count: end - durable), at: durable)
+        #expect(
+            try await code { try await FileGroup.openToRead(directory: path) } == .unavailable, "a process has more")
+        await peer.killNow()
+        try await peer.ended()
+        let before = try content(of: path)
+        let reader = try await FileGroup.openToRead(directory: path)
+        #expect(try await reader.text("kept") == "old")
+        #expect(try await reader.get("large") == nil)
+        #expect(try await reader.sessions().isEmpty)
+        await reader.close()
+        #expect(try GroupScrub(of: path).journalCount == 1)
+        #expect(try content(of: path) == before)
     }
 
     @Test(

@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import InMemoryBackend
+internal import Replica
 
 extension Mutant {
     static let sessions: [Mutant] = [
@@ -69,6 +70,13 @@ extension Mutant {
         Mutant("shows a reader one key at a time", caughtBy: "L4") { damage in
             damage.openToRead = { space, description throws(SharedCoreError) in
                 TornReader(try await space.openToRead("group", as: description), in: space)
+            }
+        },
+        Mutant("shows a reader entries past their time", caughtBy: "L4") { damage in
+            damage.openToRead = { space, description throws(SharedCoreError) in
+                let reader = try await space.openToRead("group", as: description)
+                let state = space.order(of: "group", effectByteCount: 0).replica.read { $0 }
+                return GroupView(state, as: reader.session, capabilities: reader.capabilities, location: "memory")
             }
         },
         Mutant("takes a stop for a death", caughtBy: "S15") { damage in

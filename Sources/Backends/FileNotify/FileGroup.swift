@@ -98,12 +98,13 @@ public final class FileGroup: SharedGroup {
     /// to write to the directory, as on a read-only mount. What writes is `forbidden`.
     ///
     /// Each call answers from one revision, never from an older one than the call before. A group that no participant has
-    /// opened in this run of the machine is read as the next participant would find it, without sessions; it stays at its
-    /// revision then, and cannot be watched.
+    /// opened in this run of the machine, or since the disk has lost something of it, is read as the next participant would
+    /// find it, without sessions; it stays at its revision then, and cannot be watched.
     ///
     /// Source: contract L4.
     ///
-    /// - Throws: As ``open(directory:as:options:)``; ``SharedCoreError/Code/unavailable`` where there is no group.
+    /// - Throws: As ``open(directory:as:options:)``; ``SharedCoreError/Code/unavailable`` where there is no group, or only
+    ///   journals without the file that names the one to begin with, which a participant makes again.
     public static func openToRead(
         directory: String, as description: SessionDescription = SessionDescription(),
         options: FileGroupOptions = FileGroupOptions()
@@ -113,19 +114,22 @@ public final class FileGroup: SharedGroup {
         do throws(SharedCoreError) {
             return try await open(directory: directory, as: description, options: options)
         } catch {
-            guard error.code == .unavailable else { throw error }
-            if let view = try await viewOfFormerRun(in: directory, as: description, options) { return view }
+            guard error.code == .unavailable || error.code == .corrupt else { throw error }
+            if let view = try await view(in: directory, as: description, options, insteadOf: error) { return view }
             return try await open(directory: directory, as: description, options: options)
         }
     }
 
-    /// A group as an earlier run of the machine has left it; nil where the present one has begun.
-    private static func viewOfFormerRun(
-        in directory: String, as description: SessionDescription, _ options: FileGroupOptions
+    /// A group as the next participant would begin it; nil where that would go on with it.
+    private static func view(
+        in directory: String, as description: SessionDescription, _ options: FileGroupOptions,
+        insteadOf refusal: SharedCoreError
     ) async throws(SharedCoreError) -> GroupView? {
         try await GroupRegistry.shared.onThread { () throws(SharedCoreError) in
             let place = try GroupDirectory(path: directory, access: .readOnly)
-            guard let records = try GroupStart(directory: place, options: options).formerRun() else { return nil }
+            guard let records = try GroupStart(directory: place, options: options).records(insteadOf: refusal) else {
+                return nil
+            }
             var state = records.state
             let revision = state.revision
             state.apply(state.restarting(in: options.clock.bootID, at: options.clock.now()))
@@ -135,10 +139,10 @@ public final class FileGroup: SharedGroup {
         }
     }
 
-    /// Whether a directory holds a group, or what is left of one. Makes nothing.
-    package static func holdsGroup(_ directory: String) -> Bool {
+    /// Whether a directory holds journals, without which a group has no content. Makes nothing.
+    package static func holdsJournals(_ directory: String) -> Bool {
         guard let opened = try? GroupDirectory.secureDirectory(directory, access: .readOnly) else { return false }
-        return (try? opened.names().contains { $0 == GroupPage.fileName || $0.hasPrefix("journal-") }) ?? true
+        return (try? GroupDirectory.generations(in: opened).isEmpty) != true
     }
 
     /// How a participant of this user would be woken in the group of a directory; nil where only a trial would tell, which

@@ -78,7 +78,7 @@ struct CommandContext: Sendable {
         } catch {
             if configuration.backend == "file", error.code == .unavailable {
                 let directory = configuration.directory
-                guard FileGroup.holdsGroup(directory) else {
+                guard FileGroup.holdsJournals(directory) else {
                     throw try noGroup("the directory \(directory) holds none")
                 }
             }

@@ -117,4 +117,21 @@ struct ReadingCommandTests {
         }
         #expect(TemporaryDirectory.names(in: program.directory.path(of: "state/sharedcore/default")).isEmpty)
     }
+
+    @Test("a group of which a killed process has made only a part is no such group either, and stays as it is")
+    func begunGroup() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_FAIL_POINT"] = "first.beforeList:kill"
+        #expect(try await program.run("store", "put", "k", "v").status != 0)
+        program.environment["SHAREDCORE_FAIL_POINT"] = nil
+        let path = program.directory.path(of: "state/sharedcore/default")
+        let before = try content(of: path)
+        #expect(before["sessions"] != nil)
+        for command in Self.commands {
+            let ended = try await program.run(command)
+            #expect(ended.status == 1, "\(command): \(ended.errors)")
+            #expect(ended.errors.contains("there is no such group"), "\(ended.errors)")
+        }
+        #expect(try content(of: path) == before)
+    }
 }

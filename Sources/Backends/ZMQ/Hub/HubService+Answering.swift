@@ -19,24 +19,18 @@ extension HubService {
             let number = message.frames.count > 1 ? Request.number(of: message.frames[1]) : 0
             return send(Reply(number: number, body: .refused(error)), to: address)
         }
-        if case .hello(let hello) = request.body {
-            do throws(SharedCoreError) {
+        do throws(SharedCoreError) {
+            switch request.body {
+            case .hello(let hello):
                 let welcome = try await welcome(hello, of: message.peer, at: address)
-                send(Reply(number: request.number, body: .welcome(welcome)), to: address)
-            } catch {
-                report(error, to: address)
-                send(Reply(number: request.number, body: .refused(error)), to: address)
+                return send(Reply(number: request.number, body: .welcome(welcome)), to: address)
+            case .view(let group):
+                return try await show(group, request.number, to: message.peer, at: address)
+            default: break
             }
-            return
-        }
-        if case .view(let group) = request.body {
-            do throws(SharedCoreError) {
-                try await show(group, request.number, to: message.peer, at: address)
-            } catch {
-                report(error, to: address)
-                send(Reply(number: request.number, body: .refused(error)), to: address)
-            }
-            return
+        } catch {
+            report(error, to: address)
+            return send(Reply(number: request.number, body: .refused(error)), to: address)
         }
         guard let client = addresses[address],
             client.nonce.isSame(as: request.nonce) || FailPoint.fails("hub.nonce")
@@ -224,9 +218,11 @@ extension HubService {
     ) async throws(SharedCoreError) {
         try requireOwn(group, of: peer, at: address)
         _ = try rights(of: peer, at: address)
+        // It may take longer for the answer than a connection without a hello may last.
+        doors[address.door].network?.admit(address.connection)
+        guard takesAnswers(address) else { return }
         try await order.endDead()
         try await order.refresh()
-        guard takesAnswers(address) else { return }
         let (revision, records) = try order.replica.read { state throws(SharedCoreError) in
             var records: [[UInt8]] = []
             try state.writeSnapshot(for: .replica(historyAfter: nil)) { records.append($0) }

@@ -41,12 +41,12 @@ enum ReaderCases {
         try await context.withGroup { group in
             let writer = try await group.open()
             let returned = Box<UInt64>(0)
-            try await writer.commit(try row(0))
+            _ = try await writer.commit(try row(0))
             let writing = Task {
                 var count: UInt64 = 0
                 while !Task.isCancelled {
                     count += 1
-                    try await writer.commit(try row(count))
+                    _ = try await writer.commit(try row(count))
                     returned.update { $0 = count }
                 }
             }
