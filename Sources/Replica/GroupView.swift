@@ -22,13 +22,16 @@ package final class GroupView: SharedGroup {
     ///   - revision: The revision that it stood at; nil for the state's own.
     ///   - session: What stands for the reader, see ``CoreAPI/Session/reader(_:in:at:)``.
     ///   - capabilities: What a participant of the group is promised.
+    ///   - requirements: What the reader relies on.
     ///   - location: What errors name.
+    /// - Throws: `unsupported` when a requirement is not met.
     package init(
         _ state: StoreState, at revision: Revision? = nil, as session: Session, capabilities: Capabilities,
-        location: String
-    ) {
+        satisfying requirements: Requirements = .none, location: String
+    ) throws(SharedCoreError) {
         self.session = session
         self.capabilities = capabilities.ofView
+        try self.capabilities.satisfy(requirements)
         self.revision = revision ?? state.revision
         self.state = Mutex(state)
         self.handle = GroupHandle(of: nil, at: location)

@@ -76,7 +76,7 @@ extension Mutant {
             damage.openToRead = { space, description throws(SharedCoreError) in
                 let reader = try await space.openToRead("group", as: description)
                 let state = space.order(of: "group", effectByteCount: 0).replica.read { $0 }
-                return GroupView(state, as: reader.session, capabilities: reader.capabilities, location: "memory")
+                return try GroupView(state, as: reader.session, capabilities: reader.capabilities, location: "memory")
             }
         },
         Mutant("takes a stop for a death", caughtBy: "S15") { damage in

@@ -100,11 +100,12 @@
             options: EtcdGroupOptions = EtcdGroupOptions()
         ) async throws(SharedCoreError) -> any SharedGroup {
             try TimeNamespace.requireKnown()
+            let cluster = try Clusters.cluster(at: cluster)
             let keys = try Keyspace(prefix: options.prefix, group: group)
             let load: GroupLoad
             do throws(EtcdFailure) {
                 load = try await GroupFeed.load(
-                    keys, from: Clusters.cluster(at: cluster),
+                    keys, from: cluster,
                     settings: GroupFeed.Settings(
                         clock: options.clock, limits: options.limits, historyByteCount: 0,
                         requestTimeout: options.requestTimeout))
@@ -119,9 +120,9 @@
             var state = load.state
             // A lease that has run out takes the session's keys with it, so no session stands here that is over.
             state.removeOver([], at: options.clock.now())
-            return GroupView(
+            return try GroupView(
                 state, as: .reader(description, in: .current, at: options.clock), capabilities: promises(of: options),
-                location: "etcd")
+                satisfying: options.requirements, location: "etcd")
         }
 
         private static func promises(of options: EtcdGroupOptions) -> Capabilities {

@@ -133,9 +133,10 @@ public final class FileGroup: SharedGroup {
             var state = records.state
             let revision = state.revision
             state.apply(state.restarting(in: options.clock.bootID, at: options.clock.now()))
-            return GroupView(
+            return try GroupView(
                 state, at: revision, as: .reader(description, in: .current, at: options.clock),
-                capabilities: promises(of: options, on: place.fileSystem), location: directory)
+                capabilities: promises(of: options, on: place.fileSystem), satisfying: options.requirements,
+                location: directory)
         }
     }
 

@@ -79,7 +79,7 @@ public final class MemorySpace: Sendable {
         }
         var state = store.replica.read { $0 }
         state.removeOver([], at: clock.now())
-        return GroupView(
+        return try GroupView(
             state, as: .reader(description, in: .current, at: clock), capabilities: capabilities, location: "memory")
     }
 

@@ -85,17 +85,19 @@ public final class ReplicatedGroup: SharedGroup {
         log: any SharedLog, as description: SessionDescription = SessionDescription(), options: LogGroupOptions
     ) async throws(SharedCoreError) -> any SharedGroup {
         let order = LogOrder(log, options: options)
+        let view: Result<GroupView, SharedCoreError>
         do throws(SharedCoreError) {
             try TimeNamespace.requireKnown()
             let (state, revision) = try await order.presentState()
-            await wait(for: closeTimeout) { await order.close() }
-            return GroupView(
-                state, at: revision, as: .reader(description, in: .current, at: options.clock),
-                capabilities: options.capabilities, location: options.backend)
+            view = .success(
+                try GroupView(
+                    state, at: revision, as: .reader(description, in: .current, at: options.clock),
+                    capabilities: options.capabilities, satisfying: options.requirements, location: options.backend))
         } catch {
-            await wait(for: closeTimeout) { await order.close() }
-            throw error
+            view = .failure(error)
         }
+        await wait(for: closeTimeout) { await order.close() }
+        return try view.get()
     }
 
     // MARK: - Store

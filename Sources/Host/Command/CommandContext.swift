@@ -71,8 +71,13 @@ struct CommandContext: Sendable {
         try requirePresentGroup()
         var configuration = try resolution.backendConfiguration()
         let description = SessionDescription(role: .tool, name: "sharedcore \(command)")
-        // Where no hub runs that would be started, the files are the group.
-        if configuration.backend == "zmq", try isWithoutHub { configuration.backend = "file" }
+        if configuration.backend == "zmq", try isWithoutHub {
+            guard try resolution.value(Settings.zmqStorage) != "memory" else {
+                throw try noGroup("no hub has it in memory")
+            }
+            // The files that the hub would serve which joining starts are the group.
+            configuration.backend = "file"
+        }
         do throws(SharedCoreError) {
             return try await registry.openToRead(configuration, as: description)
         } catch {
@@ -91,7 +96,6 @@ struct CommandContext: Sendable {
         get throws(CommandFailure) {
             #if ZMQ
                 guard try resolution.value(Settings.zmqHub) == "auto",
-                    try resolution.value(Settings.zmqStorage) != "memory",
                     case .ipc(let path) = try resolution.hubEndpoint()
                 else { return false }
                 let seat = try? HubSeat.ofSocket(path)
@@ -119,16 +123,8 @@ struct CommandContext: Sendable {
     /// leaves nothing behind that lasts.
     func requirePresentGroup() throws(CommandFailure) {
         guard try isInFiles else { return }
-        #if ZMQ
-            if try resolution.value(Settings.backend) == "zmq" {
-                if try resolution.value(Settings.zmqHub) != "auto" { return }
-                // A hub that is there has its group, wherever its directory is.
-                if case .ipc(let path) = try resolution.hubEndpoint() {
-                    let seat = try? HubSeat.ofSocket(path)
-                    if seat != .free, seat != .abandoned { return }
-                }
-            }
-        #endif
+        // A hub that is there has its group, wherever its directory is.
+        if try resolution.value(Settings.backend) == "zmq", try !isWithoutHub { return }
         try requirePresentGroup(at: try resolution.groupDirectory())
     }
 

@@ -98,13 +98,9 @@ public final class ZMQGroup: SharedGroup {
             .look()
         // Nor what answered, where nothing was until now.
         try endpoint.requireTrusted()
-        return GroupView(
+        return try GroupView(
             view.state, as: .reader(description, in: .current, at: SystemClock()),
-            capabilities: Capabilities(
-                backend: "zmq",
-                features: view.capabilities.features.union([.multipleProcesses])
-                    .subtracting([.stoppedWritersTolerated]),
-                durability: view.capabilities.durability, limits: view.capabilities.limits),
+            capabilities: view.capabilities.through(endpoint), satisfying: options.requirements,
             location: "\(endpoint)")
     }
 
@@ -220,17 +216,23 @@ public final class ZMQGroup: SharedGroup {
 }
 
 extension Reply.Welcome {
-    /// What a client of the hub is promised: what stands behind it, and what the way to it allows.
+    /// What a client of the hub is promised.
     func promises(through endpoint: HubEndpoint) -> Capabilities {
-        var features = capabilities.features
+        capabilities.through(endpoint, isLeased: lease != nil)
+    }
+}
+
+extension Capabilities {
+    /// Returns what is promised of a group with these behind a hub: what the way to it allows.
+    fileprivate func through(_ endpoint: HubEndpoint, isLeased: Bool = false) -> Capabilities {
+        var features = features
         // Through a hub several processes meet whatever stands behind it.
         if case .inproc = endpoint {} else { features.insert(.multipleProcesses) }
         // A hub that is stopped holds everybody up.
         features.remove(.stoppedWritersTolerated)
-        if lease != nil { features.remove(.promptDeathNotice) }
+        if isLeased { features.remove(.promptDeathNotice) }
         return Capabilities(
-            backend: "zmq", features: features, durability: capabilities.durability, limits: capabilities.limits,
-            wakeUp: .direct)
+            backend: "zmq", features: features, durability: durability, limits: limits, wakeUp: .direct)
     }
 }
 
