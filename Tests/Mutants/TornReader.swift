@@ -5,6 +5,7 @@ internal import InMemoryBackend
 final class TornReader: SharedGroup {
     private let inner: any SharedGroup
     private let space: MemorySpace
+    private static let mostAttempts = 1_000
 
     init(_ inner: any SharedGroup, in space: MemorySpace) {
         self.inner = inner
@@ -21,9 +22,15 @@ final class TornReader: SharedGroup {
     func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
         let whole = try await inner.list(prefix, consistency: consistency)
         var entries: [Entry] = []
-        for entry in whole.entries {
-            await Task.yield()
-            let later = try await space.openToRead("group")
+        for (index, entry) in whole.entries.enumerated() {
+            var later = try await space.openToRead("group")
+            // A commit comes in between where others commit, however busy the machine is.
+            var attempts = index == 1 ? Self.mostAttempts : 0
+            while attempts > 0, try await later.list("none").revision == whole.revision {
+                attempts -= 1
+                await Task.yield()
+                later = try await space.openToRead("group")
+            }
             if let entry = try await later.get(entry.key) { entries.append(entry) }
         }
         return Snapshot(revision: whole.revision, entries: entries)
