@@ -237,7 +237,7 @@ let package = Package(
             ],
             path: "Tests/Support", swiftSettings: settings),
         .target(
-            name: "Mutants", dependencies: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "Platform"],
+            name: "Mutants", dependencies: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "Platform", "Replica"],
             path: "Tests/Mutants", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-contract-table",

@@ -45,13 +45,28 @@ public struct BackendRegistry: Sendable {
     public func open(
         _ configuration: BackendConfiguration, as description: SessionDescription = SessionDescription()
     ) async throws(SharedCoreError) -> any SharedGroup {
+        try await factory(of: configuration).open(configuration, as: description)
+    }
+
+    /// Opens the group that a configuration names to read it, without a session and without a trace.
+    ///
+    /// Source: contract L4.
+    ///
+    /// - Throws: As ``open(_:as:)``; ``SharedCoreError/Code/unavailable`` where there is no such group.
+    public func openToRead(
+        _ configuration: BackendConfiguration, as description: SessionDescription = SessionDescription()
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        try await factory(of: configuration).openToRead(configuration, as: description)
+    }
+
+    private func factory(of configuration: BackendConfiguration) throws(SharedCoreError) -> any BackendFactory {
         guard let factory = factories[configuration.backend] else {
             throw SharedCoreError(
                 .unsupported,
                 "There is no backend “\(configuration.backend)” here; there is \(names.joined(separator: ", ")).",
                 at: "backend")
         }
-        return try await factory.open(configuration, as: description)
+        return factory
     }
 }
 
@@ -110,6 +125,24 @@ public protocol BackendFactory: Sendable {
     func open(
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup
+
+    /// Opens the group that the configuration names to read it, without a session and without a trace (contract L4).
+    ///
+    /// - Throws: ``SharedCoreError/Code/unavailable`` where there is no such group; ``SharedCoreError/Code/unsupported``, which is
+    ///   the default, where the backend has no readers.
+    func openToRead(
+        _ configuration: BackendConfiguration, as description: SessionDescription
+    ) async throws(SharedCoreError) -> any SharedGroup
+}
+
+extension BackendFactory {
+    public func openToRead(
+        _ configuration: BackendConfiguration, as description: SessionDescription
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        throw SharedCoreError(
+            .unsupported, "The backend “\(name)” opens groups to take part only, not to read without a trace.", at: name
+        )
+    }
 }
 
 /// Opens groups in directories, which the processes of one machine share.
@@ -125,6 +158,12 @@ public struct FileFactory: BackendFactory {
             directory: configuration.directory, as: description,
             options: FileGroupOptions(
                 durability: configuration.durability ?? .process, requirements: configuration.requirements))
+    }
+
+    public func openToRead(
+        _ configuration: BackendConfiguration, as description: SessionDescription
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        try await FileGroup.openToRead(directory: configuration.directory, as: description)
     }
 }
 
@@ -147,5 +186,11 @@ public struct MemoryFactory: BackendFactory {
             requirements.durability = durability
         }
         return try await space.open(configuration.group, as: description, requirements: requirements)
+    }
+
+    public func openToRead(
+        _ configuration: BackendConfiguration, as description: SessionDescription
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        try await space.openToRead(configuration.group, as: description)
     }
 }

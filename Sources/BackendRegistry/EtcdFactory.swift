@@ -35,6 +35,15 @@
                 Self.cluster(of: settings), group: configuration.group, as: description, options: options)
         }
 
+        public func openToRead(
+            _ configuration: BackendConfiguration, as description: SessionDescription
+        ) async throws(SharedCoreError) -> any SharedGroup {
+            var options = EtcdGroupOptions()
+            if let prefix = configuration.settings["etcd.prefix"] { options.prefix = prefix }
+            return try await EtcdGroup.openToRead(
+                Self.cluster(of: configuration.settings), group: configuration.group, as: description, options: options)
+        }
+
         /// The address of a configuration's cluster.
         ///
         /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what are no endpoints, or no way to secure them.

@@ -29,18 +29,36 @@
         public func open(
             _ configuration: BackendConfiguration, as description: SessionDescription
         ) async throws(SharedCoreError) -> any SharedGroup {
-            var options = ZMQGroupOptions(requirements: configuration.requirements)
-            if let durability = configuration.durability, durability > (options.requirements.durability ?? .memory) {
-                options.requirements.durability = durability
-            }
             let endpoint = try Self.endpoint(of: configuration)
-            options.keys = try Self.keys(of: configuration, for: endpoint)
+            var options = try Self.options(of: configuration, for: endpoint)
             // Hubs of other machines are there, or are not.
             if case .ipc = endpoint, configuration.settings["zmq.hub"] != "none", let launcher {
                 options.launcher = launcher
                 options.openTimeout = Self.launchTimeout
             }
             return try await ZMQGroup.open(endpoint, group: configuration.group, as: description, options: options)
+        }
+
+        public func openToRead(
+            _ configuration: BackendConfiguration, as description: SessionDescription
+        ) async throws(SharedCoreError) -> any SharedGroup {
+            let endpoint = try Self.endpoint(of: configuration)
+            var options = try Self.options(of: configuration, for: endpoint)
+            // What is asked of a handle beyond that is for participants.
+            options.requirements = Requirements(durability: options.requirements.durability)
+            return try await ZMQGroup.openToRead(
+                endpoint, group: configuration.group, as: description, options: options)
+        }
+
+        private static func options(
+            of configuration: BackendConfiguration, for endpoint: HubEndpoint
+        ) throws(SharedCoreError) -> ZMQGroupOptions {
+            var options = ZMQGroupOptions(requirements: configuration.requirements)
+            if let durability = configuration.durability, durability > (options.requirements.durability ?? .memory) {
+                options.requirements.durability = durability
+            }
+            options.keys = try keys(of: configuration, for: endpoint)
+            return options
         }
 
         /// The address of a configuration's hub.

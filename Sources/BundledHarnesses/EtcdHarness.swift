@@ -54,13 +54,19 @@
         func open(
             _ description: SessionDescription, requiring requirements: Requirements
         ) async throws(SharedCoreError) -> any SharedGroup {
-            try await EtcdGroup.open(
-                place, group: name, as: description,
-                options: EtcdGroupOptions(
-                    prefix: EtcdHarness.prefix, lease: EtcdHarness.lease,
-                    limits: settings.limits ?? EtcdGroupOptions.standardLimits,
-                    historyByteCount: settings.historyByteCount ?? 1 << 20, requirements: requirements,
-                    clock: settings.clock ?? SystemClock()))
+            try await EtcdGroup.open(place, group: name, as: description, options: options(requiring: requirements))
+        }
+
+        func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
+            try await EtcdGroup.openToRead(place, group: name, as: description, options: options(requiring: .none))
+        }
+
+        private func options(requiring requirements: Requirements) -> EtcdGroupOptions {
+            EtcdGroupOptions(
+                prefix: EtcdHarness.prefix, lease: EtcdHarness.lease,
+                limits: settings.limits ?? EtcdGroupOptions.standardLimits,
+                historyByteCount: settings.historyByteCount ?? 1 << 20, requirements: requirements,
+                clock: settings.clock ?? SystemClock())
         }
 
         func remove() async {

@@ -54,12 +54,18 @@ private struct FileTestGroup: ConformanceGroup {
     func open(
         _ description: SessionDescription, requiring requirements: Requirements
     ) async throws(SharedCoreError) -> any SharedGroup {
-        try await FileGroup.open(
-            directory: directory, as: description,
-            options: FileGroupOptions(
-                durability: durability, limits: settings.limits ?? Limits(),
-                historyByteCount: settings.historyByteCount ?? 1 << 20, requirements: requirements,
-                clock: settings.clock ?? SystemClock()))
+        try await FileGroup.open(directory: directory, as: description, options: options(requiring: requirements))
+    }
+
+    func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
+        try await FileGroup.openToRead(directory: directory, as: description, options: options(requiring: .none))
+    }
+
+    private func options(requiring requirements: Requirements) -> FileGroupOptions {
+        FileGroupOptions(
+            durability: durability, limits: settings.limits ?? Limits(),
+            historyByteCount: settings.historyByteCount ?? 1 << 20, requirements: requirements,
+            clock: settings.clock ?? SystemClock())
     }
 
     func remove() async {

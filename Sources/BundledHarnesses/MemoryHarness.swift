@@ -27,6 +27,10 @@ private struct MemoryTestGroup: ConformanceGroup {
         try await space.open("group", as: description, requirements: requirements)
     }
 
+    func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
+        try await space.openToRead("group", as: description)
+    }
+
     func remove() async {}
 
     func simulateKill(of handle: any SharedGroup) throws { try memory(handle).simulateKill() }

@@ -150,6 +150,12 @@
                     requirements: requirements, historyByteCount: settings.historyByteCount ?? 1 << 20, keys: keys))
         }
 
+        func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
+            try await restartWithMachine()
+            return try await ZMQGroup.openToRead(
+                endpoint, group: "group", as: description, options: ZMQGroupOptions(keys: keys))
+        }
+
         /// No hub outlives a run of the machine, which a case may play.
         private func restartWithMachine() async throws(SharedCoreError) {
             let bootID = settings.clock?.bootID

@@ -48,6 +48,11 @@ public protocol ConformanceGroup: Sendable {
         _ description: SessionDescription, requiring requirements: Requirements
     ) async throws(SharedCoreError) -> any SharedGroup
 
+    /// Opens the group to read it, without a session.
+    ///
+    /// - Throws: ``HarnessLimitation`` where the backend has no readers; the cases of L4 are skipped then.
+    func openToRead(_ description: SessionDescription) async throws -> any SharedGroup
+
     /// What a second process is told to find the group, words with one space between them: a path, an endpoint. Empty for a group of one
     /// process.
     var address: String { get }
@@ -67,6 +72,10 @@ public protocol ConformanceGroup: Sendable {
 
 extension ConformanceGroup {
     public var address: String { "" }
+
+    public func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
+        throw HarnessLimitation("this backend has no readers without a session, or the harness opens none")
+    }
 
     public func simulateKill(of handle: any SharedGroup) throws {
         throw HarnessLimitation("the death of a participant cannot be simulated here")

@@ -24,7 +24,7 @@
             defer { node.kill() }
             let play = try Play(network: network, node: node, directory: directory)
             try await eventually("the member answers") {
-                try await play.run("store", "list").end() == .exited(0)
+                try await play.run("store", "put", "ready", "yes").end() == .exited(0)
             }
             let first = try play.run("executor", "--call-id", "first", "--timeout", "120s")
             try await eventually("the Executor owns") { try await play.owner() == "executor" }

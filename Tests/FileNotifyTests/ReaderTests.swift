@@ -1,10 +1,11 @@
 internal import CoreAPI
 internal import CoreAPITesting
-internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
 internal import TestSupport
 internal import Testing
+
+@testable internal import FileNotifyBackend
 
 @Suite("A group that is opened to look only", .timeLimit(.minutes(10)))
 struct ReaderTests {
@@ -176,10 +177,109 @@ struct ReaderTests {
         let other = directory.path(of: "other")
         let peer = try await PeerProcess.joining(other)
         let second = try await FileGroup.open(directory: other, options: readOnly)
+        try await peer.tell("hold held 1")
         #expect(try await second.sessions().count == 1)
+        #expect(try await second.get("held") != nil)
         await peer.killNow()
+        #expect(try await second.get("held") == nil, "what lived with a dead process")
+        #expect(try await second.list().entries.isEmpty)
         #expect(try await second.sessions().isEmpty)
         await second.close()
+    }
+
+    @Test("L4: a group of an earlier run of the machine is read as the next participant would find it")
+    func readsFormerRun() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let old = try await PeerProcess.joining(path)
+        try await old.tell("put kept yes")
+        try await old.tell("hold held 1")
+        try await old.tell("fill big 1 100000")
+        let group = try await FileGroup.open(directory: path)
+        try await group.put("brief", [1], lifetime: .expiring(after: .seconds(10)))
+        await group.close()
+        let last = try await FileGroup.openToRead(directory: path).list().revision
+        // Its death is recorded by none: the machine goes down with it.
+        await old.killNow()
+        let before = try content(of: path)
+
+        // To a clock with another identity of the machine's run, the machine was started anew.
+        let options = FileGroupOptions(clock: ManualClock())
+        let reader = try await FileGroup.openToRead(directory: path, options: options)
+        #expect(try await reader.text("kept") == "yes")
+        #expect(try await reader.get("big0")?.value.count == 100_000)
+        #expect(try await reader.get("brief") != nil, "it has its full duration again")
+        #expect(try await reader.get("held") == nil)
+        #expect(try await reader.sessions().isEmpty)
+        #expect(try await reader.list().revision == last)
+        #expect(try await code { try await reader.put("key", [1]) } == .forbidden)
+        #expect(try await code { try await reader.watch() } == .unsupported)
+        #expect(try content(of: path) == before)
+
+        // Behind the first participant of the new run its journal is another file.
+        let next = try await FileGroup.open(directory: path, options: options)
+        #expect(try await reader.text("kept") == "yes", "the view stays")
+        #expect(try await code { try await reader.get("big0") } == .unavailable)
+        let later = try await FileGroup.openToRead(directory: path, options: options)
+        #expect(try await later.get("big0")?.value.count == 100_000)
+        #expect(try await later.sessions().map(\.id) == [next.session.id])
+        for open in [reader, later, next] as [any SharedGroup] { await open.close() }
+    }
+
+    @Test("L4: what did not reach the disk in an earlier run is not read; what did and is damaged is corrupt")
+    func readsFormerRunCutShort() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let clock = ManualClock()
+        let old = try await FileGroup.open(
+            directory: path, options: FileGroupOptions(durability: .disk, clock: clock))
+        try await old.put("durable", text: "yes")
+        await old.close()
+        let other = try await FileGroup.open(directory: path, options: FileGroupOptions(clock: clock))
+        for index in 0..<20 { try await other.put(Key("key\(index)"), [UInt8](repeating: 1, count: 100)) }
+        await other.close()
+        let journal = try OpenFile(path: path + "/journal-1", .write)
+        let tail = try journal.read(count: 8, at: 1_024).reversed().reduce(0) { $0 << 8 | Int($1) }
+        clock.reboot()
+        try journal.write([UInt8](repeating: 0, count: 600), at: tail - 600)
+        let options = FileGroupOptions(clock: clock)
+        let reader = try await FileGroup.openToRead(directory: path, options: options)
+        #expect(try await reader.text("durable") == "yes")
+        #expect((11..<21).contains(try await reader.list().entries.count))
+        await reader.close()
+        #expect(try GroupScrub(of: path, options: options).byteCount < tail - 600, "check reads as far")
+
+        try journal.write([UInt8](repeating: 0, count: tail - 4_200), at: 4_200)
+        #expect(try await code { try await FileGroup.openToRead(directory: path, options: options) } == .corrupt)
+        #expect(throws: SharedCoreError.self) { try GroupScrub(of: path, options: options) }
+        #expect(try await code { try await FileGroup.open(directory: path, options: options) } == .corrupt)
+    }
+
+    @Test("L4: a group whose last process died behind a failed sync is read with all that was confirmed")
+    func readsAbandoned() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "group")
+        let peer = try await PeerProcess.joining(path, disk: true)
+        try await peer.tell("put kept old")
+        let journal = try OpenFile(path: path + "/journal-1", .write)
+        let durable = try journal.read(count: 8, at: 1_024).reversed().reduce(0) { $0 << 8 | Int($1) }
+        try await peer.tell("arm fdatasync/journal:fail*")
+        try peer.send("fillOne large 20000")
+        #expect(try await peer.answer().hasPrefix("error outcomeUnknown"))
+        let end = try journal.status().byteCount
+        try journal.write([UInt8](repeating: 0, count: end - durable), at: durable)
+        #expect(
+            try await code { try await FileGroup.openToRead(directory: path) } == .unavailable, "a process has more")
+        await peer.killNow()
+        try await peer.ended()
+        let before = try content(of: path)
+        let reader = try await FileGroup.openToRead(directory: path)
+        #expect(try await reader.text("kept") == "old")
+        #expect(try await reader.get("large") == nil)
+        #expect(try await reader.sessions().isEmpty)
+        await reader.close()
+        #expect(try GroupScrub(of: path).journalCount == 1)
+        #expect(try content(of: path) == before)
     }
 
     @Test(

@@ -30,14 +30,24 @@ private final class MemoryLogGroup: ConformanceGroup {
         _ description: SessionDescription, requiring requirements: Requirements
     ) async throws(SharedCoreError) -> any SharedGroup {
         let view = log.open()
+        let group = try await ReplicatedGroup.open(
+            log: change(view), as: description, options: options(requiring: requirements))
+        views.withLock { $0[group.session.id] = view }
+        return group
+    }
+
+    func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
+        try await ReplicatedGroup.openToRead(
+            log: change(log.open()), as: description, options: options(requiring: .none))
+    }
+
+    private func options(requiring requirements: Requirements) -> LogGroupOptions {
         var options = LogGroupOptions.ofMemory
         options.requirements = requirements
         if let limits = settings.limits { options.limits = limits }
         if let byteCount = settings.historyByteCount { options.historyByteCount = byteCount }
         if let clock = settings.clock { options.clock = clock }
-        let group = try await ReplicatedGroup.open(log: change(view), as: description, options: options)
-        views.withLock { $0[group.session.id] = view }
-        return group
+        return options
     }
 
     func remove() async {}

@@ -10,6 +10,9 @@ struct Damage: Sendable {
         space, description, requirements throws(SharedCoreError) in
         try await space.open("group", as: description, requirements: requirements)
     }
+    var openToRead: @Sendable (MemorySpace, SessionDescription) async throws(SharedCoreError) -> any SharedGroup = {
+        space, description throws(SharedCoreError) in try await space.openToRead("group", as: description)
+    }
     var get: @Sendable (Group, Key, ReadConsistency) async throws(SharedCoreError) -> Entry? = {
         group, key, consistency throws(SharedCoreError) in try await group.get(key, consistency: consistency)
     }

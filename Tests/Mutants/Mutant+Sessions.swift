@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import InMemoryBackend
+internal import Replica
 
 extension Mutant {
     static let sessions: [Mutant] = [
@@ -38,6 +39,44 @@ extension Mutant {
             damage.open = { space, description, requirements throws(SharedCoreError) in
                 try await space.open(
                     "group", as: SessionDescription(role: .tool, name: description.name), requirements: requirements)
+            }
+        },
+        Mutant("lets a reader take part", caughtBy: "L4") { damage in
+            damage.openToRead = { space, description throws(SharedCoreError) in
+                try await space.open("group", as: description)
+            }
+        },
+        Mutant("makes the group that a reader asks for", caughtBy: "L4") { damage in
+            damage.openToRead = { space, description throws(SharedCoreError) in
+                do throws(SharedCoreError) {
+                    return try await space.openToRead("group", as: description)
+                } catch {
+                    let first = try await space.open("group", as: description)
+                    defer { withExtendedLifetime(first) {} }
+                    return try await space.openToRead("group", as: description)
+                }
+            }
+        },
+        Mutant("shows a reader what an earlier one saw", caughtBy: "L4") { damage in
+            let first = Box<(any SharedGroup)?>(nil)
+            damage.openToRead = { space, description throws(SharedCoreError) in
+                let reader = try await space.openToRead("group", as: description)
+                return first.update { first in
+                    defer { first = first ?? reader }
+                    return first ?? reader
+                }
+            }
+        },
+        Mutant("shows a reader one key at a time", caughtBy: "L4") { damage in
+            damage.openToRead = { space, description throws(SharedCoreError) in
+                TornReader(try await space.openToRead("group", as: description), in: space)
+            }
+        },
+        Mutant("shows a reader entries past their time", caughtBy: "L4") { damage in
+            damage.openToRead = { space, description throws(SharedCoreError) in
+                let reader = try await space.openToRead("group", as: description)
+                let state = space.order(of: "group", effectByteCount: 0).replica.read { $0 }
+                return try GroupView(state, as: reader.session, capabilities: reader.capabilities, location: "memory")
             }
         },
         Mutant("takes a stop for a death", caughtBy: "S15") { damage in

@@ -29,6 +29,10 @@ private struct MutantTestGroup: ConformanceGroup {
         MutantGroup(try await damage.open(space, description, requirements), damage: damage, limits: limits)
     }
 
+    func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
+        try await damage.openToRead(space, description)
+    }
+
     func remove() async {}
 
     func simulateKill(of handle: any SharedGroup) throws { damage.kill(try inner(handle)) }

@@ -4,6 +4,7 @@ internal import CoreAPITesting
 internal import Glibc
 internal import InMemoryBackend
 internal import Platform
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 
@@ -154,6 +155,43 @@ extension ZMQTests {
                 while try flood.hear() != nil { answered += 1 }
                 return answered == 40
             }
+            await client.close()
+            await service.stop()
+        }
+
+        @Test("L4: for a reader that takes no answer the hub makes no more of them, however often it asks")
+        func greedyReader() async throws {
+            let stage = try HubStage()
+            let refreshCount = Atomic(0)
+            let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20)) {
+                refreshCount.add(1, ordering: .relaxed)
+            }
+            let service = try HubService(
+                order: order,
+                options: HubOptions(
+                    group: "group", storage: .memory(MemorySpace()),
+                    endpoints: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint],
+                    keys: CurveHubKeys(own: stage.keys.hub, clients: [stage.keys.client.publicKey])))
+            let endpoint = try await service.start()[0]
+            let client = try await stage.client()
+            for index in 0..<4 { try await client.put(Key("large\(index)"), [UInt8](repeating: 1, count: 1 << 20)) }
+            let reader = try connect(.dealer, stage, to: endpoint)
+            try reader.connect()
+            order.hold()
+            let commit = Task { try await client.put("k", [1]) }
+            try await eventually("a request waits for the order") { order.waitingCount == 1 }
+            let before = refreshCount.load(ordering: .relaxed)
+            for number in 1...60 as ClosedRange<UInt64> {
+                let question = try Request(number: number, body: .view(group: "group")).bytes()
+                try await eventually("the reader asks") { reader.send([question]) }
+            }
+            try await eventually("the hub has taken its questions in") { await service.intake.count >= 60 }
+            order.letGo()
+            try await eventually("they are answered, or dropped") { await service.intake.count == 0 }
+            #expect(try await withTimeout(TestTimeout.usual, "the commit ends") { try await commit.value }.changed)
+            let made = refreshCount.load(ordering: .relaxed) - before
+            #expect((1..<30).contains(made), "\(made) answers of 4 MiB were made")
+            reader.close()
             await client.close()
             await service.stop()
         }

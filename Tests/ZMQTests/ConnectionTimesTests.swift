@@ -99,6 +99,38 @@ extension ZMQTests {
             await hub.stop()
         }
 
+        @Test("L4: a reader that was answered may take its time; it says no hello")
+        func reader() async throws {
+            let stage = try HubStage()
+            let (hub, port) = try await hub(stage, Self.times { $0.hello = .seconds(1) })
+            let reader = try connect(stage, at: port)
+            let readerEvents = try ConnectionEvents(of: reader)
+            try reader.connect()
+            func ask() async throws {
+                let question = try Request(number: 1, body: .view(group: "group")).bytes()
+                try await eventually("the reader asks") { reader.send([question]) }
+                try await eventually("it is answered") { reader.receive(upTo: 8) != nil }
+            }
+            try await ask()
+            // It comes later, so its time is over later.
+            let silent = try connect(stage, at: port)
+            let events = try ConnectionEvents(of: silent)
+            try silent.connect()
+            try await eventually("another one that says nothing is cut") {
+                events.socket.signal()
+                while let event = events.next() { if event == .lost { return true } }
+                return false
+            }
+            try await ask()
+            readerEvents.socket.signal()
+            var heard: [ConnectionEvents.Event] = []
+            while let event = readerEvents.next() { heard.append(event) }
+            #expect(heard == [.connected, .ready], "it is the first connection still")
+            for events in [events, readerEvents] { events.close() }
+            for socket in [silent, reader] { socket.close() }
+            await hub.stop()
+        }
+
         @Test("a client takes some of what waits for it in time")
         func blocked() async throws {
             let stage = try HubStage()

@@ -777,7 +777,7 @@ extension ZMQTests {
         }
 
         @Test(
-            "a hello proves its key anew: one that is let in no more gets no session, also over a connection that stands"
+            "a hello and a view prove their key anew: one that is let in no more gets nothing, also over a connection that stands"
         )
         func keyAtHello() async throws {
             let stage = try HubStage()
@@ -796,11 +796,13 @@ extension ZMQTests {
             let hello = Request.Hello(
                 group: "group", process: .current, description: SessionDescription(),
                 token: [UInt8](repeating: 1, count: Wire.tokenByteCount), resumed: nil)
-            let answer = try await raw.ask(.hello(hello)).body
-            if case .refused(let error) = answer {
-                #expect(error.code == .forbidden)
-            } else {
-                Issue.record("the answer is \(answer)")
+            for question in [Request.Body.hello(hello), .view(group: "group")] {
+                let answer = try await raw.ask(question).body
+                if case .refused(let error) = answer {
+                    #expect(error.code == .forbidden)
+                } else {
+                    Issue.record("the answer is \(answer)")
+                }
             }
             await service.stop()
         }

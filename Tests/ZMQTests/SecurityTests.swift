@@ -67,6 +67,37 @@ extension ZMQTests {
             await hub.stop()
         }
 
+        @Test("L4: a reader is let in by its key, to the hub's own group alone, and the hub keeps nothing of it")
+        func readers() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0)])
+            let endpoint = hub.endpoints[0]
+            let client = try await stage.client(at: endpoint)
+            let revision = try await client.put("k", [1]).revision
+            var options = ZMQGroupOptions(openTimeout: .seconds(60), keys: try stage.clientKeys(for: endpoint))
+            for _ in 0..<3 {
+                let reader = try await ZMQGroup.openToRead(endpoint, group: "group", options: options)
+                #expect(try await reader.get("k")?.value == [1])
+                #expect(try await reader.sessions().map(\.id) == [client.session.id])
+                #expect(try await reader.list().revision == revision)
+                await reader.close()
+            }
+            try await expect(.forbidden, from: "a reader of another group") {
+                try await ZMQGroup.openToRead(endpoint, group: "other", options: options)
+            }
+            options.keys = nil
+            try await expect(.invalidArgument, from: "a reader without a key") {
+                try await ZMQGroup.openToRead(endpoint, group: "group", options: options)
+            }
+            options.keys = try CurveClientKeys(own: .generate(), hub: stage.keys.hub.publicKey)
+            try await expect(.forbidden, from: "a reader with a foreign key") {
+                try await ZMQGroup.openToRead(endpoint, group: "group", options: options)
+            }
+            #expect(try await client.list().revision == revision)
+            await client.close()
+            await hub.stop()
+        }
+
         @Test("E2: a key that is none is refused, and a secret is in no message")
         func wrongKeys() throws {
             let pair = try CurveKeyPair.generate()

@@ -61,14 +61,7 @@
             options: EtcdGroupOptions = EtcdGroupOptions()
         ) async throws(SharedCoreError) -> EtcdGroup {
             try TimeNamespace.requireKnown()
-            let capabilities = Capabilities(
-                backend: "etcd",
-                features: [
-                    .multipleProcesses, .stoppedWritersTolerated, .linearizableReads, .resumableWatches,
-                    .previousValues,
-                    .deduplicatedRequests,
-                ],
-                durability: .disk, limits: options.limits)
+            let capabilities = promises(of: options)
             try capabilities.satisfy(options.requirements)
             let cluster = try Clusters.cluster(at: cluster)
             let keys = try Keyspace(prefix: options.prefix, group: group)
@@ -93,6 +86,54 @@
                 cluster.feeds.release(feed)
                 throw error
             }
+        }
+
+        /// Opens a group to read it as it stands now: no lease, no session, no write. What writes is `forbidden`, and what waits
+        /// for changes `unsupported`.
+        ///
+        /// Source: contract L4.
+        ///
+        /// - Throws: ``SharedCoreError/Code/unavailable`` when there is no such group or the cluster does not answer in time,
+        ///   otherwise as ``open(_:group:as:options:)``.
+        public static func openToRead(
+            _ cluster: EtcdCluster, group: String, as description: SessionDescription = SessionDescription(),
+            options: EtcdGroupOptions = EtcdGroupOptions()
+        ) async throws(SharedCoreError) -> any SharedGroup {
+            try TimeNamespace.requireKnown()
+            let cluster = try Clusters.cluster(at: cluster)
+            let keys = try Keyspace(prefix: options.prefix, group: group)
+            let load: GroupLoad
+            do throws(EtcdFailure) {
+                load = try await GroupFeed.load(
+                    keys, from: cluster,
+                    settings: GroupFeed.Settings(
+                        clock: options.clock, limits: options.limits, historyByteCount: 0,
+                        requestTimeout: options.requestTimeout))
+            } catch {
+                if Task.isCancelled { throw .cancelled("open") }
+                throw error.harmless(at: "open")
+            }
+            guard let layout = load.layout else {
+                throw SharedCoreError(.unavailable, "There is no group of this name on the cluster.", at: "etcd")
+            }
+            guard layout == Keyspace.layoutVersion else { throw .unknownLayout }
+            var state = load.state
+            // A lease that has run out takes the session's keys with it, so no session stands here that is over.
+            state.removeOver([], at: options.clock.now())
+            return try GroupView(
+                state, as: .reader(description, in: .current, at: options.clock), capabilities: promises(of: options),
+                satisfying: options.requirements, location: "etcd")
+        }
+
+        private static func promises(of options: EtcdGroupOptions) -> Capabilities {
+            Capabilities(
+                backend: "etcd",
+                features: [
+                    .multipleProcesses, .stoppedWritersTolerated, .linearizableReads, .resumableWatches,
+                    .previousValues,
+                    .deduplicatedRequests,
+                ],
+                durability: .disk, limits: options.limits)
         }
 
         // MARK: - Store

@@ -164,10 +164,7 @@
                 // A try of which no answer came.
                 if let pair = found[key] { return pair.createRevision }
                 if let pair = found[keys.layout] {
-                    guard pair.value == layout else {
-                        throw SharedCoreError(
-                            .incompatible, "The group is kept in a layout that this version does not know.", at: "etcd")
-                    }
+                    guard pair.value == layout else { throw .unknownLayout }
                     continue
                 }
                 let first = Etcdserverpb_TxnRequest.make(
@@ -176,6 +173,14 @@
                 if made.succeeded { return made.header.revision }
             }
             throw SharedCoreError(.unavailable, "The group could not be opened.", at: "etcd")
+        }
+    }
+
+    extension SharedCoreError {
+        /// The error of a group that another version has made.
+        static var unknownLayout: SharedCoreError {
+            SharedCoreError(
+                .incompatible, "The group is kept in a layout that this version does not know.", at: "etcd")
         }
     }
 

@@ -45,7 +45,10 @@ extension FileGroup {
     private func entry(_ key: Key, in state: inout StoreState) throws(SharedCoreError) -> StoredEntry? {
         try handle.requireSession(in: state)
         let stored = state.entry(key)
-        if let stored, isOver(stored) { return nil }
+        if let stored, local.isReadOnly {
+            var over = OverForReader(local)
+            if over.contains(stored, in: state) { return nil }
+        }
         return stored
     }
 
@@ -59,7 +62,10 @@ extension FileGroup {
     ) async throws(SharedCoreError) -> Snapshot {
         let (revision, stored) = try await local.read(consistency) { state throws(SharedCoreError) in
             try self.handle.requireSession(in: state)
-            return (state.revision, state.selection([prefix]).filter { !self.isOver($0.entry) })
+            let selection = state.selection([prefix])
+            guard self.local.isReadOnly else { return (state.revision, selection) }
+            var over = OverForReader(self.local)
+            return (state.revision, selection.filter { !over.contains($0.entry, in: state) })
         }
         return try Snapshot(revision: revision, stored: stored)
     }
@@ -128,10 +134,27 @@ extension FileGroup {
             return living.map(\.session).sorted { $0.id < $1.id }
         }
     }
+}
 
-    /// Whether an entry's time is over although it stands there, because whoever only looks cannot record its end.
-    private func isOver(_ entry: StoredEntry) -> Bool {
-        guard local.isReadOnly, let expiry = entry.expiry else { return false }
-        return expiry <= local.clock.now()
+/// What stands in the state and is over, because a handle that only reads cannot record its end: entries past their time, and
+/// those that live with a session whose process is dead.
+private struct OverForReader {
+    private let local: LocalGroup
+    private let now: BootInstant
+    /// Each look at a process costs a call of the system.
+    private var dead: [SessionID: Bool] = [:]
+
+    init(_ local: LocalGroup) {
+        self.local = local
+        now = local.clock.now()
+    }
+
+    mutating func contains(_ entry: StoredEntry, in state: borrowing StoreState) -> Bool {
+        if let expiry = entry.expiry { return expiry <= now }
+        guard entry.lifetime == .session, let holder = state.sessions[entry.origin] else { return false }
+        if let known = dead[entry.origin] { return known }
+        let isDead = local.isDead(holder)
+        dead[entry.origin] = isDead
+        return isDead
     }
 }

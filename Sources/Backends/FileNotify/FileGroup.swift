@@ -1,6 +1,7 @@
 public import CoreAPI
 internal import Platform
 internal import Replica
+internal import StoreEngine
 
 /// A participant of a group whose files are in a directory: processes of one user on one machine share it.
 ///
@@ -82,7 +83,8 @@ public final class FileGroup: SharedGroup {
         try promised.satisfy(options.requirements)
         if options.access == .readOnly {
             return FileGroup(
-                session: .reader(description, at: options.clock), promised: promised, local: local, lockedByte: nil)
+                session: .reader(description, in: .current, at: options.clock), promised: promised, local: local,
+                lockedByte: nil)
         }
         if options.durability == .disk { try await local.requireTrust() }
         let (session, byte, written) = try await local.join(description)
@@ -90,6 +92,69 @@ public final class FileGroup: SharedGroup {
             session: session, promised: promised, local: local, lockedByte: byte)
         try await group.settle(written)
         return group
+    }
+
+    /// Opens a group to read, and leaves no trace of it: no session, no revision, no byte of a file. The caller need not be able
+    /// to write to the directory, as on a read-only mount. What writes is `forbidden`.
+    ///
+    /// Each call answers from one revision, never from an older one than the call before. A group that no participant has
+    /// opened in this run of the machine, or since the disk has lost something of it, is read as the next participant would
+    /// find it, without sessions; it stays at its revision then, and cannot be watched.
+    ///
+    /// Source: contract L4.
+    ///
+    /// - Throws: As ``open(directory:as:options:)``; ``SharedCoreError/Code/unavailable`` where there is no group, or only
+    ///   journals without the file that names the one to begin with, which a participant makes again.
+    public static func openToRead(
+        directory: String, as description: SessionDescription = SessionDescription(),
+        options: FileGroupOptions = FileGroupOptions()
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        var options = options
+        options.access = .readOnly
+        do throws(SharedCoreError) {
+            return try await open(directory: directory, as: description, options: options)
+        } catch {
+            guard error.code == .unavailable || error.code == .corrupt else { throw error }
+            if let view = try await view(in: directory, as: description, options, insteadOf: error) { return view }
+            return try await open(directory: directory, as: description, options: options)
+        }
+    }
+
+    /// A group as the next participant would begin it; nil where that would go on with it.
+    private static func view(
+        in directory: String, as description: SessionDescription, _ options: FileGroupOptions,
+        insteadOf refusal: SharedCoreError
+    ) async throws(SharedCoreError) -> GroupView? {
+        try await GroupRegistry.shared.onThread { () throws(SharedCoreError) in
+            let place = try GroupDirectory(path: directory, access: .readOnly)
+            guard let records = try GroupStart(directory: place, options: options).records(insteadOf: refusal) else {
+                return nil
+            }
+            var state = records.state
+            let revision = state.revision
+            state.apply(state.restarting(in: options.clock.bootID, at: options.clock.now()))
+            return try GroupView(
+                state, at: revision, as: .reader(description, in: .current, at: options.clock),
+                capabilities: promises(of: options, on: place.fileSystem), satisfying: options.requirements,
+                location: directory)
+        }
+    }
+
+    /// Whether a directory holds journals, without which a group has no content. Makes nothing.
+    package static func holdsJournals(_ directory: String) -> Bool {
+        guard let opened = try? GroupDirectory.secureDirectory(directory, access: .readOnly) else { return false }
+        return (try? GroupDirectory.generations(in: opened).isEmpty) != true
+    }
+
+    /// How a participant of this user would be woken in the group of a directory; nil where only a trial would tell, which
+    /// writes. Makes nothing.
+    package static func wakeUpOfParticipants(in directory: String) -> WakeUpMethod? {
+        guard let opened = try? GroupDirectory.secureDirectory(directory, access: .readOnly),
+            (try? opened.fileSystemKind().reportsWrites) == true,
+            let page = try? OpenFile(GroupPage.fileName, in: opened, .read)
+        else { return nil }
+        guard let events = try? FileEvents(), (try? events.watchWrites(to: page)) != nil else { return .sharedMemory }
+        return .fileEvents
     }
 
     /// Whether a directory stands where a group's would. Makes nothing. One that cannot be looked at counts as there:

@@ -2,18 +2,6 @@ internal import CoreAPI
 internal import Platform
 
 extension SharedCoreError {
-    /// The error of a reader that comes before any participant.
-    static func unopened(_ path: String) -> SharedCoreError {
-        SharedCoreError(
-            .unavailable, "No participant has opened the group yet in this run of the machine, and a reader cannot.",
-            at: path)
-    }
-
-    /// The error of a reader that is asked to write.
-    static func readOnly(_ path: String) -> SharedCoreError {
-        SharedCoreError(.forbidden, "The group was opened to look only. Open it as a participant to write.", at: path)
-    }
-
     /// The error of a group whose files were taken away while it was open.
     static func lost(_ path: String) -> SharedCoreError {
         SharedCoreError(

@@ -65,6 +65,24 @@ public final class MemorySpace: Sendable {
         return MemoryGroup(store: store, session: try store.join(opening), capabilities: capabilities)
     }
 
+    /// Opens a group to read it as it stands now: no session, no revision. What writes is `forbidden`, and what waits for
+    /// changes `unsupported`.
+    ///
+    /// Source: contract L4.
+    ///
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when no participant has the group open.
+    public func openToRead(
+        _ group: String, as description: SessionDescription = SessionDescription()
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        guard let store = stores.withLock({ $0[group]?.store }) else {
+            throw SharedCoreError(.unavailable, "No participant has the group open.", at: "memory")
+        }
+        var state = store.replica.read { $0 }
+        state.removeOver([], at: clock.now())
+        return try GroupView(
+            state, as: .reader(description, in: .current, at: clock), capabilities: capabilities, location: "memory")
+    }
+
     /// The order of a group, for a hub. Its replica keeps the latest effects from now on.
     package func order(of group: String, effectByteCount: Int) -> MemoryOrder {
         let store = store(of: group)

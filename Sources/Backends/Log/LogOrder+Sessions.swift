@@ -29,6 +29,29 @@ extension LogOrder {
         }
     }
 
+    /// Reads what stands, without what is over, and the revision that it stands at. Appends nothing.
+    ///
+    /// - Throws: `unavailable` for an empty log; `incompatible` when a participant with another boot id lives.
+    func presentState() async throws(SharedCoreError) -> (StoreState, Revision) {
+        try await catchUp()
+        let (found, former) = progress.withLock { progress in (replica.read { $0 }, progress.place.bootID) }
+        var state = found
+        let bootID = options.clock.bootID
+        guard let former else { throw .unopened(options.backend) }
+        guard former == bootID else {
+            guard try await !hasLivingSession() else { throw .otherRun(former, own: bootID) }
+            state.apply(state.restarting(in: bootID, at: options.clock.now()))
+            return (state, found.revision)
+        }
+        let present = Array(state.sessions.values)
+        let ended =
+            if let told = try await log.ended(among: present.map(\.session)) { told } else {
+                present.filter { $0.visibleProcess?.liveness == .dead }.map(\.session.id)
+            }
+        state.removeOver(ended, at: options.clock.now())
+        return (state, found.revision)
+    }
+
     /// Whether a session is proved to live.
     private func hasLivingSession() async throws(SharedCoreError) -> Bool {
         let states = replica.read { Array($0.sessions.values) }

@@ -71,6 +71,35 @@ public final class ReplicatedGroup: SharedGroup {
         }
     }
 
+    /// Opens the group that a log keeps to read it as it stands now, and appends nothing: no session, no revision. What writes
+    /// is `forbidden`, and what waits for changes `unsupported`.
+    ///
+    /// Source: contract L4.
+    ///
+    /// - Parameters:
+    ///   - log: The log. It is closed when this returns or throws.
+    ///   - description: What the reader is called, for people.
+    ///   - options: What the log is.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` for an empty log, otherwise as ``open(log:as:options:)``.
+    public static func openToRead(
+        log: any SharedLog, as description: SessionDescription = SessionDescription(), options: LogGroupOptions
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        let order = LogOrder(log, options: options)
+        let view: Result<GroupView, SharedCoreError>
+        do throws(SharedCoreError) {
+            try TimeNamespace.requireKnown()
+            let (state, revision) = try await order.presentState()
+            view = .success(
+                try GroupView(
+                    state, at: revision, as: .reader(description, in: .current, at: options.clock),
+                    capabilities: options.capabilities, satisfying: options.requirements, location: options.backend))
+        } catch {
+            view = .failure(error)
+        }
+        await wait(for: closeTimeout) { await order.close() }
+        return try view.get()
+    }
+
     // MARK: - Store
 
     public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {

@@ -29,7 +29,7 @@ public enum ConformanceSuite {
     ].flatMap { $0 }
 
     private static let sessionCases: [ConformanceCase] = [
-        SessionCases.all, SimulatedFaultCases.all,
+        SessionCases.all, SimulatedFaultCases.all, ReaderCases.all,
     ].flatMap { $0 }
 
     private static let processCases: [ConformanceCase] = [

@@ -21,6 +21,13 @@ package final class TestGroup: Sendable {
         return handle
     }
 
+    /// Opens a reader, which is no participant.
+    package func openToRead(_ name: String = "reader") async throws -> any SharedGroup {
+        let reader = try await group.openToRead(SessionDescription(role: .tool, name: name))
+        handles.update { $0.append(reader) }
+        return reader
+    }
+
     /// Opens several handles.
     package func open(count: Int) async throws(SharedCoreError) -> [any SharedGroup] {
         var opened: [any SharedGroup] = []

@@ -21,14 +21,7 @@ struct CommandContext: Sendable {
     func openGroup(
         as description: SessionDescription, for command: String
     ) async throws(CommandFailure) -> any SharedGroup {
-        try resolution.checkBackend(among: registry.names)
-        let backend = try resolution.value(Settings.backend)
-        guard backend != "memory" else {
-            let place = try resolution.find(Settings.backend.erased)?.origin.description ?? ""
-            throw .configuration(
-                "\(place): backend is “memory”, which lives in one process and ends with it; “\(command)” needs one that "
-                    + "several processes share, such as file.")
-        }
+        try requireSharedBackend(for: command)
         let configuration = try resolution.backendConfiguration()
         let registry = try startingRegistry(for: configuration)
         do throws(SharedCoreError) {
@@ -60,20 +53,78 @@ struct CommandContext: Sendable {
         try await withGroup(for: command, body)
     }
 
+    /// Reads the configured group as it stands, for a command that prints it: without a session, a revision or a byte
+    /// written (contract L4). It makes no group and starts no hub.
+    func withReader(for command: String, _ body: (any SharedGroup) async throws -> Void) async throws {
+        let group = try await openToRead(for: command)
+        do {
+            try await body(group)
+        } catch {
+            await group.close()
+            throw error
+        }
+        await group.close()
+    }
+
+    private func openToRead(for command: String) async throws(CommandFailure) -> any SharedGroup {
+        try requireSharedBackend(for: command)
+        try requirePresentGroup()
+        var configuration = try resolution.backendConfiguration()
+        let description = SessionDescription(role: .tool, name: "sharedcore \(command)")
+        if configuration.backend == "zmq", try isWithoutHub {
+            guard try resolution.value(Settings.zmqStorage) != "memory" else {
+                throw try noGroup("no hub has it in memory")
+            }
+            // The files that the hub would serve which joining starts are the group.
+            configuration.backend = "file"
+        }
+        do throws(SharedCoreError) {
+            return try await registry.openToRead(configuration, as: description)
+        } catch {
+            if configuration.backend == "file", error.code == .unavailable {
+                let directory = configuration.directory
+                guard FileGroup.holdsJournals(directory) else {
+                    throw try noGroup("the directory \(directory) holds none")
+                }
+            }
+            throw try .opening(error, with: resolution)
+        }
+    }
+
+    /// Whether no hub serves the configured group, and joining it would start one.
+    private var isWithoutHub: Bool {
+        get throws(CommandFailure) {
+            #if ZMQ
+                guard try resolution.value(Settings.zmqHub) == "auto",
+                    case .ipc(let path) = try resolution.hubEndpoint()
+                else { return false }
+                let seat = try? HubSeat.ofSocket(path)
+                return seat == .free || seat == .abandoned
+            #else
+                return false
+            #endif
+        }
+    }
+
+    private func requireSharedBackend(for command: String) throws(CommandFailure) {
+        try resolution.checkBackend(among: registry.names)
+        guard try resolution.value(Settings.backend) == "memory" else { return }
+        let place = try resolution.find(Settings.backend.erased)?.origin.description ?? ""
+        throw .configuration(
+            "\(place): backend is “memory”, which lives in one process and ends with it; “\(command)” needs one that "
+                + "several processes share, such as file.")
+    }
+
+    private func noGroup(_ reason: String) throws(CommandFailure) -> CommandFailure {
+        CommandFailure(.no, "there is no such group: “\(try resolution.value(Settings.group))”: \(reason)")
+    }
+
     /// Refuses a group without a directory, where the backend keeps it in files and opening would make it. Elsewhere opening
     /// leaves nothing behind that lasts.
     func requirePresentGroup() throws(CommandFailure) {
         guard try isInFiles else { return }
-        #if ZMQ
-            if try resolution.value(Settings.backend) == "zmq" {
-                if try resolution.value(Settings.zmqHub) != "auto" { return }
-                // A hub that is there has its group, wherever its directory is.
-                if case .ipc(let path) = try resolution.hubEndpoint() {
-                    let seat = try? HubSeat.ofSocket(path)
-                    if seat != .free, seat != .abandoned { return }
-                }
-            }
-        #endif
+        // A hub that is there has its group, wherever its directory is.
+        if try resolution.value(Settings.backend) == "zmq", try !isWithoutHub { return }
         try requirePresentGroup(at: try resolution.groupDirectory())
     }
 

@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import FileNotifyBackend
 internal import Logging
 
 extension SharedStore {
@@ -12,6 +13,14 @@ extension SharedStore {
 }
 
 extension CommandContext {
+    /// How a participant of this user would be woken in the configured group; nil where only a trial would tell, which writes.
+    var wakeUpOfParticipants: WakeUpMethod? {
+        get throws(CommandFailure) {
+            guard try resolution.value(Settings.backend) == "file" else { return .direct }
+            return FileGroup.wakeUpOfParticipants(in: try resolution.groupDirectory())
+        }
+    }
+
     /// Says in the log, once for a command, when news of the group come slower than the backend can bring them.
     func noteWakeUp(of group: any SharedGroup) async throws(SharedCoreError) {
         switch try await group.wakeUpInForce() {

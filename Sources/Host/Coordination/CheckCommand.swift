@@ -29,7 +29,7 @@ struct CheckCommand: HostCommand {
         }
         var isOpen = false
         do {
-            try await context.withPresentGroup(for: "check") { group in
+            try await context.withReader(for: "check") { group in
                 isOpen = true
                 // While the group is open here, so that what the last run of the machine has left is settled.
                 try await checkFiles(in: context)

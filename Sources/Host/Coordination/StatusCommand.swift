@@ -14,15 +14,15 @@ struct StatusCommand: HostCommand {
         let backend = try context.resolution.value(Settings.backend)
         let name = try context.resolution.value(Settings.group)
         let levels = try context.resolution.serviceLevels()
-        try await context.withPresentGroup(for: "status") { group in
+        try await context.withReader(for: "status") { group in
             let overview = StatusOverview(
-                backend: backend, group: name, wakeUp: try await group.wakeUpInForce(),
+                backend: backend, group: name, wakeUp: try context.wakeUpOfParticipants,
                 owner: try await GroupOwner.current(in: group),
                 host: try await HostOverview(of: group),
                 supervision: await SupervisionOverview(at: try context.resolution.runtimeDirectory()),
                 life: try await LifeOverview(of: group, levels: levels),
                 // Asked for last, so that the owner and the sessions stand at this revision or before it.
-                sessions: try await group.sessions().filter { $0.id != group.session.id },
+                sessions: try await group.sessions(),
                 revision: try await group.list(KeyPrefix(stringLiteral: ".sharedcore/ownership")).revision,
                 usage: try await group.usage(), clock: WallTime())
             try await context.output.emit(text: overview.text, json: overview.json)
@@ -34,8 +34,8 @@ struct StatusCommand: HostCommand {
 struct StatusOverview: Sendable {
     let backend: String
     let group: String
-    /// How a process of this user is woken here, as this one was.
-    let wakeUp: WakeUpMethod
+    /// How a participant of this user is woken here; nil where only a trial would tell, which writes.
+    let wakeUp: WakeUpMethod?
     let owner: GroupOwner?
     let host: HostOverview
     let supervision: SupervisionOverview
@@ -49,7 +49,7 @@ struct StatusOverview: Sendable {
     /// pushes{...} main{...} applications[] serviceLevels{...} keepAlives[]`.
     var json: JSONObject {
         [
-            "backend": .text(backend), "group": .text(group), "wakeUp": .text(wakeUp.word),
+            "backend": .text(backend), "group": .text(group), "wakeUp": .optional(wakeUp?.word),
             "revision": .natural(revision.rawValue), "store": usage.map { .object(json(of: $0)) } ?? .null,
             "owner": owner.map { .object(json(of: $0)) } ?? .null,
             "sessions": .array(sessions.map { .object(json(of: $0)) }),
@@ -94,7 +94,11 @@ struct StatusOverview: Sendable {
                 + "\(usage.nameCount.counting("notification name")) (\(usage.nameByteCount.counting("byte")))"
         }
         let lines =
-            ["backend   \(backend)", "group     \(group)", "woken     \(wakeUp.sentence)", "revision  \(revision)"]
+            [
+                "backend   \(backend)", "group     \(group)",
+                "woken     \(wakeUp?.sentence ?? "in a way that only a participant finds out here")",
+                "revision  \(revision)",
+            ]
             + [store].compactMap(\.self) + ["owner     \(holder)", "sessions  \(sessions.count)"]
         return (lines + sessions.map(line) + host.lines + supervision.lines + life.lines(sessions: sessions))
             .joined(separator: "\n")

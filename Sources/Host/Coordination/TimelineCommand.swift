@@ -21,7 +21,7 @@ struct TimelineCommand: HostCommand {
 
     func run(in context: CommandContext) async throws {
         if !follow {
-            return try await context.withPresentGroup(for: "timeline") { group in
+            return try await context.withReader(for: "timeline") { group in
                 try await print(try await Timeline(group).history(), in: context)
             }
         }

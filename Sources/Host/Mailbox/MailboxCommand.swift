@@ -42,7 +42,7 @@ struct MailboxRead: HostCommand {
     var queue = false
 
     func run(in context: CommandContext) async throws {
-        try await context.withPresentGroup(for: "mailbox read") { group in
+        try await context.withReader(for: "mailbox read") { group in
             let lines = try await lines(in: options.wormhole(in: group))
             guard !lines.isEmpty else { throw CommandFailure(.no, "there is nothing in “\(id)”") }
             for line in lines { try await context.output.emit(text: line.text, json: line.json) }

@@ -96,7 +96,7 @@ struct NotifyState: HostCommand {
 
     func run(in context: CommandContext) async throws {
         let name = try NotificationName(name)
-        try await context.withPresentGroup(for: "notify state") { group in
+        try await context.withReader(for: "notify state") { group in
             let state = try await group.state(of: name)
             try await context.output.emit(
                 text: "state \(state.state), posted \(Int(clamping: state.count).counting("time"))",

@@ -85,7 +85,7 @@ struct StoreGet: HostCommand {
 
     func run(in context: CommandContext) async throws {
         let key = try Key(key)
-        try await context.withPresentGroup(for: "store get") { group in
+        try await context.withReader(for: "store get") { group in
             guard let entry = try await group.get(key) else {
                 throw CommandFailure(.no, "there is nothing under the key “\(key)”")
             }
@@ -142,7 +142,7 @@ struct StoreList: HostCommand {
     func run(in context: CommandContext) async throws {
         let selection = try KeyPrefix(prefix)
         let showsReserved = all || ReservedPath.isAskedFor(by: prefix)
-        try await context.withPresentGroup(for: "store list") { group in
+        try await context.withReader(for: "store list") { group in
             let entries = try await group.list(selection).entries
             try await context.output.emit(
                 each: entries.lazy.filter { showsReserved || !ReservedPath.contains($0.key) }, text: StoreLine.text,

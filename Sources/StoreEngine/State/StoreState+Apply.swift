@@ -1,4 +1,4 @@
-internal import CoreAPI
+package import CoreAPI
 
 extension StoreState {
     /// Applies the next effect of the order.
@@ -182,6 +182,18 @@ extension StoreState {
     package mutating func removeOrphans() {
         let orphans = sessionKeys.filter { key in entries[key].map { sessions[$0.origin] == nil } ?? true }
         _ = remove(orphans.sorted(), as: .sessionEnded)
+    }
+
+    /// Removes what is over although its end is not recorded: sessions that have ended, what lived with them, and entries
+    /// whose time is over. For the copy of a reader, which records nothing; the revision stays.
+    package mutating func removeOver(_ ended: [SessionID], at now: BootInstant) {
+        endSessions(ended)
+        var due: [Key] = []
+        while let expiry = nextExpiry(), expiry <= now, let first = expiries.first {
+            due.append(first.key)
+            expiries.removeFirst()
+        }
+        record(remove(due.sorted(), as: .expired))
     }
 
     /// A new run of the machine: nobody of the old one lives, and every expiring entry gets its full duration again,

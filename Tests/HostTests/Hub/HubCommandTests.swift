@@ -171,6 +171,8 @@ struct HubCommandTests {
             #expect(Glibc.kill(first, SIGKILL) == 0)
             let got = try await program.run("store", "get", "k")
             #expect(got.output == "v", "\(got.errors)")
+            #expect(try await program.hub() == first, "a reader starts none")
+            #expect(try await program.run("store", "put", "k", "w").status == 0)
             #expect(try await program.hub() != first)
         }
     }
@@ -233,7 +235,7 @@ struct HubCommandTests {
             program.environment["SHAREDCORE_ZMQ_ENDPOINT"] = "ipc://" + program.directory.path(of: "place/hub")
             try program.makeDirectory("state/sharedcore/default")
             chmod(program.directory.path(of: "state/sharedcore/default"), 0o755)
-            for arguments in [["store", "get", "k"], ["hub"], ["hub", "--detach"]] {
+            for arguments in [["store", "put", "k", "v"], ["hub"], ["hub", "--detach"]] {
                 let ended = try await program.run(arguments)
                 #expect(ended.status == 78, "\(arguments): \(ended.errors)")
                 #expect(ended.errors.contains("The directory is open to others: its mode is 755"))
@@ -286,7 +288,9 @@ struct HubCommandTests {
             }
             #expect(main.status == 0, "\(main.errors)")
             #expect(try await program.run("hub", "--stop").status == 0)
-            #expect(try await program.run("store", "get", "k").status == 1)
+            let gone = try await program.run("store", "get", "k")
+            #expect(gone.status == 1 && gone.errors.contains("there is no such group"), "\(gone.errors)")
+            #expect(try await program.run("store", "put", "k", "v").status == 0)
             // Who relies on files does not get less.
             program.environment["SHAREDCORE_ZMQ_STORAGE"] = nil
             let refused = try await program.run("store", "get", "k")

@@ -139,6 +139,7 @@ struct PageExampleTests {
         "keepAlive": Request(number: 0, nonce: nonce, body: .keepAlive),
         "close": Request(number: 6, nonce: nonce, body: .close),
         "history": Request(number: 7, nonce: nonce, body: .history(after: revision(300))),
+        "view": Request(number: 1, body: .view(group: "chat")),
     ]
 
     private static func replies() throws -> [String: Reply] {
@@ -166,6 +167,13 @@ struct PageExampleTests {
                 number: 2, body: .refused(SharedCoreError(.storageFull, "There is no space.", at: "store"))),
             "unknown": Reply(number: 3, body: .unknown),
             "history": Reply(number: 7, body: .history(revision(42))),
+            "view": Reply(
+                number: 1,
+                body: .view(
+                    revision(42),
+                    Capabilities(
+                        backend: "file", features: [.linearizableReads, .multipleProcesses], durability: .process,
+                        limits: Limits()))),
         ]
     }
 

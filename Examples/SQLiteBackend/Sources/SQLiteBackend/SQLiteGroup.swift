@@ -1,4 +1,5 @@
 public import CoreAPI
+internal import Foundation
 public import LogBackend
 
 /// Groups that live in one SQLite database each.
@@ -11,6 +12,19 @@ public enum SQLiteGroup {
         path: String, as description: SessionDescription = SessionDescription(), options: LogGroupOptions = .sqlite
     ) async throws(SharedCoreError) -> ReplicatedGroup {
         try await ReplicatedGroup.open(log: try await TableLog.open(path: path), as: description, options: options)
+    }
+
+    /// Opens the group in a database to read it, without a session or a record of it.
+    ///
+    /// - Throws: `unavailable` where there is no database, otherwise as ``open(path:as:options:)``.
+    public static func openToRead(
+        path: String, as description: SessionDescription = SessionDescription(), options: LogGroupOptions = .sqlite
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw SharedCoreError(.unavailable, "There is no database.", at: path)
+        }
+        return try await ReplicatedGroup.openToRead(
+            log: try await TableLog.open(path: path), as: description, options: options)
     }
 }
 

@@ -35,12 +35,20 @@ private struct SQLiteTestGroup: ConformanceGroup {
     func open(
         _ description: SessionDescription, requiring requirements: Requirements
     ) async throws(SharedCoreError) -> any SharedGroup {
+        try await SQLiteGroup.open(path: address, as: description, options: options(requiring: requirements))
+    }
+
+    func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
+        try await SQLiteGroup.openToRead(path: address, as: description, options: options(requiring: .none))
+    }
+
+    private func options(requiring requirements: Requirements) -> LogGroupOptions {
         var options = LogGroupOptions.sqlite
         options.requirements = requirements
         if let limits = settings.limits { options.limits = limits }
         if let byteCount = settings.historyByteCount { options.historyByteCount = byteCount }
         if let clock = settings.clock { options.clock = clock }
-        return try await SQLiteGroup.open(path: address, as: description, options: options)
+        return options
     }
 
     func remove() async {

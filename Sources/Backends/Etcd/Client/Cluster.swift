@@ -1,6 +1,7 @@
 #if Etcd
     internal import CoreAPI
     internal import GRPCCore
+    internal import Platform
     internal import Synchronization
 
     /// A process's way to one cluster: one member at a time, one stream for all watches, one for all leases.

@@ -4,6 +4,7 @@
     internal import GRPCNIOTransportHTTP2Posix
     internal import NIOCore
     internal import NIOSSL
+    internal import Platform
     internal import Synchronization
 
     /// A connection to one member of a cluster.

@@ -1,6 +1,7 @@
 #if Etcd
     internal import CoreAPI
     internal import GRPCCore
+    internal import Platform
     internal import SwiftProtobuf
     internal import Synchronization
 

@@ -1,5 +1,6 @@
 #if Etcd
     internal import CoreAPI
+    internal import Platform
     internal import Synchronization
 
     /// The groups of a cluster that this process follows: participants of one group share its feed.

@@ -104,7 +104,7 @@
         }
 
         /// Reads a group where it stands now, anew when that is compacted away meanwhile.
-        private static func load(
+        static func load(
             _ keys: Keyspace, from cluster: Cluster, settings: Settings,
             knowing former: [Key: (revision: Revision, expiry: BootInstant)] = [:]
         ) async throws(EtcdFailure) -> GroupLoad {

@@ -9,6 +9,8 @@
     struct GroupLoad {
         let state: StoreState
         let revision: Int64
+        /// The version of the layout that it is kept in; nil where no participant has opened it.
+        let layout: Data?
         let sessions: [Int64: SessionID]
         let madeAgain: [Key: Revision]
         let extras: [NotificationName: (value: UInt64, revision: Int64)]
@@ -61,6 +63,7 @@
             _ pairs: [Mvccpb_KeyValue], of keys: Keyspace, at revision: Int64, clock: any TimeSource, limits: Limits,
             historyByteCount: Int, knowing former: [Key: (revision: Revision, expiry: BootInstant)]
         ) throws(SharedCoreError) {
+            var layout: Data?
             var sessions: [Int64: SessionID] = [:]
             var participants: [SessionState] = []
             var creations: [Key: Int64] = [:]
@@ -86,7 +89,8 @@
                 case .state: states[try NotificationName(etcd: name)] = try PostRecord.number(pair.value)
                 case .extra:
                     extras[try NotificationName(etcd: name)] = (try PostRecord.number(pair.value), pair.modRevision)
-                case .head, .layout, .result: break
+                case .layout: layout = pair.value
+                case .head, .result: break
                 }
             }
             var entries: [(key: Key, entry: StoredEntry)] = []
@@ -128,6 +132,7 @@
             guard let state = reader.result else { throw .unreadable("a group") }
             self.state = state
             self.revision = revision
+            self.layout = layout
             self.sessions = sessions
             self.madeAgain = madeAgain
             self.extras = extras

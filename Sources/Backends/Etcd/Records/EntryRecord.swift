@@ -1,6 +1,7 @@
 #if Etcd
     internal import CoreAPI
     internal import FoundationEssentials
+    internal import Platform
     internal import StoreEngine
 
     /// The value of an entry's key: what etcd does not keep of it, then the value's own bytes.

@@ -1,5 +1,6 @@
 #if Etcd
     internal import CoreAPI
+    internal import Platform
 
     /// A time by the clock of one run of one machine.
     struct Moment: Hashable, Sendable {

@@ -1,5 +1,6 @@
 package import CoreAPI
 internal import Platform
+internal import Replica
 internal import StoreEngine
 
 /// Reads all records of a group's files from the disk, and proves each by its checksum: the snapshot, what was committed since,
@@ -16,10 +17,22 @@ package struct GroupScrub: Sendable {
     /// the disk.
     package private(set) var isPastCache = true
 
-    /// Reads them up to what is published now. Blocks.
+    /// Reads them up to what is published now; where no participant has opened the group since the machine was started, or since
+    /// the disk has lost something of it, up to where the next one would go on. Blocks.
     ///
     /// - Throws: `corrupt`, with the place, where something is damaged or missing; `unavailable` for a directory that is not there.
-    package init(of path: String) throws(SharedCoreError) {
+    package init(of path: String, options: FileGroupOptions = FileGroupOptions()) throws(SharedCoreError) {
+        do throws(SharedCoreError) {
+            try read(path)
+        } catch {
+            guard error.code == .corrupt, let directory = try? GroupDirectory(path: path, access: .readOnly),
+                let records = try? GroupStart(directory: directory, options: options).records(insteadOf: error)
+            else { throw error }
+            (journalCount, byteCount) = (records.journalCount, records.byteCount)
+        }
+    }
+
+    private mutating func read(_ path: String) throws(SharedCoreError) {
         let directory: Directory
         do throws(SystemCallError) {
             directory = try Directory(path: path)

@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import Platform
+internal import Replica
 
 extension GroupDirectory {
     /// Opens a directory that only its owner may use, and makes it with its parents when it is not there. To look only,

@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import Platform
+internal import Replica
 internal import Synchronization
 
 /// The first page of the file `sessions`, which lives as long as the group: the version of the layout, and the number of

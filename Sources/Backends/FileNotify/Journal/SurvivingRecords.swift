@@ -12,6 +12,9 @@ struct SurvivingRecords: Sendable {
     let word: CommitWord
     /// The bytes of the first journal in which its snapshot is damaged.
     let damage: [Range<Int>]
+    /// How many journals they are in, and how many bytes they take there.
+    let journalCount: Int
+    let byteCount: Int
 
     /// - Parameter journal: Opens a journal by its number; nil when it is not there, or is none.
     init(
@@ -45,6 +48,7 @@ struct SurvivingRecords: Sendable {
         limits: Limits, journal: (UInt64) throws(SharedCoreError) -> Journal?
     ) throws(SharedCoreError) {
         var (state, position, word) = (first, start, firstWord)
+        var (journalCount, byteCount) = (1, 0)
         while true {
             // Where the next journal begins, this one ends: what a writer that came too late has left behind it does
             // not count.
@@ -59,6 +63,7 @@ struct SurvivingRecords: Sendable {
                 return true
             }
             guard let next else { break }
+            let passedByteCount = position.recordByteCount
             if let continuation {
                 guard continuation.predecessorTail == position.offset else { break }
                 word = next.word
@@ -72,11 +77,15 @@ struct SurvivingRecords: Sendable {
                 word = next.word
                 (state, position) = begun
             }
+            journalCount += 1
+            byteCount += passedByteCount
         }
         self.state = state
         self.position = position
         self.word = word
         self.damage = damage
+        self.journalCount = journalCount
+        self.byteCount = byteCount + position.recordByteCount
     }
 
     /// What a journal begins with; nil when that is not whole.

@@ -31,6 +31,13 @@ final class GroupRegistry: Sendable {
     /// Groups are opened one after another, on a thread of our own, because their files are read.
     private let thread = SerialThread(name: "sc-open")
 
+    /// Reads files of a group where groups are opened.
+    func onThread<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(SharedCoreError) -> Value
+    ) async throws(SharedCoreError) -> Value {
+        try await thread.run(body)
+    }
+
     /// The part of this process in a group, which is read when this process did not have it open.
     func group(at path: String, options: FileGroupOptions) async throws(SharedCoreError) -> LocalGroup {
         try await thread.run { () throws(SharedCoreError) in

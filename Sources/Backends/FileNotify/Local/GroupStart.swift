@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import Glibc
 internal import Platform
+internal import Replica
 internal import StoreEngine
 
 /// Finds the journal from which a group is to be read in this run of the machine. Makes the first one of a new group,
@@ -30,6 +31,41 @@ struct GroupStart {
             try requireEnd(of: journal.header.bootID)
             FailPoint.hit("restart.afterFloor")
             try restart(after: journal, atFloor: floor)
+        }
+    }
+
+    /// Returns the records with which the next participant would begin, for a reader, which begins nothing: those of an earlier
+    /// run of the machine, or those that are whole where the disk has lost something. nil where the group is read as it is.
+    ///
+    /// - Parameter refusal: Why the group could not be read as it is.
+    /// - Throws: `unavailable` where no participant has ever opened the group, otherwise what the participant would meet.
+    func records(insteadOf refusal: SharedCoreError) throws(SharedCoreError) -> SurvivingRecords? {
+        let damage: SharedCoreError
+        do throws(SharedCoreError) {
+            if let records = try formerRun() { return records }
+            guard refusal.code == .corrupt else { return nil }
+            damage = refusal
+        } catch {
+            damage = error
+        }
+        return try abandonedRecords(insteadOf: damage).0
+    }
+
+    /// Returns what an earlier run of the machine has left; nil where the present one has begun.
+    ///
+    /// - Throws: `unavailable` where no participant has ever opened the group.
+    func formerRun() throws(SharedCoreError) -> SurvivingRecords? {
+        guard let journal = try floorJournal() else { throw .unopened(directory.directory.path) }
+        guard journal.header.bootID != bootID else { return nil }
+        try requireEnd(of: journal.header.bootID)
+        do throws(SharedCoreError) {
+            let records = try survivingState(from: journal)
+            try requireAllOnDisk(records)
+            return records
+        } catch {
+            // Another process may have begun the present run meanwhile, and have removed what was read here.
+            if try floorJournal()?.header.bootID == bootID { return nil }
+            throw error
         }
     }
 
@@ -197,7 +233,22 @@ struct GroupStart {
     /// - Throws: `damage` when nothing tells of a disk that failed; `unavailable` when another process has the group
     ///   open: its memory has what the files lack, and it writes them anew.
     func recover(from damage: SharedCoreError) throws(SharedCoreError) {
-        guard directory.access != .readOnly, damage.code == .corrupt else { throw damage }
+        guard directory.access != .readOnly else { throw damage }
+        var (records, highest) = try abandonedRecords(insteadOf: damage)
+        records.state.apply(records.state.restarting(in: bootID, at: options.clock.now()))
+        // A process that has joined before the records were read, and behind the look above.
+        guard try !isOpen() else { throw damage }
+        // Another process may do the same, and has the same state; one that has written meanwhile wins.
+        _ = try beginIncarnation(
+            records.incarnation + 1, of: records.state, after: records, as: highest + 1, isSharedSeal: true)
+    }
+
+    /// Returns every record that is whole of a group whose last process died after the disk had lost something of it, and the
+    /// number of the newest journal, which was listed before them.
+    private func abandonedRecords(
+        insteadOf damage: SharedCoreError
+    ) throws(SharedCoreError) -> (SurvivingRecords, highest: UInt64) {
+        guard damage.code == .corrupt else { throw damage }
         let floor = directory.page.floor
         var journals: [Journal] = []
         for generation in try directory.generations() {
@@ -214,7 +265,7 @@ struct GroupStart {
         }
         // A later snapshot has what the earlier journals have, and may have come to the disk in their place.
         for journal in journals.reversed() where journal.header.hasSnapshot && journal.generation >= floor {
-            var records: SurvivingRecords
+            let records: SurvivingRecords
             do throws(SharedCoreError) {
                 records = try survivingState(from: journal)
             } catch {
@@ -225,13 +276,7 @@ struct GroupStart {
             // A journal that was removed is no loss of a sync.
             let isNextPresent = try directory.generations().contains(last.generation + 1)
             guard !last.isSucceeded || isNextPresent else { throw damage }
-            records.state.apply(records.state.restarting(in: bootID, at: options.clock.now()))
-            // A process that has joined before the records were read, and behind the look above.
-            guard try !isOpen() else { throw damage }
-            // Another process may do the same, and has the same state; one that has written meanwhile wins.
-            _ = try beginIncarnation(
-                records.incarnation + 1, of: records.state, after: records, as: highest + 1, isSharedSeal: true)
-            return
+            return (records, highest)
         }
         throw damage
     }

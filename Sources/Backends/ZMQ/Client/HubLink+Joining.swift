@@ -24,6 +24,25 @@ extension HubLink {
         return try outcome.get()
     }
 
+    /// Asks for a view of the group, as a reader, and ends the link: the hub keeps nothing of it.
+    func look() async throws(SharedCoreError) -> View {
+        let deadline = options.openTimeout.map { clock.now().advanced(by: $0) }
+        joiningEnds = deadline
+        let outcome = await withTaskCancellationHandler { () -> Result<View, SharedCoreError> in
+            do throws(SharedCoreError) {
+                listenToName()
+                try SharedCoreError.wrapping { () throws(MessagingError) in try self.connect() }
+                return .success(try await reach(by: deadline, "No hub answers") { $0.view })
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            Task { await self.resumeJoining() }
+        }
+        end(with: .closed("\(endpoint)"))
+        return try outcome.get()
+    }
+
     private func takeSteps(by deadline: BootInstant?) async -> Result<(Reply.Welcome, Replica), SharedCoreError> {
         do throws(SharedCoreError) {
             listenToName()
@@ -72,9 +91,14 @@ extension HubLink {
         phase = .greeting
         lastNumber += 1
         greeting = lastNumber
-        let hello = Request.Hello(
-            group: group, process: .current, description: description, token: token, resumed: welcome?.session.id)
-        guard let bytes = try? Request(number: lastNumber, body: .hello(hello)).bytes() else { return }
+        let body: Request.Body =
+            if isReader { .view(group: group) } else {
+                .hello(
+                    Request.Hello(
+                        group: group, process: .current, description: description, token: token,
+                        resumed: welcome?.session.id))
+            }
+        guard let bytes = try? Request(number: lastNumber, body: body).bytes() else { return }
         let isSent = requests?.send([bytes]) == true
         nextGreeting = clock.now().advanced(by: isSent ? greetingPause : Self.unsentGreetingPause)
     }

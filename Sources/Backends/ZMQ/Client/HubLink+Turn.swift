@@ -95,6 +95,8 @@ extension HubLink {
         switch reply.body {
         case .welcome(let news): return welcomed(news)
         case .unknown: return forgotten(reply.number)
+        case .view(let revision, let capabilities):
+            return viewed(message.frames.dropFirst(), at: revision, capabilities)
         default: break
         }
         let isCatchUp = reply.number == catchUp
@@ -138,9 +140,19 @@ extension HubLink {
             if extendHistory(with: message.frames.dropFirst(), at: revision) {
                 finish(request, with: .success(reply.body))
             }
-        case .welcome, .unknown, .snapshot: break
+        case .welcome, .unknown, .snapshot, .view: break
         }
         answered()
+    }
+
+    /// A reader has what it asked for.
+    private func viewed(_ records: ArraySlice<[UInt8]>, at revision: Revision, _ capabilities: Capabilities) {
+        guard isReader, view == nil else { return }
+        guard let state = Self.state(of: records, capabilities.limits, options), state.revision == revision else {
+            return end(with: Wire.malformed("its view is damaged"))
+        }
+        view = View(state: state, capabilities: capabilities)
+        resumeJoining()
     }
 
     /// The hub answers what it is asked.
@@ -245,7 +257,9 @@ extension HubLink {
             if !apply(news) { return askForMissing() }
             announce(revision)
         case .snapshot(let revision):
-            guard let welcome, let state = Self.state(of: records, welcome, options), state.revision == revision else {
+            guard let welcome, let state = Self.state(of: records, welcome.capabilities.limits, options),
+                state.revision == revision
+            else {
                 return giveUp(with: Wire.malformed("its snapshot is damaged"))
             }
             if let replica {
@@ -260,7 +274,7 @@ extension HubLink {
                 resumeJoining()
             }
             announce(revision)
-        case .welcome, .outcome, .done, .refused, .unknown, .history: break
+        case .welcome, .outcome, .done, .refused, .unknown, .history, .view: break
         }
     }
 
@@ -282,10 +296,9 @@ extension HubLink {
     }
 
     private static func state(
-        of records: ArraySlice<[UInt8]>, _ welcome: Reply.Welcome, _ options: ZMQGroupOptions
+        of records: ArraySlice<[UInt8]>, _ limits: Limits, _ options: ZMQGroupOptions
     ) -> StoreState? {
-        var reader = SnapshotReader(
-            limits: welcome.capabilities.limits, historyByteCount: options.historyByteCount)
+        var reader = SnapshotReader(limits: limits, historyByteCount: options.historyByteCount)
         for record in records {
             guard case .snapshot(let part)? = try? JournalRecord(record[...]) else { return nil }
             do { try reader.read(part) } catch { return nil }

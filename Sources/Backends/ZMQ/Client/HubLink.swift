@@ -20,6 +20,12 @@ actor HubLink {
         case ended(SharedCoreError)
     }
 
+    /// A group at one revision, as a reader is sent it.
+    struct View {
+        let state: StoreState
+        let capabilities: Capabilities
+    }
+
     nonisolated let thread: SocketThread
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -37,6 +43,10 @@ actor HubLink {
     /// The lease that the latest hub gave: the next one may see the process where the former did not, or the other way.
     var lease: Duration?
     var replica: Replica?
+    /// Whether the link only asks for a view of the group, and does not join it.
+    let isReader: Bool
+    /// The view that a reader was sent.
+    var view: View?
     var requests: Socket?
     var events: ConnectionEvents?
     var stream: Socket?
@@ -105,13 +115,15 @@ actor HubLink {
     static let cancellationGrace = Duration.milliseconds(250)
 
     init(
-        to endpoint: HubEndpoint, group: String, as description: SessionDescription, options: ZMQGroupOptions
+        to endpoint: HubEndpoint, group: String, as description: SessionDescription, options: ZMQGroupOptions,
+        isReader: Bool = false
     ) throws(SharedCoreError) {
         thread = try SharedCoreError.wrapping { () throws(SystemCallError) in try SocketThread(name: "sc-hub-link") }
         self.endpoint = endpoint
         self.group = group
         self.description = description
         self.options = options
+        self.isReader = isReader
     }
 
     // MARK: - Requests

@@ -61,11 +61,7 @@ public final class ZMQGroup: SharedGroup {
         options: ZMQGroupOptions = ZMQGroupOptions()
     ) async throws(SharedCoreError) -> ZMQGroup {
         try TimeNamespace.requireKnown()
-        guard !endpoint.isOverNetwork || options.keys != nil else {
-            throw SharedCoreError(
-                .invalidArgument, "A hub at a port is reached with keys: one's own, and the public one of the hub.",
-                at: "\(endpoint)")
-        }
+        try requireKeys(for: endpoint, options)
         try endpoint.requireTrusted()
         if let launcher = options.launcher { try await launcher.launch(at: endpoint, timeout: options.openTimeout) }
         // What was not there before may be another user's by now.
@@ -84,6 +80,35 @@ public final class ZMQGroup: SharedGroup {
             throw error
         }
         return ZMQGroup(link: link, session: welcome.session, capabilities: capabilities, replica: replica)
+    }
+
+    /// Opens the group that a hub serves to read it as it stands now. The hub keeps nothing of the reader: no session, no revision.
+    /// What writes is `forbidden`, and what waits for changes `unsupported`. No hub is started.
+    ///
+    /// Source: contract L4.
+    ///
+    /// - Throws: As ``open(_:group:as:options:)``.
+    public static func openToRead(
+        _ endpoint: HubEndpoint, group: String, as description: SessionDescription = SessionDescription(),
+        options: ZMQGroupOptions = ZMQGroupOptions()
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        try requireKeys(for: endpoint, options)
+        try endpoint.requireTrusted()
+        let view = try await HubLink(to: endpoint, group: group, as: description, options: options, isReader: true)
+            .look()
+        // Nor what answered, where nothing was until now.
+        try endpoint.requireTrusted()
+        return try GroupView(
+            view.state, as: .reader(description, in: .current, at: SystemClock()),
+            capabilities: view.capabilities.through(endpoint), satisfying: options.requirements,
+            location: "\(endpoint)")
+    }
+
+    private static func requireKeys(for endpoint: HubEndpoint, _ options: ZMQGroupOptions) throws(SharedCoreError) {
+        guard endpoint.isOverNetwork, options.keys == nil else { return }
+        throw SharedCoreError(
+            .invalidArgument, "A hub at a port is reached with keys: one's own, and the public one of the hub.",
+            at: "\(endpoint)")
     }
 
     // MARK: - Store
@@ -191,17 +216,23 @@ public final class ZMQGroup: SharedGroup {
 }
 
 extension Reply.Welcome {
-    /// What a client of the hub is promised: what stands behind it, and what the way to it allows.
+    /// What a client of the hub is promised.
     func promises(through endpoint: HubEndpoint) -> Capabilities {
-        var features = capabilities.features
+        capabilities.through(endpoint, isLeased: lease != nil)
+    }
+}
+
+extension Capabilities {
+    /// Returns what is promised of a group with these behind a hub: what the way to it allows.
+    fileprivate func through(_ endpoint: HubEndpoint, isLeased: Bool = false) -> Capabilities {
+        var features = features
         // Through a hub several processes meet whatever stands behind it.
         if case .inproc = endpoint {} else { features.insert(.multipleProcesses) }
         // A hub that is stopped holds everybody up.
         features.remove(.stoppedWritersTolerated)
-        if lease != nil { features.remove(.promptDeathNotice) }
+        if isLeased { features.remove(.promptDeathNotice) }
         return Capabilities(
-            backend: "zmq", features: features, durability: capabilities.durability, limits: capabilities.limits,
-            wakeUp: .direct)
+            backend: "zmq", features: features, durability: durability, limits: limits, wakeUp: .direct)
     }
 }
 

@@ -85,7 +85,7 @@ final class Door {
     /// Takes the next request, with the connection's name in front; nil when none is there.
     func next() -> IncomingMessage? {
         switch entrance {
-        case .shared(let requests): requests.next(upTo: 3, peer: { $0.count > 1 && Request.isHello($0[1]) })
+        case .shared(let requests): requests.next(upTo: 3, peer: { $0.count > 1 && Request.needsPeer($0[1]) })
         case .relayed(let network): network.next()
         }
     }

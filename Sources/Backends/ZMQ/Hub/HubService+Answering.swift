@@ -19,15 +19,18 @@ extension HubService {
             let number = message.frames.count > 1 ? Request.number(of: message.frames[1]) : 0
             return send(Reply(number: number, body: .refused(error)), to: address)
         }
-        if case .hello(let hello) = request.body {
-            do throws(SharedCoreError) {
+        do throws(SharedCoreError) {
+            switch request.body {
+            case .hello(let hello):
                 let welcome = try await welcome(hello, of: message.peer, at: address)
-                send(Reply(number: request.number, body: .welcome(welcome)), to: address)
-            } catch {
-                report(error, to: address)
-                send(Reply(number: request.number, body: .refused(error)), to: address)
+                return send(Reply(number: request.number, body: .welcome(welcome)), to: address)
+            case .view(let group):
+                return try await show(group, request.number, to: message.peer, at: address)
+            default: break
             }
-            return
+        } catch {
+            report(error, to: address)
+            return send(Reply(number: request.number, body: .refused(error)), to: address)
         }
         guard let client = addresses[address],
             client.nonce.isSame(as: request.nonce) || FailPoint.fails("hub.nonce")
@@ -49,7 +52,7 @@ extension HubService {
         _ request: Request, of client: HubClient, at address: HubAddress, taking byteCount: Int
     ) async throws(SharedCoreError) {
         switch request.body {
-        case .hello, .keepAlive: break
+        case .hello, .view, .keepAlive: break
         case .commit(let transaction, let known):
             try client.rights.require(for: transaction)
             if client.rights == .post { try requireFewNames(for: transaction) }
@@ -227,6 +230,25 @@ extension HubService {
         }
     }
 
+    /// Sends the whole state to a reader, of which the hub keeps nothing.
+    private func show(
+        _ group: String, _ number: UInt64, to peer: PeerAddress, at address: HubAddress
+    ) async throws(SharedCoreError) {
+        try requireOwn(group, of: peer, at: address)
+        _ = try rights(of: peer, at: address)
+        // It may take longer for the answer than a connection without a hello may last.
+        doors[address.door].network?.admit(address.connection)
+        guard takesAnswers(address) else { return }
+        try await order.endDead()
+        try await order.refresh()
+        let (revision, records) = try order.replica.read { state throws(SharedCoreError) in
+            var records: [[UInt8]] = []
+            try state.writeSnapshot(for: .replica(historyAfter: nil)) { records.append($0) }
+            return (state.revision, records)
+        }
+        send(Reply(number: number, body: .view(revision, order.capabilities)), records, to: address)
+    }
+
     /// Sends the changes after a revision, as far back as they are kept.
     private func tellHistory(_ number: UInt64, after known: Revision, at address: HubAddress) throws(SharedCoreError) {
         guard takesAnswers(address) else { return }
@@ -253,13 +275,12 @@ extension HubService {
 
     // MARK: - Hello
 
-    private func welcome(
-        _ hello: Request.Hello, of peer: PeerAddress, at address: HubAddress
-    ) async throws(SharedCoreError) -> Reply.Welcome {
-        guard hello.group == options.group else {
+    /// Refuses other groups, and other users.
+    private func requireOwn(_ group: String, of peer: PeerAddress, at address: HubAddress) throws(SharedCoreError) {
+        guard group == options.group else {
             throw SharedCoreError(
                 .forbidden,
-                "This hub serves the group “\(options.group)”, not “\(SessionDescription.cut(hello.group))”.",
+                "This hub serves the group “\(options.group)”, not “\(SessionDescription.cut(group))”.",
                 at: "\(doors[address.door].endpoint)")
         }
         if let process = peer.process, process.user != FileStatus.currentUser {
@@ -267,6 +288,12 @@ extension HubService {
                 .forbidden, "The hub belongs to user \(FileStatus.currentUser), and this is user \(process.user).",
                 at: "\(doors[address.door].endpoint)")
         }
+    }
+
+    private func welcome(
+        _ hello: Request.Hello, of peer: PeerAddress, at address: HubAddress
+    ) async throws(SharedCoreError) -> Reply.Welcome {
+        try requireOwn(hello.group, of: peer, at: address)
         let rights = try rights(of: peer, at: address)
         let client = try await client(for: hello, of: peer, at: address)
         guard let session = order.replica.read({ $0.sessions[client.session]?.session }) else {

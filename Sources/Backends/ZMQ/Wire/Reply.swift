@@ -25,6 +25,8 @@ struct Reply: Hashable {
         case unknown
         /// Changes that led to a revision; their records follow.
         case history(Revision)
+        /// The state of a group for a reader, who has not joined; its records follow.
+        case view(Revision, Capabilities)
     }
 
     /// What a client gets to know when it joins.
@@ -81,6 +83,11 @@ struct Reply: Hashable {
             writer.byte(8)
             writer.integer(number)
             writer.integer(revision.rawValue)
+        case .view(let revision, let capabilities):
+            writer.byte(9)
+            writer.integer(number)
+            writer.integer(revision.rawValue)
+            Self.write(capabilities, to: &writer)
         }
         return writer.bytes
     }
@@ -119,6 +126,9 @@ struct Reply: Hashable {
             return .refused(SharedCoreError(code, message, at: location, cause: cause))
         case 7: return .unknown
         case 8: return .history(Revision(rawValue: try reader.integer()))
+        case 9:
+            let revision = Revision(rawValue: try reader.integer())
+            return .view(revision, try capabilities(&reader))
         default: throw ByteCodingError.malformed
         }
     }
@@ -133,28 +143,24 @@ struct Reply: Hashable {
         writer.text(welcome.session.name)
         writer.integer(welcome.session.openedAt.nanoseconds)
         writer.word(welcome.incarnation)
-        writer.text(welcome.capabilities.backend)
-        writer.array(welcome.capabilities.features.map(\.rawValue).sorted()) { $0.text($1) }
-        writer.text(welcome.capabilities.durability.rawValue)
-        writer.integer(welcome.capabilities.limits.valueByteCount)
-        writer.integer(welcome.capabilities.limits.transactionByteCount)
-        writer.integer(welcome.capabilities.limits.storeByteCount)
-        writer.integer(welcome.capabilities.limits.entryCount)
+        write(welcome.capabilities, to: &writer)
         writer.optional(welcome.lease) { $0.integer($1.clampedNanoseconds) }
         writer.optional(welcome.streamPort) { $0.integer(UInt64($1)) }
         writer.word(welcome.nonce.high)
         writer.word(welcome.nonce.low)
     }
 
-    private static func welcome(_ reader: inout ByteReader) throws(ByteCodingError) -> Welcome {
-        let id = SessionID(rawValue: try reader.integer())
-        let bootID = BootID(high: try reader.word(), low: try reader.word())
-        guard let pid = UInt32(exactly: try reader.integer()) else { throw .malformed }
-        let process = ProcessIdentity(bootID: bootID, pid: Int32(bitPattern: pid), startTime: try reader.integer())
-        let session = Session(
-            id: id, process: process, role: SessionRole(rawValue: try reader.text()), name: try reader.text(),
-            openedAt: BootInstant(nanoseconds: try reader.integer()))
-        let incarnation = try reader.word()
+    private static func write(_ capabilities: Capabilities, to writer: inout ByteWriter) {
+        writer.text(capabilities.backend)
+        writer.array(capabilities.features.map(\.rawValue).sorted()) { $0.text($1) }
+        writer.text(capabilities.durability.rawValue)
+        writer.integer(capabilities.limits.valueByteCount)
+        writer.integer(capabilities.limits.transactionByteCount)
+        writer.integer(capabilities.limits.storeByteCount)
+        writer.integer(capabilities.limits.entryCount)
+    }
+
+    private static func capabilities(_ reader: inout ByteReader) throws(ByteCodingError) -> Capabilities {
         let backend = try reader.text()
         let features = try reader.array { reader throws(ByteCodingError) in try reader.text() }
         guard zip(features, features.dropFirst()).allSatisfy({ $0 < $1 }) else { throw .malformed }
@@ -166,6 +172,21 @@ struct Reply: Hashable {
         let limits = Limits(
             valueByteCount: try size(), transactionByteCount: try size(), storeByteCount: try size(),
             entryCount: try size())
+        return Capabilities(
+            backend: backend, features: Set(features.map { Capability(rawValue: $0) }), durability: durability,
+            limits: limits)
+    }
+
+    private static func welcome(_ reader: inout ByteReader) throws(ByteCodingError) -> Welcome {
+        let id = SessionID(rawValue: try reader.integer())
+        let bootID = BootID(high: try reader.word(), low: try reader.word())
+        guard let pid = UInt32(exactly: try reader.integer()) else { throw .malformed }
+        let process = ProcessIdentity(bootID: bootID, pid: Int32(bitPattern: pid), startTime: try reader.integer())
+        let session = Session(
+            id: id, process: process, role: SessionRole(rawValue: try reader.text()), name: try reader.text(),
+            openedAt: BootInstant(nanoseconds: try reader.integer()))
+        let incarnation = try reader.word()
+        let capabilities = try capabilities(&reader)
         let lease = try reader.optional { reader throws(ByteCodingError) in
             guard let nanoseconds = Int64(exactly: try reader.integer()) else { throw .malformed }
             return Duration.nanoseconds(nanoseconds)
@@ -175,11 +196,7 @@ struct Reply: Hashable {
             return port
         }
         return Welcome(
-            session: session, incarnation: incarnation,
-            capabilities: Capabilities(
-                backend: backend, features: Set(features.map { Capability(rawValue: $0) }), durability: durability,
-                limits: limits),
-            lease: lease, streamPort: port,
+            session: session, incarnation: incarnation, capabilities: capabilities, lease: lease, streamPort: port,
             nonce: ConnectionNonce(high: try reader.word(), low: try reader.word()))
     }
 }
@@ -189,7 +206,7 @@ extension Reply.Body {
     var isState: Bool {
         switch self {
         case .current, .snapshot: true
-        case .welcome, .outcome, .done, .refused, .unknown, .history: false
+        case .welcome, .outcome, .done, .refused, .unknown, .history, .view: false
         }
     }
 }

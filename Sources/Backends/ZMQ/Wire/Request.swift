@@ -5,7 +5,7 @@ internal import StoreEngine
 struct Request: Hashable {
     /// Rises with each request of a session; an answer carries the number of its request.
     let number: UInt64
-    /// What the connection was welcomed with; a hello has none.
+    /// What the connection was welcomed with; a hello and a view have none.
     let nonce: ConnectionNonce
     let body: Body
 
@@ -28,6 +28,8 @@ struct Request: Hashable {
         case close
         /// Asks for the changes after a revision, which a watch is to go on from.
         case history(after: Revision)
+        /// Asks for the state of a group, without joining it.
+        case view(group: String)
     }
 
     /// What a client says of itself.
@@ -77,6 +79,9 @@ struct Request: Hashable {
         case .history(let revision):
             begin(&writer, 8)
             writer.integer(revision.rawValue)
+        case .view(let group):
+            begin(&writer, Self.viewTag)
+            writer.text(group)
         }
         return writer.bytes
     }
@@ -84,7 +89,7 @@ struct Request: Hashable {
     private func begin(_ writer: inout ByteWriter, _ tag: UInt8) {
         writer.byte(tag)
         writer.integer(number)
-        guard tag != Self.helloTag else { return }
+        guard Self.hasNonce(tag) else { return }
         writer.word(nonce.high)
         writer.word(nonce.low)
     }
@@ -97,7 +102,7 @@ struct Request: Hashable {
             let tag = try reader.byte()
             let number = try reader.integer()
             let nonce =
-                tag == Self.helloTag ? .none : ConnectionNonce(high: try reader.word(), low: try reader.word())
+                Self.hasNonce(tag) ? ConnectionNonce(high: try reader.word(), low: try reader.word()) : .none
             return (number, nonce, try Self.body(tag, &reader))
         }
     }
@@ -109,12 +114,15 @@ struct Request: Hashable {
         return (try? reader.integer()) ?? 0
     }
 
-    /// Whether it would be a hello, if it can be read.
-    static func isHello(_ bytes: [UInt8]) -> Bool {
-        bytes.count > 1 && bytes[0] == Wire.version && bytes[1] == helloTag
+    /// Whether it comes without a welcome, if it can be read, so that the hub has to know the process that sends it.
+    static func needsPeer(_ bytes: [UInt8]) -> Bool {
+        bytes.count > 1 && bytes[0] == Wire.version && !hasNonce(bytes[1])
     }
 
     private static let helloTag: UInt8 = 1
+    private static let viewTag: UInt8 = 9
+
+    private static func hasNonce(_ tag: UInt8) -> Bool { tag != helloTag && tag != viewTag }
 
     init(number: UInt64, nonce: ConnectionNonce = .none, body: Body) {
         self.number = number
@@ -138,6 +146,7 @@ struct Request: Hashable {
         case 6: return .keepAlive
         case 7: return .close
         case 8: return .history(after: Revision(rawValue: try reader.integer()))
+        case viewTag: return .view(group: try reader.text())
         default: throw ByteCodingError.malformed
         }
     }
