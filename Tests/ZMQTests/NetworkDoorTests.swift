@@ -708,7 +708,7 @@ extension ZMQTests {
             func post(_ numbers: Range<Int>, by group: ZMQGroup) async throws(SharedCoreError) {
                 var transaction = Transaction()
                 for number in numbers {
-                    transaction.post(NotificationName(stringLiteral: "n\(number)"), state: 1)
+                    transaction.post(try NotificationName("n\(number)"), state: 1)
                 }
                 _ = try await group.commit(transaction)
             }
