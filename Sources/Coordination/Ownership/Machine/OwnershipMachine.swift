@@ -42,7 +42,7 @@ package struct OwnershipMachine: Sendable {
     package var granted: (epoch: Revision, bound: Duration)?
     package var lastLook: BootInstant
     package var lastBurial: (claim: Revision, at: BootInstant, holds: Duration)?
-    private var retryAt: BootInstant?
+    package private(set) var retryAt: BootInstant?
 
     package init(for myself: Participation, rules: OwnershipRules, seed: UInt64, at now: BootInstant) {
         self.myself = myself
