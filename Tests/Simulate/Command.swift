@@ -43,10 +43,10 @@ struct Command {
             case "--explore": explores = true
             case "--states": states = Int(clamping: try number(of: option))
             case "--mutant":
-                guard let name = rest.popFirst(), let known = Mutant.all.first(where: { $0.name == name }) else {
+                guard let name = rest.popFirst(), let known = Mutant.every.first(where: { $0.name == name }) else {
                     throw CommandLineProblem(
                         sentence: "--mutant takes one of these names:\n"
-                            + Mutant.all.map { "  " + $0.name }.joined(separator: "\n"))
+                            + Mutant.every.map { "  " + $0.name }.joined(separator: "\n"))
                 }
                 mutant = known
             default: throw CommandLineProblem(sentence: "“\(option)” is no option.")

@@ -113,8 +113,14 @@ extension CanonicalTokens {
             $0.add($1.record)
         }
         add(view.challenge) {
+            // Who made it matters to one that waits behind a request.
+            $0.add($1.session)
             guard view.stands($1.record.claim) else { return $0.add(same: $1.revision) }
             $0.add($1.revision)
+            $0.add($1.record)
+        }
+        add(view.activities) {
+            $0.add(same: $1.revision)
             $0.add($1.record)
         }
         add(view.answer) {
@@ -132,6 +138,16 @@ extension CanonicalTokens {
     private mutating func add(_ handover: HandoverRecord) {
         add(handover.takesOverMain)
         add(handover.isKilling)
+        add(handover.insists)
+    }
+
+    private mutating func add(_ record: ActivitiesRecord) {
+        add(same: record.epoch)
+        add(record.activities.count)
+        for activity in record.activities {
+            add(activity.begun)
+            add(activity.kind.bound)
+        }
     }
 
     private mutating func add(_ challenge: ChallengeRecord) {
@@ -197,6 +213,7 @@ extension CanonicalTokens {
         case OwnershipKey.handover: add(HandoverRecord(bytes: value))
         case OwnershipKey.challenge: add(ChallengeRecord(bytes: value))
         case OwnershipKey.answer: add(AnswerRecord(bytes: value))
+        case OwnershipKey.activities: add(ActivitiesRecord(bytes: value))
         default: for byte in value { add(Int(byte)) }
         }
     }
@@ -214,20 +231,20 @@ extension CanonicalTokens {
         (
             "OwnershipMachine",
             [
-                "view", "wish", "holding", "core", "rest", "refusal", "hasYielded", "watched", "handoverWait",
-                "lastLook",
+                "view", "wish", "insists", "holding", "core", "rest", "refusal", "hasYielded", "watched",
+                "handoverWait", "lastLook",
                 "lastBurial", "retryAt",
             ],
             // The same in all states, taken in each step, made by it, or only of interest to critical sections.
             ["myself", "rules", "random", "loss", "nextStep", "hearing", "granted"]
         ),
         ("Holding", ["epoch", "ending", "isReleasing"], ["isStuckSince"]),
-        ("LocalCore", ["epoch", "phase"], ["reason"]),
+        ("LocalCore", ["epoch", "phase"], ["reason", "request"]),
         ("CoreRest", ["until"], ["length", "problem"]),
         (
             "WatchedClaim",
             [
-                "claim", "since", "nextChallenge", "lastAnswered", "patience", "remindedAt",
+                "claim", "since", "nextChallenge", "lastAnswered", "hasChallenged", "patience", "remindedAt",
                 "wasSeenStopped", "lastExamination",
             ],
             // Only told.
@@ -235,7 +252,11 @@ extension CanonicalTokens {
         ),
         (
             "HandoverWait",
-            ["handover", "epoch", "patience", "limit", "stopLimit", "enforcement", "afterKill"], ["failure"]
+            [
+                "handover", "epoch", "patience", "limit", "lastActivity", "silence", "stopLimit", "enforcement",
+                "afterKill",
+            ],
+            ["failure"]
         ),
         ("RunningTime", ["elapsed", "allowance", "last"], []),
     ]
@@ -258,6 +279,7 @@ extension CanonicalTokens {
     mutating func add(_ machine: OwnershipMachine, at now: BootInstant) {
         let view = machine.view
         add(machine.wish)
+        add(machine.insists)
         add(machine.holding) {
             $0.add($1.epoch)
             $0.add($1.ending != nil)
@@ -309,6 +331,7 @@ extension CanonicalTokens {
         add(bound: watched.since)
         add(max(watched.nextChallenge, now))
         add(watched.lastAnswered) { $0.add(same: $1) }
+        add(watched.hasChallenged)
         add(watched.patience) { $0.add($1) }
         add(watched.remindedAt) { $0.add($1) }
         add(watched.wasSeenStopped) { $0.add($1) }
@@ -317,11 +340,16 @@ extension CanonicalTokens {
 
     private mutating func add(_ wait: HandoverWait) {
         add(same: wait.epoch)
+        add(wait.silence) {
+            $0.add(same: $1.challenge)
+            $0.add($1.answer) { $0.add(same: $1) }
+        }
         switch wait.enforcement {
         case .notYet:
             add(0)
             add(wait.patience)
             add(wait.limit)
+            add(wait.lastActivity)
             add(wait.stopLimit) { $0.add($1) }
         // Its time is over, so it is not looked at any more.
         case .confirmed: add(1)

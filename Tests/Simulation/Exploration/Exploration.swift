@@ -24,12 +24,32 @@ package struct Exploration {
         var takingOver: Int?
         var deaths = 0
         var freezes = 0
+        /// How many activities the Executors begin.
+        var activities = 0
+        /// Whether a Main may cease to wait for them.
+        var insists = false
 
         /// The settings that are explored.
         package static let all = [
+            Setting(name: "Main and an Executor, an activity", roles: [.main, .executor], activities: 1),
+            Setting(
+                name: "an insisting Main and an Executor, an activity", roles: [.main, .executor], activities: 1,
+                insists: true),
+            Setting(
+                name: "two Executors, an activity, a freeze", roles: [.executor, .executor], freezes: 1, activities: 1),
+            Setting(
+                name: "Main and an Executor, an activity, a freeze", roles: [.main, .executor], freezes: 1,
+                activities: 1),
             Setting(name: "Main and two Executors, a death", roles: [.main, .executor, .executor], deaths: 1),
+            Setting(name: "Main and two Executors, an activity", roles: [.main, .executor, .executor], activities: 1),
+            Setting(
+                name: "an insisting Main and two Executors, an activity", roles: [.main, .executor, .executor],
+                activities: 1, insists: true),
             Setting(
                 name: "two Mains and an Executor, a death", roles: [.main, .main, .executor], takingOver: 1, deaths: 1),
+            Setting(
+                name: "Main and two Executors, an activity, a death", roles: [.main, .executor, .executor], deaths: 1,
+                activities: 1),
             Setting(name: "Main and two Executors, a freeze", roles: [.main, .executor, .executor], freezes: 1),
             Setting(
                 name: "two Mains and an Executor, a freeze", roles: [.main, .main, .executor], takingOver: 1, freezes: 1
@@ -38,13 +58,16 @@ package struct Exploration {
     }
 
     /// The mutants that some state has to show: those of the machines of ownership.
-    package static let mutants = Mutant.all.filter { names.contains($0.name) }
+    package static let mutants = Mutant.all.filter { names.contains($0.name) } + Mutant.ofActivities
 
     private static let names: Set<String> = [
         "a core that starts without asking whether it still may", "a release that does not ask whose the ownership is",
         "an acquisition in place of an owner", "an acquisition past the request of a Main",
         "an owner that does not answer", "a holder that is believed while it is frozen",
         "a take-over that does not ask whether the challenge was answered",
+        "a request that outlives the silence of who made it", "a deadline of a request that never comes",
+        "a Main that does not wait for a core that is stopping", "a core that is not told to stop",
+        "a death that is not looked for", "a kill that was not announced",
     ]
 
     private let setting: Setting

@@ -16,8 +16,12 @@ struct Model {
         /// Its core makes the commit that comes before any of its code.
         case announce(Int)
         case coreStopped(Int)
+        /// Its core begins an activity, or ends the one that is open.
+        case begin(Int), end(Int)
         /// It wants to own from now on, or no longer.
         case want(Int), leave(Int)
+        /// It does not wait for activities from now on.
+        case insist(Int)
         case freeze(Int), thaw(Int), die(Int)
         /// The end of its session is recorded.
         case reap(Int)
@@ -85,12 +89,17 @@ struct Model {
     /// How many ticks a participant may be kept from owning while none that can run owns or has asked.
     static let patience = 14
 
+    /// How many ticks an activity may last.
+    static let activityBound = 5
+
     let mutant: Mutant?
     private(set) var store = ModelStore()
     private(set) var now = BootInstant(nanoseconds: 1_000_000_000_000)
     private(set) var participants: [Participant]
     private(set) var deathsLeft: Int
     private(set) var freezesLeft: Int
+    private var activitiesLeft: Int
+    private let insists: Bool
     /// For how many ticks an Executor that can run has wanted to own, while none that can run owned or asked.
     private var executorWaits = 0
     /// The epochs that were taken over from, or whose core was given up.
@@ -98,7 +107,7 @@ struct Model {
     /// For how many ticks the present request has stood.
     private var requestAge = 0
     /// From this age on, every deadline of a request has passed.
-    private let longestAge = 3
+    private let longestAge: Int
     /// The rule that the last action has broken, and how.
     private(set) var violation: String?
     /// What the participants say in the key; nil for one that something has happened to since.
@@ -111,7 +120,10 @@ struct Model {
         let roles = setting.roles
         deathsLeft = setting.deaths
         freezesLeft = setting.freezes
+        activitiesLeft = setting.activities
+        insists = setting.insists
         takeOver = setting.takingOver
+        longestAge = setting.activities > 0 ? Self.activityBound + 4 : 3
         let start = now
         participants = roles.enumerated().map { number, role in
             var rules = Self.rules
@@ -128,7 +140,12 @@ struct Model {
             return Participant(machine: machine)
         }
         // Each of them swaps two at most, so it is its own inverse.
-        namings = roles == [.main, .executor, .executor] ? [[0, 1, 2], [0, 2, 1]] : [[0, 1, 2]]
+        namings =
+            switch roles {
+            case [.main, .executor, .executor]: [[0, 1, 2], [0, 2, 1]]
+            case [.executor, .executor]: [[0, 1], [1, 0]]
+            default: [Array(roles.indices)]
+            }
         tokens = participants.map { _ in nil }
     }
 
@@ -151,6 +168,7 @@ struct Model {
         for epoch in supersededCores { rest.add(epoch) }
         rest.add(deathsLeft)
         rest.add(freezesLeft)
+        rest.add(activitiesLeft)
         rest.add(executorWaits)
         rest.add(requestAge)
         let words = zip(tokens, participants).map { words, participant in
@@ -233,7 +251,17 @@ struct Model {
         var actions: [Action] = []
         if participant.cores.contains(where: { $0.phase == .stopping }) { actions.append(.coreStopped(number)) }
         if participant.machine.wish == .nothing(because: .nothingAsked) { actions.append(.want(number)) }
-        guard !participant.isMain, participant.cores.last?.phase == .running else { return actions }
+        if insists, participant.isMain, participant.machine.wish.wantsOwnership, participant.machine.holding == nil,
+            !participant.machine.insists
+        {
+            actions.append(.insist(number))
+        }
+        guard !participant.isMain, let core = participant.cores.last, core.phase == .running else { return actions }
+        if store.view.activities(of: core.epoch) != nil {
+            actions.append(.end(number))
+            return actions
+        }
+        if activitiesLeft > 0 { actions.append(.begin(number)) }
         if participant.machine.wish == .own { actions.append(.leave(number)) }
         return actions
     }
@@ -265,6 +293,10 @@ struct Model {
         case .step(let number): step(number)
         case .carryOut(let number): carryOut(number)
         case .announce(let number): announce(number)
+        case .begin(let number), .end(let number): changeActivity(of: number)
+        case .insist(let number):
+            participants[number].machine.insists = true
+            disturb(number)
         case .coreStopped(let number):
             guard let index = participants[number].cores.firstIndex(where: { $0.phase == .stopping }) else { return }
             let core = participants[number].cores.remove(at: index)
@@ -306,7 +338,9 @@ struct Model {
 
     private mutating func step(_ number: Int) {
         if store.revision > participants[number].machine.view.revision {
-            participants[number].machine.view = store.view
+            let session = participants[number].machine.myself.session
+            let seen = mutant?.changeSeen.map { change in store.view { change($0, session) } }
+            participants[number].machine.view = seen ?? store.view
         }
         // What only concerns the participant itself happens at once: a freeze before it is one before the step.
         for _ in 0..<Self.localSteps {
@@ -356,6 +390,7 @@ struct Model {
         case .commit(let transition): commit(transition, of: number)
         case .startCore(let epoch): participants[number].cores.append(Core(epoch: epoch))
         case .stopCore(let epoch):
+            judgeStop(of: number, under: epoch)
             guard let index = participants[number].cores.lastIndex(where: { $0.epoch == epoch }) else { break }
             if participants[number].cores[index].runs {
                 participants[number].cores[index].phase = .stopping
@@ -367,7 +402,11 @@ struct Model {
             let holder = participants.first { $0.machine.myself.process == process && !$0.isDead }
             participants[number].machine.examined(claim, isStopped: holder?.isFrozen)
         case .kill(let process, let epoch):
-            kill(process)
+            // The participant looks before it sends the signal.
+            let session = participants[number].machine.myself.session
+            if store.view.owner?.claim == epoch, store.view.handover?.session == session {
+                kill(process)
+            }
             participants[number].machine.killEnded(epoch, impossible: nil, at: now)
         }
         disturb(number)
@@ -389,6 +428,29 @@ struct Model {
             participants[number].cores.removeLast()
             participants[number].machine.coreEnded(core.epoch, problem: nil)
         }
+        disturb(number)
+    }
+
+    /// The core begins an activity, or ends the one that is open, in one commit.
+    private mutating func changeActivity(of number: Int) {
+        guard let core = participants[number].cores.last else { return }
+        let before = store.view
+        let open = ActivitiesRecord.open(under: core.epoch, in: before.activities).first
+        let bound = Self.tickLength * Self.activityBound
+        let begun = Activity(.custom("work", bound: bound), id: "1", begun: now)
+        var transaction =
+            open.flatMap { ActivitiesRecord.ending($0, under: core.epoch, beside: before.activities) }
+            ?? ActivitiesRecord.beginning(begun, under: core.epoch, beside: before.activities)
+        if open == nil {
+            activitiesLeft -= 1
+            mutant?.changeTransaction?(&transaction, .beginning)
+        }
+        if store.commit(transaction, of: participants[number].machine.myself.session), open == nil,
+            before.handover != nil
+        {
+            broke("C17", "participant \(number) begins an activity while a request stands")
+        }
+        judgeActivities()
         disturb(number)
     }
 
@@ -418,7 +480,7 @@ struct Model {
             participants[number].isQuiet = false
             participants[number].runs = min(participants[number].runs + 1, Self.settled)
             guard participants[number].isMain else { continue }
-            participants[number].waits = isWaiting(participants[number]) ? participants[number].waits + 1 : 0
+            participants[number].waits = isWaiting(participants[number]) && !isBusy ? participants[number].waits + 1 : 0
             if participants[number].waits > Self.patience {
                 broke("C3", "Main \(number) has waited for \(participants[number].waits) ticks")
             }
@@ -432,6 +494,14 @@ struct Model {
 
     private func isWaiting(_ participant: Participant) -> Bool {
         participant.machine.wish.wantsOwnership && participant.machine.holding == nil
+    }
+
+    /// Whether the request waits for the activity of an owner that can run, and its bound has not passed.
+    private var isBusy: Bool {
+        guard let owner = store.view.owner, let handover = store.view.handover, !handover.record.insists,
+            store.view.activities(of: owner.claim) != nil, requestAge <= Self.activityBound
+        else { return false }
+        return holder(of: owner).map { participants[$0].canRun } ?? false
     }
 
     private func isAsking(_ participant: Participant, in view: OwnershipView) -> Bool {
@@ -464,6 +534,7 @@ struct Model {
             return
         }
         for story in transition.stories { judge(story, before, by: number) }
+        judgeActivities()
         if before.handover?.claim != store.view.handover?.claim { requestAge = 0 }
     }
 
@@ -485,7 +556,7 @@ struct Model {
                 broke("C3", "participant \(number) releases, and removes the request of another")
             }
         case .killed:
-            if let owner = before.owner { judgeNeed(toEnd: owner, by: number) }
+            if let owner = before.owner { judgeNeed(toEnd: owner, before, by: number) }
         case .coreGivenUp:
             if let epoch = story.epoch { superseded.insert(epoch) }
         default: break
@@ -506,19 +577,43 @@ struct Model {
             }
         } else {
             judgeDeadline(by: number)
-            if before.handover?.record.isKilling != true { judgeNeed(toEnd: owner, by: number) }
+            if before.handover?.record.isKilling != true { judgeNeed(toEnd: owner, before, by: number) }
         }
     }
 
+    /// Nothing is left of the activities of an ownership that is over.
+    private mutating func judgeActivities() {
+        guard let activities = store.view.activities, store.view.owner?.claim != activities.record.epoch else { return }
+        broke("C17", "activities of epoch \(activities.record.epoch) stand, which is over")
+    }
+
+    /// A core that is busy is not told to stop because of a request that does not insist.
+    private mutating func judgeStop(of number: Int, under epoch: Revision) {
+        let request = participants[number].machine.core?.request
+        guard request?.reason == .handover || request?.reason == .bound, store.view.handover?.record.insists != true,
+            let last = store.view.activities(of: epoch)?.last, last.latestEnd > now
+        else { return }
+        broke("C17", "the core of participant \(number) is busy, and told to stop")
+    }
+
     /// The end of an ownership is enforced only where its holder was silent, or had its time to stop.
-    private mutating func judgeNeed(toEnd owner: Standing<OwnerRecord>, by number: Int) {
+    private mutating func judgeNeed(toEnd owner: Standing<OwnerRecord>, _ before: OwnershipView, by number: Int) {
         guard owner.record.state != .stopping, let holder = holder(of: owner), participants[holder].canRun else {
             return
         }
         if participants[holder].runs >= Self.settled {
             broke(
-                "C3", "participant \(number) ends the ownership of \(holder), which could run and was not told to stop")
+                "C17", "participant \(number) ends the ownership of \(holder), which could run and was not told to stop"
+            )
         }
+        guard before.activities(of: owner.claim) != nil, before.handover?.record.insists != true,
+            requestAge < Self.activityBound
+        else { return }
+        if let challenge = before.challenge, challenge.record.claim == owner.claim {
+            let answer = before.answer.flatMap { $0.record.claim == owner.claim ? $0.record.challenge : nil }
+            if answer ?? .zero < challenge.record.first ?? challenge.revision { return }
+        }
+        broke("C17", "participant \(number) ends the ownership of \(holder), which is busy and has answered")
     }
 
     /// An owner that was asked is killed or fenced no earlier than at its deadline.

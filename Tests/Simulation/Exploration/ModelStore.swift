@@ -13,6 +13,13 @@ struct ModelStore {
         view.apply(Snapshot(revision: revision, entries: Array(entries.values)))
     }
 
+    /// What a participant makes of it that sees entries differently; one that it does not see is nil.
+    func view(_ seen: (Entry) -> Entry?) -> OwnershipView {
+        var view = OwnershipView()
+        view.apply(Snapshot(revision: revision, entries: entries.values.compactMap(seen)))
+        return view
+    }
+
     /// Commits a transaction, and returns whether its guards held.
     mutating func commit(_ transaction: Transaction, of session: SessionID) -> Bool {
         guard transaction.guards.allSatisfy(holds) else { return false }
