@@ -1,4 +1,5 @@
 public import CoreAPI
+public import Platform
 
 /// The expensive part of an application, of which only one runs at a time: a SIP or a messaging stack.
 ///
@@ -15,6 +16,69 @@ public protocol Core: Sendable {
 
     /// Disconnects. Called after `iterate` has returned, and also after a `start` that threw.
     func stop() async
+
+    /// Disconnects, and is told why. The default calls ``stop()``.
+    ///
+    /// Except for ``StopRequest/Reason/superseded``, and where its session has ended, its store takes its writes until this has
+    /// returned, or ``CoordinationOptions/stopTimeout`` has passed.
+    ///
+    /// Source: contract C18.
+    func stop(_ request: StopRequest) async
+}
+
+extension Core {
+    public func stop(_ request: StopRequest) async { await stop() }
+}
+
+/// Why a core is to stop.
+///
+/// Source: contract C18.
+public struct StopRequest: Hashable, Sendable {
+    /// Why a core is to stop. New ones may be added.
+    public struct Reason: Hashable, Sendable, CustomStringConvertible {
+        private enum Name: String, Hashable, Sendable {
+            case handover, insisted, served, budget, bound, superseded, closing, failed
+        }
+
+        private let name: Name
+
+        private init(_ name: Name) {
+            self.name = name
+        }
+
+        public var description: String { name.rawValue }
+
+        /// A Main asked for ownership; ``StopRequest/requester`` is its name.
+        public static let handover = Reason(.handover)
+        /// A Main asked for ownership and does not wait for activities; ``StopRequest/requester`` is its name.
+        public static let insisted = Reason(.insisted)
+        /// No call in the group waits for a message any more.
+        public static let served = Reason(.served)
+        /// The Executor's budget is used up.
+        public static let budget = Reason(.budget)
+        /// The bound of the last open activity has passed; ``StopRequest/activity`` is that one.
+        public static let bound = Reason(.bound)
+        /// A newer epoch owns: the core's store refuses its writes already.
+        public static let superseded = Reason(.superseded)
+        /// The participant closes.
+        public static let closing = Reason(.closing)
+        /// The core failed or ended by itself, or the group cannot be followed any more.
+        public static let failed = Reason(.failed)
+    }
+
+    /// Why the core is to stop.
+    public let reason: Reason
+    /// The name of the Main that asked; nil when none did.
+    public let requester: String?
+    /// The activity whose bound has passed; nil when that is not the reason.
+    public let activity: Activity?
+
+    /// Makes a request. Participants make it for their cores; tests of a core make their own.
+    public init(_ reason: Reason, by requester: String? = nil, activity: Activity? = nil) {
+        self.reason = reason
+        self.requester = requester
+        self.activity = activity
+    }
 }
 
 /// The context of a running core. There is no other way for it to reach the group.
@@ -31,6 +95,8 @@ public struct CoreContext: Sendable {
     /// Whether the core runs for a Main or for an Executor.
     public let role: SessionRole
 
+    /// The clock that the beginning of an activity is told by.
+    let clock: any TimeSource
     let acceptMessage: @Sendable (InboxMessage) async throws(SharedCoreError) -> DeliveryResult
     let reportProblem: @Sendable (String) async -> Void
 
@@ -44,13 +110,14 @@ public struct CoreContext: Sendable {
 
     /// Makes a context. Participants make it for their cores; tests of a core make their own.
     public init(
-        store: any SharedStore, epoch: Revision, role: SessionRole,
+        store: any SharedStore, epoch: Revision, role: SessionRole, clock: any TimeSource = SystemClock(),
         acceptMessage: @escaping @Sendable (InboxMessage) async throws(SharedCoreError) -> DeliveryResult,
         reportProblem: @escaping @Sendable (String) async -> Void
     ) {
         self.store = store
         self.epoch = epoch
         self.role = role
+        self.clock = clock
         self.acceptMessage = acceptMessage
         self.reportProblem = reportProblem
     }
@@ -93,5 +160,84 @@ extension CoreContext {
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded.
     public func leaveCriticalSection() async throws(SharedCoreError) {
         _ = try await store.commit(CriticalRecord.leaving(epoch))
+    }
+}
+
+extension CoreContext {
+    /// Begins work that a Main's request for hand-over waits for, and that keeps an Executor's core past its budget.
+    ///
+    /// It is open until ``OpenActivity/end()``, until the owner's session ends, or until its bound has passed. One that is open
+    /// already is not begun anew: the call gives that one, with its bound as it stands.
+    ///
+    /// Source: contract C17.
+    ///
+    /// - Parameters:
+    ///   - kind: What it is, and with that its bound.
+    ///   - id: Which one it is, for people and for the application: 1 to 128 bytes of UTF-8.
+    ///   - expectedEnd: In what time it is expected to end, for people; nil where that is not known.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when a request for hand-over is pending, or when the core is superseded;
+    ///   ``SharedCoreError/Code/limitExceeded`` when 16 are open; ``SharedCoreError/Code/invalidArgument`` for an id, a name or a
+    ///   bound that breaks its rule.
+    public func begin(
+        _ kind: Activity.Kind, id: String, expectedEnd: Duration? = nil
+    ) async throws(SharedCoreError) -> OpenActivity {
+        let now = clock.now()
+        let activity = Activity(kind, id: id, begun: now, expectedEnd: expectedEnd.map { now.advanced(by: $0) })
+        if let problem = activity.problem {
+            throw SharedCoreError(.invalidArgument, problem, at: OwnershipKey.activities.text)
+        }
+        let present = try await changeActivities { standing throws(SharedCoreError) in
+            let open = ActivitiesRecord.open(under: epoch, in: standing)
+            if open.contains(where: { $0.isSameWork(as: activity) }) { return nil }
+            guard open.count < ActivitiesRecord.maximumCount else {
+                throw SharedCoreError(
+                    .limitExceeded, "At most \(ActivitiesRecord.maximumCount) activities of an owner are open at once.",
+                    at: OwnershipKey.activities.text)
+            }
+            return ActivitiesRecord.beginning(activity, under: epoch, beside: standing)
+        }
+        let open = ActivitiesRecord.open(under: epoch, in: present)
+        return OpenActivity(activity: open.first { $0.isSameWork(as: activity) } ?? activity, context: self)
+    }
+
+    /// Commits what is to be changed about the activities, anew where another call of this core was faster.
+    ///
+    /// - Parameter change: The transaction; nil when there is nothing to change.
+    /// - Returns: What stood before.
+    fileprivate func changeActivities(
+        _ change: (Standing<ActivitiesRecord>?) throws(SharedCoreError) -> Transaction?
+    ) async throws(SharedCoreError) -> Standing<ActivitiesRecord>? {
+        var consistency = ReadConsistency.causal
+        while true {
+            let entry = try await store.get(OwnershipKey.activities, consistency: consistency)
+            let standing = entry.map { Standing<ActivitiesRecord>($0) }
+            guard let transaction = try change(standing) else { return standing }
+            do throws(SharedCoreError) {
+                _ = try await store.commit(transaction)
+                return standing
+            } catch {
+                guard error.guardFailure?.condition.key == OwnershipKey.activities else { throw error }
+                consistency = .linearizable
+            }
+        }
+    }
+}
+
+/// An activity that a core has begun.
+///
+/// Source: contract C17.
+public struct OpenActivity: Sendable {
+    /// What it is.
+    public let activity: Activity
+
+    fileprivate let context: CoreContext
+
+    /// Ends the activity. One that has ended stays so.
+    ///
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded: its activities are over then.
+    public func end() async throws(SharedCoreError) {
+        _ = try await context.changeActivities { standing throws(SharedCoreError) in
+            ActivitiesRecord.ending(activity, under: context.epoch, beside: standing)
+        }
     }
 }

@@ -14,7 +14,7 @@ public import CoreAPI
 /// twice as long with each failure in a row, 30 s at most. It ends the Main when it fails ten times in a row without having
 /// run for 30 s, or when its `iterate` returns by itself; ``waitUntilEnded()`` tells.
 ///
-/// Source: contract C2, C3, C8, C14.
+/// Source: contract C2, C3, C8, C14, C17.
 public final class MainParticipant: Sendable {
     private let participant: Participant
 
@@ -53,6 +53,8 @@ public final class MainParticipant: Sendable {
     ///
     /// - Parameters:
     ///   - takingOver: Whether another Main that owns is asked to hand over, and fenced if it does not.
+    ///   - insisting: Whether the owner's activities are interrupted. Otherwise they are waited for, each for its bound at most
+    ///     (contract C17). A Main that waits already insists when this is called again.
     ///   - reporting: Told why it waits, each time that this is another reason: until the core runs, and again when it does
     ///     not run any more, until this Main ends. Called on the participants' thread: it must return at once. It is kept
     ///     until then, and must not keep this Main.
@@ -62,10 +64,11 @@ public final class MainParticipant: Sendable {
     ///   ``CoordinationOptions/handoverTimeout``; ``CoordinationError/Code/cancelled`` and
     ///   ``CoordinationError/Code/closed``.
     public func start(
-        takingOver: Bool = false, reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil
+        takingOver: Bool = false, insisting: Bool = false, reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil
     ) async throws(CoordinationError) {
         try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
-            try await participant.startMain(takingOver: takingOver, reporting: reporting)
+            try await participant.startMain(
+                takingOver: takingOver, insisting: insisting, reporting: reporting)
         }
     }
 

@@ -19,24 +19,26 @@ extension SharedStore {
     ///   - options: Deadlines and lifetimes, the same in all processes of the group.
     ///   - environment: What it has of the machine around it: clock, process control, witness, chance.
     ///   - takingOver: Whether another Main that owns is asked to hand over, and fenced if it does not.
-    ///   - reporting: Told why it waits, as in ``MainParticipant/start(takingOver:reporting:)``.
+    ///   - insisting: Whether the owner's activities are interrupted, instead of waited for.
+    ///   - reporting: Told why it waits, as in ``MainParticipant/start(takingOver:insisting:reporting:)``.
     ///   - core: Makes the core for each ownership.
     ///   - body: What the application does while it owns, in a task of its own.
     /// - Returns: What `body` returned.
-    /// - Throws: What `body` throws; before it begins, what ``MainParticipant/start(takingOver:reporting:)`` throws, and
+    /// - Throws: What `body` throws; before it begins, what ``MainParticipant/start(takingOver:insisting:reporting:)`` throws, and
     ///   ``SharedCoreError/Code/invalidArgument`` for a handle of another role. When the Main ends by itself:
     ///   ``CoordinationError/Code/coreFailed``, ``CoordinationError/Code/superseded`` or
     ///   ``CoordinationError/Code/fenced``.
     public func withMain<Value: Sendable>(
         options: CoordinationOptions = CoordinationOptions(),
         environment: CoordinationEnvironment = CoordinationEnvironment(), takingOver: Bool = false,
-        reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil, core: @escaping @Sendable () -> any Core,
+        insisting: Bool = false, reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil,
+        core: @escaping @Sendable () -> any Core,
         _ body: @escaping @Sendable (MainParticipant) async throws -> Value
     ) async throws -> Value {
         try await closing { () async throws in
             let main = try MainParticipant(of: self, options: options, environment: environment, core: core)
             do {
-                try await main.start(takingOver: takingOver, reporting: reporting)
+                try await main.start(takingOver: takingOver, insisting: insisting, reporting: reporting)
                 let value = try await main.run(body)
                 await main.stop()
                 return value

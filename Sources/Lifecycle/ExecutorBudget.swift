@@ -4,8 +4,9 @@ public import CoreAPI
 ///
 /// It is told once that its time is nearly over and killed when it is; it is killed at once when it has more memory than it
 /// may. When its host stops, it is told at once and has as long as after any warning, but never longer than its own time.
+/// While its core is busy it has until that is over in place of its own time, and is told then.
 ///
-/// Source: contract P11.
+/// Source: contract P11, C17.
 public struct ExecutorBudget: Sendable {
     /// The kind of event.
     public enum Event: Hashable, Sendable {
@@ -13,6 +14,8 @@ public struct ExecutorBudget: Sendable {
         case time
         /// It has this much memory of its own, in bytes.
         case memory(UInt64)
+        /// Its core is busy until this moment at most; nil when it is not any more.
+        case busy(until: BootInstant?)
         /// Its host stops.
         case stop
     }
@@ -32,12 +35,14 @@ public struct ExecutorBudget: Sendable {
     /// Why it was killed, when it was.
     public private(set) var killing: BudgetReason?
 
-    private let warningAt: BootInstant
+    private let start: BootInstant
+    private var warningAt: BootInstant
     private var killingAt: BootInstant
     private var killingReason = BudgetReason.time
 
     public init(_ limits: ExecutorLimits, startedAt start: BootInstant) {
         self.limits = limits
+        self.start = start
         warningAt = start.advanced(by: limits.warning)
         killingAt = start.advanced(by: limits.budget)
     }
@@ -58,6 +63,11 @@ public struct ExecutorBudget: Sendable {
             guard let limit = limits.memory, count > limit else { break }
             killing = .memory(count)
             return [.kill(.memory(count))]
+        case .busy(let until):
+            // One that was told to end is not granted more.
+            guard warning == nil else { break }
+            warningAt = max(start.advanced(by: limits.warning), until ?? now)
+            killingAt = max(start.advanced(by: limits.budget), warningAt.advanced(by: limits.grace))
         case .stop:
             let end = now.advanced(by: limits.grace)
             if end < killingAt {

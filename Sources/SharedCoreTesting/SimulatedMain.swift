@@ -15,14 +15,16 @@ public final class SimulatedMain: SimulatedParticipant {
 
     /// Starts it, and lets time pass until it owns and its core runs.
     ///
-    /// - Throws: What `MainParticipant.start(takingOver:reporting:)` throws.
-    public func start(takingOver: Bool = false) async throws {
-        try await starting(takingOver: takingOver).value
+    /// - Throws: What `MainParticipant.start(takingOver:insisting:reporting:)` throws.
+    public func start(takingOver: Bool = false, insisting: Bool = false) async throws {
+        try await starting(takingOver: takingOver, insisting: insisting).value
     }
 
     /// Begins to start it.
-    public func starting(takingOver: Bool = false) -> SimulatedRun<Void> {
-        process.run { [participant] in try await participant.start(takingOver: takingOver) }
+    public func starting(takingOver: Bool = false, insisting: Bool = false) -> SimulatedRun<Void> {
+        process.run { [participant] in
+            try await participant.start(takingOver: takingOver, insisting: insisting)
+        }
     }
 
     /// Stops it, and lets time pass until it has released.

@@ -106,6 +106,17 @@ struct CoreRunPolicyTests {
         #expect(policy.decide(openUntil: nil, at: after(400)) == .run(until: after(650)))
         #expect(policy.decide(openUntil: nil, at: after(650)) == .done)
     }
+
+    @Test("C17: it runs while an activity is open, past its budget too; a bound that has passed keeps nothing")
+    func runsWhileAnActivityIsOpen() {
+        var policy = policy()
+        let bound = after(600_000)
+        #expect(policy.decide(openUntil: nil, busyUntil: bound, at: after(100)) == .run(until: bound))
+        #expect(policy.decide(openUntil: nil, busyUntil: bound, at: after(10_000)) == .run(until: bound))
+        #expect(policy.decide(openUntil: nil, at: after(10_001)) == .run(until: after(10_251)))
+        #expect(policy.decide(openUntil: after(20_000), busyUntil: bound, at: after(40_000)) == .run(until: bound))
+        #expect(policy.decide(openUntil: nil, busyUntil: bound, at: bound) == .spent)
+    }
 }
 
 /// One call's wait, step by step.

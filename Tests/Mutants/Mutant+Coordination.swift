@@ -36,6 +36,15 @@ extension Mutant {
                 transaction.guards.removeAll { !$0.isEpoch(of: "ownership/owner") }
             }
         },
+        Mutant("forgets activities", caughtBy: "C17") { damage in
+            damage.losing("ownership/activities")
+        },
+        Mutant("lets activities begin at any time", caughtBy: "C17") { damage in
+            damage.writing { transaction in
+                guard transaction.operations.contains(where: { $0.puts("ownership/activities") }) else { return }
+                transaction.guards.removeAll { !$0.isEpoch(of: "ownership/owner") }
+            }
+        },
         Mutant("lets superseded cores write", caughtBy: "C3", "C4") { damage in
             damage.writing { $0.guards.removeAll { $0.isEpoch(of: "ownership/owner") } }
         },

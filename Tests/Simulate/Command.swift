@@ -7,6 +7,7 @@ struct Command {
         usage: sharedcore-simulate [--schedules N] [--first SEED] [--workers N]   run schedules, judge, count
                sharedcore-simulate --seed SEED [--mutant NAME] [--whole]          tell the story of one, shrunk when it fails
                sharedcore-simulate --mutants [--schedules N]                      how many schedules each mutant survives
+               sharedcore-simulate --explore [--mutants] [--states N]             explore every state of small groups
                sharedcore-simulate --transitions [--schedules N]                  list the transitions that were taken
 
         """
@@ -19,6 +20,8 @@ struct Command {
     var isWhole = false
     var triesMutants = false
     var listsTransitions = false
+    var explores = false
+    var states = 5_000_000
 
     init(_ arguments: [String]) throws(CommandLineProblem) {
         var rest = arguments[...]
@@ -37,11 +40,13 @@ struct Command {
             case "--whole": isWhole = true
             case "--mutants": triesMutants = true
             case "--transitions": listsTransitions = true
+            case "--explore": explores = true
+            case "--states": states = Int(clamping: try number(of: option))
             case "--mutant":
-                guard let name = rest.popFirst(), let known = Mutant.all.first(where: { $0.name == name }) else {
+                guard let name = rest.popFirst(), let known = Mutant.every.first(where: { $0.name == name }) else {
                     throw CommandLineProblem(
                         sentence: "--mutant takes one of these names:\n"
-                            + Mutant.all.map { "  " + $0.name }.joined(separator: "\n"))
+                            + Mutant.every.map { "  " + $0.name }.joined(separator: "\n"))
                 }
                 mutant = known
             default: throw CommandLineProblem(sentence: "“\(option)” is no option.")
@@ -52,6 +57,7 @@ struct Command {
     /// Gives whether all is well.
     func run() async -> Bool {
         if let seed { return tell(seed) }
+        if explores { return triesMutants ? exploreMutants() : explore() }
         if triesMutants { return await tryMutants() }
         let report = await campaign(schedules ?? 100_000)
         if listsTransitions {

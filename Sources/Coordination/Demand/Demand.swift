@@ -59,9 +59,9 @@ package struct Demand: Sendable {
 }
 
 /// How long an Executor's core runs: while any call waits for a message that is not there, and a little longer, within
-/// the process's budget.
+/// the process's budget. While an activity is open it runs in any case.
 ///
-/// Source: contract C9.
+/// Source: contract C9, C17.
 package struct CoreRunPolicy: Hashable, Sendable {
     package enum Decision: Hashable, Sendable {
         /// The core goes on; the question is due again at this moment.
@@ -90,13 +90,18 @@ package struct CoreRunPolicy: Hashable, Sendable {
     ///   - openUntil: The latest deadline of the calls that wait; nil when none does.
     ///   - change: The last commit with which a message or an expectation came or went. While they come and go, it is
     ///     not quiet.
-    package mutating func decide(openUntil: BootInstant?, lastChange change: Revision = .zero, at now: BootInstant)
-        -> Decision
-    {
+    ///   - busyUntil: When the bound of the last open activity passes; nil when none is open.
+    package mutating func decide(
+        openUntil: BootInstant?, lastChange change: Revision = .zero, busyUntil: BootInstant? = nil, at now: BootInstant
+    ) -> Decision {
         let end = start.advanced(by: budget)
         if change > lastChange {
             lastChange = change
             quietSince = nil
+        }
+        if let busyUntil, now < busyUntil {
+            quietSince = nil
+            return .run(until: busyUntil)
         }
         guard now < end else { return .spent }
         if let openUntil {

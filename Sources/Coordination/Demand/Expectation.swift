@@ -34,7 +34,7 @@ package struct Expectation: StoredRecord {
 }
 
 extension Expectation {
-    package init(reading reader: inout ByteReader) throws(ByteCodingError) {
+    package init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError) {
         bootID = BootID(high: try reader.word(), low: try reader.word())
         deadline = try reader.instant()
     }

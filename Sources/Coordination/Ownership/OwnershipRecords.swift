@@ -10,6 +10,8 @@ package enum OwnershipKey {
     package static let handover: Key = ".sharedcore/ownership/handover"
     /// The critical section that the owner is in.
     package static let critical: Key = ".sharedcore/ownership/critical"
+    /// The work in progress that keeps the owner's core.
+    package static let activities: Key = ".sharedcore/ownership/activities"
     /// The last challenge to a holder of something that others wait for.
     package static let challenge: Key = ".sharedcore/ownership/challenge"
     /// The last answer to a challenge.
@@ -35,7 +37,7 @@ package struct OwnerRecord: StoredRecord {
 }
 
 extension OwnerRecord {
-    package init(reading reader: inout ByteReader) throws(ByteCodingError) {
+    package init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError) {
         role = SessionRole(rawValue: try reader.text())
         guard let state = OwnerState(rawValue: try reader.byte()) else { throw .malformed }
         self.state = state
@@ -71,19 +73,25 @@ package struct HandoverRecord: StoredRecord {
     /// The process of the Main, to be looked at where it does not answer; one without a process where that is not
     /// known.
     package var process = ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: 0, startTime: 0)
+    /// Whether the owner's activities do not hold it up. Layout 2.
+    package var insists = false
+
+    package static let newestLayout: UInt8 = 2
+    package var layout: UInt8 { insists ? 2 : 1 }
 
     package static let unreadable = HandoverRecord(
         name: "", askedAt: BootInstant(nanoseconds: 0), deadline: .zero, takesOverMain: false)
 }
 
 extension HandoverRecord {
-    package init(reading reader: inout ByteReader) throws(ByteCodingError) {
+    package init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError) {
         name = try reader.text()
         askedAt = try reader.instant()
         deadline = try reader.duration()
         takesOverMain = try reader.flag()
         isKilling = try reader.flag()
         process = try reader.process()
+        insists = layout >= 2 ? try reader.flag() : false
     }
 
     package func write(into writer: inout ByteWriter) {
@@ -93,6 +101,7 @@ extension HandoverRecord {
         writer.flag(takesOverMain)
         writer.flag(isKilling)
         writer.process(process)
+        if layout >= 2 { writer.flag(insists) }
     }
 }
 
@@ -107,7 +116,7 @@ package struct ChallengeRecord: StoredRecord {
 }
 
 extension ChallengeRecord {
-    package init(reading reader: inout ByteReader) throws(ByteCodingError) {
+    package init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError) {
         claim = try reader.revision()
         first = try reader.optional { reader throws(ByteCodingError) in try reader.revision() }
     }
@@ -129,7 +138,7 @@ package struct AnswerRecord: StoredRecord {
 }
 
 extension AnswerRecord {
-    package init(reading reader: inout ByteReader) throws(ByteCodingError) {
+    package init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError) {
         claim = try reader.revision()
         challenge = try reader.revision()
     }
@@ -156,7 +165,7 @@ package struct CriticalRecord: StoredRecord {
 }
 
 extension CriticalRecord {
-    package init(reading reader: inout ByteReader) throws(ByteCodingError) {
+    package init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError) {
         epoch = try reader.revision()
         bound = try reader.duration()
     }
@@ -194,6 +203,7 @@ package struct OwnershipView: Hashable, Sendable {
     package private(set) var owner: Standing<OwnerRecord>?
     package private(set) var handover: Standing<HandoverRecord>?
     package private(set) var critical: Standing<CriticalRecord>?
+    package private(set) var activities: Standing<ActivitiesRecord>?
     package private(set) var challenge: Standing<ChallengeRecord>?
     package private(set) var answer: Standing<AnswerRecord>?
 
@@ -224,9 +234,18 @@ package struct OwnershipView: Hashable, Sendable {
         case OwnershipKey.owner: owner = entry.map(Standing.init)
         case OwnershipKey.handover: handover = entry.map(Standing.init)
         case OwnershipKey.critical: critical = entry.map(Standing.init)
+        case OwnershipKey.activities: activities = entry.map(Standing.init)
         case OwnershipKey.challenge: challenge = entry.map(Standing.init)
         case OwnershipKey.answer: answer = entry.map(Standing.init)
         default: break
         }
+    }
+}
+
+extension OwnershipView {
+    /// The activities of an ownership; nil when none is open.
+    package func activities(of epoch: Revision) -> ActivitiesRecord? {
+        guard let record = activities?.record, record.epoch == epoch, !record.activities.isEmpty else { return nil }
+        return record
     }
 }

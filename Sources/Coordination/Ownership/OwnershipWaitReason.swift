@@ -1,14 +1,17 @@
 public import CoreAPI
 
-/// Why a participant that wants the core does not run it yet: what ``MainParticipant/start(takingOver:reporting:)`` and
+/// Why a participant that wants the core does not run it yet: what
+/// ``MainParticipant/start(takingOver:insisting:reporting:)`` and
 /// ``ExecutorParticipant/message(forCallID:timeout:insisting:reporting:)`` tell while they wait.
 ///
-/// Source: contract C3, C6, C8, C14.
+/// Source: contract C3, C6, C8, C14, C17.
 public enum OwnershipWaitReason: Hashable, Sendable {
     /// The owner was asked to hand over, and has this long from the request.
     case handover(by: GroupOwner, timeout: Duration)
     /// The owner was asked and finishes a critical section first; this long from the request is granted to it.
     case criticalSection(of: GroupOwner, timeout: Duration)
+    /// The owner was asked and is busy; this long from the request is granted to it while it answers challenges.
+    case activity([Activity], of: GroupOwner, atMost: Duration)
     /// The owner did not let go in time and is killed; its session's end is awaited.
     case end(ofKilled: GroupOwner)
     /// The owner was challenged and has not answered yet.
@@ -32,6 +35,10 @@ public enum OwnershipWaitReason: Hashable, Sendable {
         case .criticalSection(let owner, let limit):
             "waiting for \(owner.title) to finish a critical section and hand over, "
                 + "\(limit.wholeMilliseconds) ms at most"
+        case .activity(let activities, let owner, let limit):
+            "waiting for \(owner.title), which is busy with "
+                + activities.map { $0.describe() }.joined(separator: ", ")
+                + ", \(limit.wholeMilliseconds) ms at most"
         case .end(let owner): "waiting for the end of \(owner.title), which did not hand over in time and is killed"
         case .answer(let owner): "waiting for \(owner.title) to answer a challenge"
         case .owner(let owner): "waiting for \(owner.title), which owns the core"
@@ -93,7 +100,12 @@ extension OwnershipMachine {
 
     private func handover(by standing: Standing<OwnerRecord>) -> OwnershipWaitReason {
         let owner = GroupOwner(standing)
-        let counted = handoverWait.flatMap { $0.epoch == standing.claim ? max($0.limit, $0.stopLimit ?? .zero) : nil }
+        let wait = handoverWait.flatMap { $0.epoch == standing.claim ? $0 : nil }
+        if let activities = activities(holdingUp: standing, after: wait?.patience.elapsed ?? .zero) {
+            return .activity(
+                activities.activities, of: owner, atMost: activities.bound + handoverLimit(of: standing))
+        }
+        let counted = wait.map { max($0.limit, $0.stopLimit ?? .zero) }
         let limit = max(counted ?? .zero, handoverLimit(of: standing))
         let isInSection = view.critical?.record.epoch == standing.claim
         return isInSection ? .criticalSection(of: owner, timeout: limit) : .handover(by: owner, timeout: limit)

@@ -6,19 +6,25 @@ package protocol StoredRecord: Hashable, Sendable {
     /// and can be challenged away.
     static var unreadable: Self { get }
 
-    init(reading reader: inout ByteReader) throws(ByteCodingError)
+    /// The newest layout that this program reads; it reads all older ones, too.
+    static var newestLayout: UInt8 { get }
+    /// The oldest layout that says all that this record says: the one that is written, so that older programs read it.
+    var layout: UInt8 { get }
+
+    init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError)
     func write(into writer: inout ByteWriter)
 }
 
-/// The one layout that this program writes and reads.
-private let layoutVersion: UInt8 = 1
-
 extension StoredRecord {
+    package static var newestLayout: UInt8 { 1 }
+    package var layout: UInt8 { 1 }
+
     package init(bytes: [UInt8]) {
         do throws(ByteCodingError) {
             var reader = ByteReader(bytes)
-            guard try reader.byte() == layoutVersion else { throw .malformed }
-            self = try Self(reading: &reader)
+            let layout = try reader.byte()
+            guard layout >= 1, layout <= Self.newestLayout else { throw .malformed }
+            self = try Self(reading: &reader, layout: layout)
             try reader.finish()
         } catch {
             self = .unreadable
@@ -27,7 +33,7 @@ extension StoredRecord {
 
     package var bytes: [UInt8] {
         var writer = ByteWriter()
-        writer.byte(layoutVersion)
+        writer.byte(layout)
         write(into: &writer)
         return writer.bytes
     }

@@ -22,6 +22,7 @@ final class CoreRun: Sendable {
 
     /// The ownership that it runs under.
     let epoch: Revision
+    private let told = ToldRequest()
     private let task: Task<Void, Never>
 
     /// - Parameters:
@@ -38,6 +39,7 @@ final class CoreRun: Sendable {
         report: @escaping @Sendable (Report) async -> Void
     ) {
         epoch = context.epoch
+        let told = told
         task = Task.detached(executorPreference: executor) {
             do {
                 try await prepare()
@@ -47,21 +49,27 @@ final class CoreRun: Sendable {
                 return await report(.ended(problem: Task.isCancelled || isFenced() ? nil : Problem(text: "\(error)")))
             }
             starting()
-            let problem = await Self.run(core(), in: context, on: executor, isFenced: isFenced, report: report)
+            let problem = await Self.run(
+                core(), in: context, on: executor, isFenced: isFenced, told: told, report: report)
             finish()
             await report(.ended(problem: isFenced() ? nil : problem))
         }
     }
 
-    /// Tells the core to stop.
-    func stop() {
+    /// Tells the core to stop, and why. The first reason counts.
+    func stop(_ request: StopRequest) {
+        told.request.withLock { $0 = $0 ?? request }
         task.cancel()
+    }
+
+    private final class ToldRequest: Sendable {
+        let request = Mutex<StopRequest?>(nil)
     }
 
     /// Runs a core through its three calls. Gives the problem that ended it, if it was not told to stop.
     private static func run(
         _ core: any Core, in context: CoreContext, on executor: (any TaskExecutor)?, isFenced: @Sendable () -> Bool,
-        report: @Sendable (Report) async -> Void
+        told: ToldRequest, report: @Sendable (Report) async -> Void
     ) async -> Problem? {
         var failure: (any Error)?
         do {
@@ -80,7 +88,8 @@ final class CoreRun: Sendable {
         // Told before its stop, which may hang.
         if let problem, !isFenced() { await report(.failed(problem: problem)) }
         // A task of its own, because within a cancelled one a core could not wait for anything any more.
-        await Task(executorPreference: executor) { await core.stop() }.value
+        let request = told.request.withLock { $0 } ?? StopRequest(isFenced() ? .superseded : .failed)
+        await Task(executorPreference: executor) { await core.stop(request) }.value
         return problem
     }
 }

@@ -47,6 +47,8 @@ package struct Intentions: Sendable {
     /// How long it goes on when no call waits.
     private let linger: Duration
 
+    /// Whether a Main does not wait for the owner's activities.
+    package private(set) var insists = false
     /// What a Main wants; an Executor's wish comes from the calls that wait here.
     package private(set) var intent = Wish.nothing(because: .notStarted)
     /// The calls that a core here would help, and whether they insist on one.
@@ -83,8 +85,9 @@ package struct Intentions: Sendable {
     // MARK: - What the application asks
 
     /// A Main means to own.
-    package mutating func start(takingOver: Bool) {
+    package mutating func start(takingOver: Bool, insisting: Bool = false) {
         intent = takingOver ? .takeOver : .own
+        insists = insisting
         isSuperseded = false
         hasRun = false
         failuresInRow = 0
@@ -110,6 +113,7 @@ package struct Intentions: Sendable {
         if !isMain { failuresInRow = 0 }
         // Another Main is taken over from once, when it is said. One that is started later is not.
         if intent == .takeOver { intent = .own }
+        insists = false
     }
 
     /// A core failed: it is left alone for a while. A Main gives up when its first core could not start, which the caller of
@@ -166,7 +170,11 @@ package struct Intentions: Sendable {
     // MARK: - The wish
 
     /// What to wish now.
-    package mutating func wish(holding: Revision?, core: LocalCore?, at now: BootInstant) -> Wish {
+    ///
+    /// - Parameter activities: Those that are open under what is held.
+    package mutating func wish(
+        holding: Revision?, core: LocalCore?, activities: ActivitiesRecord? = nil, at now: BootInstant
+    ) -> Wish {
         policyIsDue = nil
         for (number, need) in needs where need.epoch != nil && need.epoch != holding { needs[number] = nil }
         if isClosing { return .nothing(because: .closes) }
@@ -183,7 +191,9 @@ package struct Intentions: Sendable {
         // Until the demand is known there is some: that of this participant.
         let isAwaited = needs.values.contains(where: \.insists) || demand == nil
         let openUntil = isAwaited ? BootInstant(nanoseconds: .max) : demand?.openUntil(after: now)
-        let decision = policy.decide(openUntil: openUntil, lastChange: demand?.revision ?? .zero, at: now)
+        let decision = policy.decide(
+            openUntil: openUntil, lastChange: demand?.revision ?? .zero, busyUntil: activities?.last?.latestEnd, at: now
+        )
         self.policy = policy
         switch decision {
         case .run(let until):
@@ -195,7 +205,7 @@ package struct Intentions: Sendable {
             return .nothing(because: .allServed)
         case .spent:
             isSpent = true
-            return .nothing(because: .budgetUsedUp(budget))
+            return .nothing(because: activities?.last.map { .boundPassed($0) } ?? .budgetUsedUp(budget))
         }
     }
 }

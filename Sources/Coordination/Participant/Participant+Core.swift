@@ -17,7 +17,7 @@ extension Participant {
         }
         let guarded = EpochGuardedStore(store: store, epoch: epoch, fenced: fenced)
         let context = CoreContext(
-            store: guarded, epoch: epoch, role: store.session.role,
+            store: guarded, epoch: epoch, role: store.session.role, clock: clock,
             acceptMessage: { [inbox] message throws(SharedCoreError) in
                 var transaction = Transaction()
                 try inbox.storeOperations(for: message, into: &transaction)
@@ -182,7 +182,10 @@ extension Participant {
 
     /// Tells the machine what this participant wants now.
     func decideWish(at now: BootInstant) {
-        machine.wish = intentions.wish(holding: machine.holding?.epoch, core: machine.core, at: now)
+        let activities = machine.holding.flatMap { machine.view.activities(of: $0.epoch) }
+        machine.wish = intentions.wish(
+            holding: machine.holding?.epoch, core: machine.core, activities: activities, at: now)
+        machine.insists = intentions.insists
         guard intentions.policy == nil else { return }
         demandWatch?.cancel()
         demandWatch = nil

@@ -35,10 +35,13 @@ extension Participant {
             startCore(under: epoch)
         case .stopCore(let epoch):
             stoppingSince = stoppingSince ?? clock.now()
-            if coreRun?.epoch == epoch { coreRun?.stop() }
+            if coreRun?.epoch == epoch { coreRun?.stop(machine.core?.request ?? StopRequest(.superseded)) }
         case .examine(let process, let claim):
             machine.examined(claim, isStopped: await environment.processes.isStopped(process))
         case .kill(let process, let epoch):
+            // This process may have been stopped since the end of the owner was announced: others have removed the request
+            // then, and the owner has gone on under another epoch.
+            try await look()
             let reason = await kill(process, of: epoch)
             machine.killEnded(epoch, impossible: reason, at: clock.now())
             try await look()
@@ -47,9 +50,11 @@ extension Participant {
 
     /// Kills the process of an owner, once it is proven to be that.
     ///
-    /// - Returns: Why that is not possible; nil when it was killed or has ended before.
+    /// - Returns: Why that is not possible; nil when it was killed, has ended before, or is not to be killed any more.
     private func kill(_ process: ProcessIdentity, of epoch: Revision) async -> String? {
-        guard let owner = machine.view.owner, owner.claim == epoch else { return nil }
+        guard let owner = machine.view.owner, owner.claim == epoch, let handover = machine.view.handover,
+            handover.session == store.session.id, handover.record.isKilling
+        else { return nil }
         let outcome = await environment.processes.kill(process) { [store] in
             // The least that any backend offers. The machine has compared the two, and both may be unknown.
             guard owner.record.processNamespace == ProcessIdentity.currentNamespace, owner.record.processNamespace != 0

@@ -4,7 +4,7 @@ internal import Mailboxes
 /// What a Main asks of its participant.
 extension Participant {
     func startMain(
-        takingOver: Bool, reporting: (@Sendable (OwnershipWaitReason) -> Void)?
+        takingOver: Bool, insisting: Bool = false, reporting: (@Sendable (OwnershipWaitReason) -> Void)?
     ) async throws(CoordinationError) {
         try guardOpen()
         do throws(SharedCoreError) {
@@ -13,7 +13,7 @@ extension Participant {
             throw failure(error)
         }
         let before = state
-        intentions.start(takingOver: takingOver)
+        intentions.start(takingOver: takingOver, insisting: insisting)
         machine.hasYielded = false
         // What is asked for anew is tried at once.
         machine.rest = nil

@@ -340,7 +340,7 @@ actor Participant {
         fault = error
         stoppingSince = stoppingSince ?? clock.now()
         troubleSince = troubleSince ?? clock.now()
-        coreRun?.stop()
+        coreRun?.stop(StopRequest(.failed))
     }
 
     /// Wakes the callers that wait for a change of this participant's own state.
@@ -371,7 +371,7 @@ actor Participant {
         // What is on its way to a store that does not answer must not keep the participant.
         attending?.cancel()
         preparation?.cancel()
-        coreRun?.stop()
+        coreRun?.stop(StopRequest(end == .closed ? .closing : .superseded))
         watch?.cancel()
         demandWatch?.cancel()
         alarm.stop()

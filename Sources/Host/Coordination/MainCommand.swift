@@ -19,6 +19,9 @@ struct MainCommand: HostCommand {
     @Flag(help: "Take over from another Main that owns.")
     var takeOver = false
 
+    @Flag(help: "Interrupt the owner's activities, instead of waiting for them.")
+    var insist = false
+
     func run(in context: CommandContext) async throws {
         let resolution = context.resolution
         let maildir = try resolution.maildir()
@@ -35,7 +38,7 @@ struct MainCommand: HostCommand {
             // Also while it runs: after a failure of its core it waits again.
             try await context.reportingWaits { reporting in
                 do {
-                    try await main.start(takingOver: takeOver, reporting: reporting)
+                    try await main.start(takingOver: takeOver, insisting: insist, reporting: reporting)
                 } catch let error as CoordinationError {
                     await stop(main)
                     throw CommandFailure(error)

@@ -17,7 +17,7 @@ struct StatusCommand: HostCommand {
         try await context.withReader(for: "status") { group in
             let overview = StatusOverview(
                 backend: backend, group: name, wakeUp: try context.wakeUpOfParticipants,
-                owner: try await GroupOwner.current(in: group),
+                owner: try await GroupOwner.current(in: group), activities: try await Activity.current(in: group),
                 host: try await HostOverview(of: group),
                 supervision: await SupervisionOverview(at: try context.resolution.runtimeDirectory()),
                 life: try await LifeOverview(of: group, levels: levels),
@@ -37,6 +37,7 @@ struct StatusOverview: Sendable {
     /// How a participant of this user is woken here; nil where only a trial would tell, which writes.
     let wakeUp: WakeUpMethod?
     let owner: GroupOwner?
+    let activities: [Activity]
     let host: HostOverview
     let supervision: SupervisionOverview
     let life: LifeOverview
@@ -45,13 +46,14 @@ struct StatusOverview: Sendable {
     let usage: StoreUsage?
     let clock: WallTime
 
-    /// `backend group wakeUp revision store{keys,bytes,names,nameBytes} owner{role,state,epoch,pid,since} sessions[] host{...}
-    /// pushes{...} main{...} applications[] serviceLevels{...} keepAlives[]`.
+    /// `backend group wakeUp revision store{keys,bytes,names,nameBytes} owner{role,state,epoch,pid,since} activities[] sessions[]
+    /// host{...} pushes{...} main{...} applications[] serviceLevels{...} keepAlives[]`.
     var json: JSONObject {
         [
             "backend": .text(backend), "group": .text(group), "wakeUp": .optional(wakeUp?.word),
             "revision": .natural(revision.rawValue), "store": usage.map { .object(json(of: $0)) } ?? .null,
             "owner": owner.map { .object(json(of: $0)) } ?? .null,
+            "activities": .array(activities.map { .object(json(of: $0)) }),
             "sessions": .array(sessions.map { .object(json(of: $0)) }),
             "host": host.json, "pushes": .object(host.pushes),
             "main": supervision.json, "applications": life.applicationsJSON, "serviceLevels": life.levelsJSON,
@@ -64,6 +66,17 @@ struct StatusOverview: Sendable {
             "role": .text(owner.role.rawValue), "state": .text(owner.state.description),
             "epoch": .natural(owner.epoch.rawValue), "pid": .integer(Int64(owner.process.pid)),
             "since": .optional(clock.text(of: owner.since, in: owner.process.bootID)),
+        ]
+    }
+
+    private func json(of activity: Activity) -> JSONObject {
+        let bootID = owner?.process.bootID
+        func text(_ instant: BootInstant?) -> JSONValue {
+            .optional(instant.flatMap { instant in bootID.flatMap { clock.text(of: instant, in: $0) } })
+        }
+        return [
+            "kind": .text(activity.kind.name), "id": .text(activity.id), "begun": text(activity.begun),
+            "expectedEnd": text(activity.expectedEnd), "latestEnd": text(activity.latestEnd),
         ]
     }
 
@@ -99,9 +112,14 @@ struct StatusOverview: Sendable {
                 "woken     \(wakeUp?.sentence ?? "in a way that only a participant finds out here")",
                 "revision  \(revision)",
             ]
-            + [store].compactMap(\.self) + ["owner     \(holder)", "sessions  \(sessions.count)"]
-        return (lines + sessions.map(line) + host.lines + supervision.lines + life.lines(sessions: sessions))
+            + [store].compactMap(\.self) + ["owner     \(holder)"] + activities.map { line(of: $0) }
+            + ["sessions  \(sessions.count)"]
+        return (lines + sessions.map { line(of: $0) } + host.lines + supervision.lines + life.lines(sessions: sessions))
             .joined(separator: "\n")
+    }
+
+    private func line(of activity: Activity) -> String {
+        "busy      \(ValueText.oneLine(activity.describe())), for \(clock.age(of: activity.begun))"
     }
 
     private func line(of session: Session) -> String {

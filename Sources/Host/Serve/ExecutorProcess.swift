@@ -20,6 +20,8 @@ final class ExecutorProcess: Sendable {
     private struct State {
         var budget: ExecutorBudget
         var mustStop = false
+        /// What its core is busy with, where that is news.
+        var busy: ExecutorBudget.Event?
     }
 
     /// What the thread that attends to it remembers.
@@ -114,6 +116,14 @@ final class ExecutorProcess: Sendable {
         bell.raise()
     }
 
+    /// Has its core have the time that it is busy for.
+    ///
+    /// - Parameter end: When that is over at the latest; nil when it is not busy.
+    func setBusy(until end: BootInstant?) {
+        state.withLock { $0.busy = .busy(until: end) }
+        bell.raise()
+    }
+
     /// Waits for its end.
     func end() async -> ExecutorEnd { await outcome.value() }
 
@@ -158,7 +168,12 @@ final class ExecutorProcess: Sendable {
 
     /// Tells the budget what happened, and does what it says.
     private func judge(_ attendance: inout Attendance) {
-        var events: [ExecutorBudget.Event] = [.time]
+        // What it is busy with comes first: its time may be over otherwise.
+        let busy = state.withLock { state in
+            defer { state.busy = nil }
+            return state.busy
+        }
+        var events: [ExecutorBudget.Event] = [busy, .time].compactMap(\.self)
         if !attendance.isStopping, state.withLock({ $0.mustStop }) {
             attendance.isStopping = true
             events.append(.stop)

@@ -48,6 +48,11 @@ final class ExecutorSlots: Sendable {
         for continuation in ready { continuation.resume(returning: true) }
     }
 
+    /// Takes a slot at once, also past the limit.
+    func takeAnyway() {
+        state.withLock { $0.taken += 1 }
+    }
+
     /// Changes the number of slots. Those that are taken stay so.
     func setLimit(_ limit: Int) {
         let ready = state.withLock { state in

@@ -17,6 +17,7 @@ struct HostRun: Sendable {
     private let maildir: PushMaildir?
     private let servers: [RequestServer]
     private let supervisor: MainSupervisor?
+    private let group: any SharedGroup
     private let stopping = StopSignal()
 
     /// Becomes the host of the group.
@@ -24,6 +25,7 @@ struct HostRun: Sendable {
         _ group: any SharedGroup, settings: ExecutorSettings, cage: MemoryCage?, context: CommandContext,
         global: GlobalOptions
     ) async throws {
+        self.group = group
         let process = ProcessIdentity.current.pid
         notifier = ServiceNotifier(environment: context.resolution.environment, process: process)
         let report = HostReport(to: context.output)
@@ -126,6 +128,7 @@ struct HostRun: Sendable {
                 group.addTask { await reload.run() }
                 group.addTask { await keepAlive() }
                 group.addTask { await maildir?.run() }
+                group.addTask { await followActivities() }
                 do {
                     try await host.run()
                 } catch {
@@ -152,6 +155,25 @@ struct HostRun: Sendable {
         supervisor?.end()
         for server in servers { server.stop() }
         host.stop()
+    }
+
+    /// Tells the host what the owner of the core is busy with.
+    private func followActivities() async {
+        do throws(SharedCoreError) {
+            let watch = try await group.watch([OwnershipKey.path], from: .snapshot)
+            var view = OwnershipView()
+            while !Task.isCancelled, let event = try await watch.next() {
+                view.apply(event)
+                let activities = view.owner.flatMap { view.activities(of: $0.claim) }?.activities ?? []
+                await host.note(activities, of: view.owner?.record.process)
+            }
+            watch.cancel()
+        } catch {
+            guard !stopping.isRaised, error.code != .cancelled else { return }
+            logger.warning(
+                "the owner's activities are not seen any more, so Executors that are busy have only their budget: \(error.sentence)"
+            )
+        }
     }
 
     /// Tells the service manager that the host is alive: it is the host's own actor that answers.

@@ -20,7 +20,18 @@ actor PushHost {
     private let stopping = StopSignal()
 
     private var settings: ExecutorSettings
-    private var executors: [Int: (callID: CallID, process: ExecutorProcess)] = [:]
+    private struct Running {
+        let callID: CallID
+        let process: ExecutorProcess
+        /// Until when its core is busy; nil when it is not.
+        var busyUntil: BootInstant?
+        /// Whether a call is open in it: then it takes no slot.
+        var isInCall = false
+    }
+
+    private var executors: [Int: Running] = [:]
+    /// The process of the owner of the core, and what it is busy with.
+    private var owner: (process: ProcessIdentity, activities: [Activity])?
     private var startCount = 0
     private var retrying = 0
     /// Why it cannot go on.
@@ -94,7 +105,33 @@ actor PushHost {
     }
 
     private func stopExecutors() {
-        for (_, process) in executors.values { process.stop() }
+        for executor in executors.values { executor.process.stop() }
+    }
+
+    /// Takes in what the owner of the core is busy with.
+    ///
+    /// Its Executor has until the last bound in place of its budget. While it has an open call, it takes no slot: pushes that
+    /// come meanwhile are served by its core, and have Executors of their own.
+    func note(_ activities: [Activity], of process: ProcessIdentity?) {
+        owner = process.map { ($0, activities) }
+        for key in executors.keys { grantTime(to: key) }
+    }
+
+    private func grantTime(to key: Int) {
+        guard let executor = executors[key] else { return }
+        let activities = owner.flatMap { $0.process == executor.process.process ? $0.activities : nil } ?? []
+        let end = activities.map(\.latestEnd).max()
+        if end != executor.busyUntil {
+            executors[key]?.busyUntil = end
+            executor.process.setBusy(until: end)
+        }
+        setInCall(activities.contains { $0.kind == .call }, key)
+    }
+
+    private func setInCall(_ isInCall: Bool, _ key: Int) {
+        guard let executor = executors[key], executor.isInCall != isInCall else { return }
+        executors[key]?.isInCall = isInCall
+        if isInCall { slots.giveBack() } else { slots.takeAnyway() }
     }
 
     private func takePushes(in group: inout DiscardingTaskGroup) async throws(SharedCoreError) {
@@ -182,10 +219,13 @@ actor PushHost {
         // Not by its number, which another one may have before this end is heard of.
         startCount += 1
         let key = startCount
-        executors[key] = (callID, executor)
+        executors[key] = Running(callID: callID, process: executor)
+        grantTime(to: key)
         tell(.started(callID: callID.text, pid: pid, attempt: attempt))
         if stopping.isRaised { executor.stop() }
         let end = await executor.end()
+        // The slot is given back by the one that took it.
+        setInCall(false, key)
         executors[key] = nil
         tell(.ended(callID: callID.text, pid: pid, end))
         return Attempt(verdict: end.verdict, reason: end.description, isOutage: end.isOutage)

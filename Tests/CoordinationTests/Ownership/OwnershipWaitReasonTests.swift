@@ -66,6 +66,23 @@ struct OwnershipWaitReasonTests {
         #expect(last.waiting?.describe().contains("(epoch 7, stopping)") == true)
     }
 
+    @Test("C17: a Main that has asked waits for the owner's activities, unless it insists or the owner stops")
+    func activity() {
+        let call = Activity(.call, id: "a84b", begun: start)
+        let record = ActivitiesRecord(epoch: Revision(rawValue: 7), activities: [call])
+        let activities = entry(OwnershipKey.activities, record, by: other, claim: 9)
+        let asked = [owner(.executor, by: other), request(by: session), activities]
+        let patient = asking(limit: .milliseconds(500), sees: asked)
+        #expect(
+            patient.waiting?.describe()
+                == "waiting for executor “push” pid 123 (epoch 7), which is busy with call “a84b”, 14400500 ms at most")
+        var insisting = patient
+        insisting.insists = true
+        #expect(insisting.waiting?.describe().hasSuffix("to hand over, 500 ms at most") == true)
+        let stopping = [owner(.executor, .stopping, by: other), request(by: session), activities]
+        #expect(asking(limit: .milliseconds(500), sees: stopping).waiting?.describe().contains("busy") == false)
+    }
+
     @Test("C3: past the deadline it waits for the end of the process that it killed")
     func death() {
         var machine = asking(limit: .milliseconds(500), sees: [owner(.executor, by: other), request(by: session)])

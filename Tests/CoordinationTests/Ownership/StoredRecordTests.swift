@@ -24,11 +24,43 @@ struct StoredRecordTests {
                 HandoverRecord(
                     name: "main", askedAt: BootInstant(nanoseconds: 5), deadline: .milliseconds(500),
                     takesOverMain: true, isKilling: true, process: owner.process)))
+        var insisting = HandoverRecord(
+            name: "main", askedAt: BootInstant(nanoseconds: 5), deadline: .milliseconds(500), takesOverMain: true,
+            isKilling: true, process: owner.process)
+        #expect(insisting.bytes.first == 1)
+        let older = insisting.bytes
+        insisting.insists = true
+        #expect(same(insisting))
+        #expect(insisting.bytes == [2] + older.dropFirst() + [1])
+        #expect(HandoverRecord(bytes: [2] + older.dropFirst()) == .unreadable)
+        #expect(HandoverRecord(bytes: [3] + older.dropFirst() + [1]) == .unreadable)
+        let begun = BootInstant(nanoseconds: 5)
+        let activities = [
+            Activity(.call, id: "käse", begun: begun, expectedEnd: begun.advanced(by: .seconds(9))),
+            Activity(.custom("index", bound: .seconds(90)), id: "1", begun: begun),
+        ]
+        #expect(same(ActivitiesRecord(epoch: Revision(rawValue: 8), activities: activities)))
         #expect(same(CriticalRecord(epoch: Revision(rawValue: 8), bound: .seconds(2))))
         #expect(same(ChallengeRecord(claim: Revision(rawValue: 8), first: Revision(rawValue: 6))))
         #expect(same(ChallengeRecord(claim: Revision(rawValue: 8))))
         #expect(same(AnswerRecord(claim: Revision(rawValue: 8), challenge: Revision(rawValue: 9))))
         #expect(same(Expectation(bootID: BootID(high: 1, low: 2), deadline: BootInstant(nanoseconds: 3))))
+    }
+
+    @Test("C17: a record of activities that keeps a core too long, or cannot be read, protects nothing")
+    func damagedActivities() {
+        let begun = BootInstant(nanoseconds: 5)
+        func bytes(_ bound: Duration, count: Int = 1) -> [UInt8] {
+            let activity = Activity(.custom("work", bound: bound), id: "1", begun: begun)
+            return ActivitiesRecord(
+                epoch: Revision(rawValue: 8), activities: Array(repeating: activity, count: count)
+            ).bytes
+        }
+        #expect(ActivitiesRecord(bytes: bytes(.seconds(4 * 3600))).activities.count == 1)
+        #expect(ActivitiesRecord(bytes: bytes(.seconds(4 * 3600 + 1))) == .unreadable)
+        #expect(ActivitiesRecord(bytes: bytes(.seconds(1), count: 16)).activities.count == 16)
+        #expect(ActivitiesRecord(bytes: bytes(.seconds(1), count: 17)) == .unreadable)
+        #expect(ActivitiesRecord(bytes: bytes(.seconds(1)).dropLast()) == .unreadable)
     }
 
     @Test(
@@ -45,6 +77,7 @@ struct StoredRecordTests {
             _ = OwnerRecord(bytes: damaged)
             let noise = random.bytes(Int.random(in: 0..<80, using: &random))
             _ = (HandoverRecord(bytes: noise), ChallengeRecord(bytes: noise), Expectation(bytes: noise))
+            _ = ActivitiesRecord(bytes: noise)
         }
     }
 }

@@ -15,6 +15,8 @@ struct ScriptedCore: Core {
         var failure: CoreFailure?
         /// What its stop waits for.
         var stop: Promise<Void>?
+        /// Told why it stops.
+        var onStop: (@Sendable (StopRequest) -> Void)?
         /// What it waits for before it fetches.
         var fetch: Promise<Void>?
         /// What it waits for between the commit of a message and its acknowledgement to the server.
@@ -32,6 +34,7 @@ struct ScriptedCore: Core {
     private let core: SharedCoreTesting.ScriptedCore
     private let gauge: CoreGauge
     private let mayStop: Promise<Void>?
+    private let onStop: (@Sendable (StopRequest) -> Void)?
     private let epoch: Box<Revision?>
 
     init(server: ScriptedServer, gauge: CoreGauge, process: SimulatedProcess, script: Script) {
@@ -53,6 +56,7 @@ struct ScriptedCore: Core {
         if script.endsByItself { steps.endByItself() }
         self.epoch = epoch
         mayStop = script.stop
+        onStop = script.onStop
         core = SharedCoreTesting.ScriptedCore(server, script: steps)
     }
 
@@ -69,6 +73,11 @@ struct ScriptedCore: Core {
 
     func iterate(in context: CoreContext) async throws {
         try await core.iterate(in: context)
+    }
+
+    func stop(_ request: StopRequest) async {
+        onStop?(request)
+        await stop()
     }
 
     func stop() async {

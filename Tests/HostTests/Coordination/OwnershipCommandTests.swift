@@ -70,6 +70,7 @@ struct OwnershipCommandTests {
 
             let status = try #require(try await program.run("status", "--json").objects().first)
             #expect(Set(status.keys).isSuperset(of: ["backend", "group", "revision", "owner", "sessions"]))
+            #expect(status["activities"] == .array([]))
             #expect(status["backend"] == .text(backend) && status["group"] == .text("default"))
             guard case .object(let owner) = status["owner"] else {
                 Issue.record("nobody owns: \(status)")

@@ -69,6 +69,33 @@ struct ExecutorBudgetTests {
         #expect(budget.handle(.time, at: instant(.seconds(30))) == [.kill(.time)])
     }
 
+    @Test("While its core is busy it has until that is over, and is told then; its memory stays limited (contract C17)")
+    func busy() {
+        var budget = budget()
+        #expect(budget.handle(.busy(until: instant(.seconds(600))), at: instant(.seconds(3))).isEmpty)
+        #expect(budget.next == instant(.seconds(600)))
+        #expect(budget.handle(.time, at: instant(.seconds(599))).isEmpty)
+        #expect(budget.handle(.time, at: instant(.seconds(600))) == [.warn(.time)])
+        #expect(budget.next == instant(.seconds(605)))
+        // One that was told is granted nothing more.
+        #expect(budget.handle(.busy(until: instant(.seconds(9000))), at: instant(.seconds(601))).isEmpty)
+        #expect(budget.handle(.time, at: instant(.seconds(605))) == [.kill(.time)])
+
+        var early = self.budget()
+        _ = early.handle(.busy(until: instant(.seconds(600))), at: instant(.seconds(3)))
+        #expect(early.handle(.busy(until: nil), at: instant(.seconds(10))).isEmpty)
+        #expect(early.next == instant(.seconds(25)))
+
+        var late = self.budget()
+        _ = late.handle(.busy(until: instant(.seconds(600))), at: instant(.seconds(3)))
+        #expect(late.handle(.busy(until: nil), at: instant(.seconds(100))) == [.warn(.time)])
+        #expect(late.next == instant(.seconds(105)))
+
+        var greedy = self.budget()
+        _ = greedy.handle(.busy(until: instant(.seconds(600))), at: instant(.seconds(3)))
+        #expect(greedy.handle(.memory(25 << 20), at: instant(.seconds(60))) == [.kill(.memory(25 << 20))])
+    }
+
     @Test("A warning that is configured later than the end comes with it")
     func inverted() {
         let limits = ExecutorLimits(warning: .seconds(9), budget: .seconds(3))

@@ -19,6 +19,13 @@ struct PushHostStopTests {
 
         func append(_ event: HostEvent) { events.withLock { $0.append(event) } }
 
+        /// The processes of the attempts that have begun.
+        var processes: [ProcessIdentity] {
+            events.withLock { events in
+                events.compactMap { if case .started(_, let pid, _) = $0 { ProcessIdentity(of: pid) } else { nil } }
+            }
+        }
+
         /// How many attempts have begun.
         var startCount: Int {
             events.withLock { events in events.count { if case .started = $0 { true } else { false } } }
@@ -38,7 +45,7 @@ struct PushHostStopTests {
     /// for the actor.
     private func serve(
         _ pushes: [String], stoppingAt isMoment: @escaping @Sendable (HostEvent) -> Bool,
-        _ body: (PushQueue) async throws -> Void
+        _ body: (PushQueue, Recorder) async throws -> Void
     ) async throws -> Recorder {
         try OpenFile(path: directory.path(of: "fail"), .createNew).write(
             Array("until [ -e \(directory.path(of: "go")) ]; do sleep 0.05; done; exit 9".utf8), at: 0)
@@ -63,7 +70,7 @@ struct PushHostStopTests {
         recorder.host.withLock { $0 = host }
         let work = Task { try await host.run() }
         do {
-            try await body(queue)
+            try await body(queue, recorder)
         } catch {
             host.stop()
             throw error
@@ -86,7 +93,7 @@ struct PushHostStopTests {
         let next = try await space.open("a")
         let recorder = try await serve(["1@x"]) { event in
             if case .postponed = event { true } else { false }
-        } _: { _ in
+        } _: { _, _ in
         }
         #expect(recorder.startCount == 1)
         let push = try #require(try await PushQueue(of: next).pending.take().flatMap { Push($0.bytes) })
@@ -98,12 +105,37 @@ struct PushHostStopTests {
     func turn() async throws {
         let recorder = try await serve(["1@x", "2@x"]) { event in
             if case .ended = event { true } else { false }
-        } _: { queue in
+        } _: { queue, _ in
             try await eventually("the second one waits for its turn", timeout: TestTimeout.long) {
                 try await queue.count().taken == 2
             }
             try letFail()
         }
         #expect(recorder.startCount == 1)
+    }
+
+    @Test("An Executor in a call takes no slot: the next push starts, and no other (contract C17)")
+    func call() async throws {
+        let recorder = try await serve(["1@x", "2@x", "3@x"]) { event in
+            if case .ended = event { true } else { false }
+        } _: { queue, recorder in
+            try await eventually("the first one runs", timeout: TestTimeout.long) { recorder.startCount == 1 }
+            let host = try #require(recorder.host.withLock { $0 })
+            let owner = try #require(recorder.processes.first)
+            let transfer = Activity(.transfer, id: "1", begun: SystemClock().now())
+            await host.note([transfer], of: owner)
+            #expect(recorder.startCount == 1)
+            let call = Activity(.call, id: "2", begun: SystemClock().now())
+            await host.note([transfer, call], of: owner)
+            await host.note([call], of: owner)
+            try await eventually("the second one runs, and the third waits", timeout: TestTimeout.long) {
+                let taken = try await queue.count().taken
+                return recorder.startCount == 2 && taken == 3
+            }
+            // It counts again, past the limit.
+            await host.note([], of: owner)
+            try letFail()
+        }
+        #expect(recorder.startCount == 2)
     }
 }

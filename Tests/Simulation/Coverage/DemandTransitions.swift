@@ -20,7 +20,8 @@ enum WishKind: UInt8 {
                 case .superseded: .superseded
                 case .refused: .refused
                 case .nothingAsked: .nothing
-                case .budgetUsedUp: .budgetUsedUp
+                // Its cores begin no activities.
+                case .budgetUsedUp, .boundPassed: .budgetUsedUp
                 // The simulation's Mains are not cancelled and wait for their store.
                 case .coreFailed, .startCancelled, .storeRefuses: .coreFailed
                 }

@@ -2,7 +2,10 @@ internal import Coordination
 internal import CoreAPI
 
 extension Mutant {
-    /// Every mutant, each with one line of damage.
+    /// All mutants, by whatever they are found.
+    package static var every: [Mutant] { all + ofActivities }
+
+    /// The mutants that schedules find, each with one line of damage.
     package static let all: [Mutant] = [
         Mutant("a core whose writes are not fenced") {
             $0.changeTransaction = { transaction, purpose in
@@ -104,6 +107,72 @@ extension Mutant {
             $0.changeDirective = { directive, move, _ in move == .looks ? nil : directive }
         },
     ]
+
+    /// Those of activities, of which only the exploration has any.
+    package static let ofActivities: [Mutant] = [
+        Mutant("an activity that answers for its owner") {
+            $0.changeDirective = { directive, move, machine in
+                let isBusy = machine.view.owner.map { machine.view.activities(of: $0.claim) != nil } ?? false
+                guard isBusy, [.challenges, .challengesAgain, .takesOverUnanswered].contains(move) else {
+                    return directive
+                }
+                return nil
+            }
+        },
+        Mutant("a bound of an activity that is not looked at") {
+            $0.changeSeen = { entry, _ in
+                guard entry.key == OwnershipKey.activities else { return entry }
+                var record = ActivitiesRecord(bytes: entry.value)
+                record.activities = record.activities.map {
+                    Activity(.custom($0.kind.name, bound: .seconds(1000)), id: $0.id, begun: $0.begun)
+                }
+                return entry.changingValue(to: record.bytes)
+            }
+        },
+        Mutant("a request that does not stop a second begin") {
+            $0.changeTransaction = { transaction, purpose in
+                if case .beginning = purpose { transaction.dropGuards(on: OwnershipKey.handover) }
+            }
+        },
+        Mutant("an insisting request that is not heard") {
+            $0.changeSeen = { entry, session in
+                guard entry.key == OwnershipKey.handover, entry.origin != session else { return entry }
+                var record = HandoverRecord(bytes: entry.value)
+                record.insists = false
+                return entry.changingValue(to: record.bytes)
+            }
+        },
+        Mutant("an activity that outlives its epoch") {
+            $0.changeDirective = { directive, _, _ in
+                directive.changingTransaction { $0.operations.removeAll { $0 == .delete(OwnershipKey.activities) } }
+            }
+        },
+        Mutant("a release with an open activity that lets another in before the Main") {
+            $0.changeDirective = { directive, move, machine in
+                guard move == .releases, machine.view.activities != nil else { return directive }
+                return directive.changingTransaction { $0.delete(OwnershipKey.handover) }
+            }
+        },
+        Mutant("a request that stops a busy core") {
+            $0.changeSeen = { entry, session in
+                entry.key == OwnershipKey.activities && entry.origin == session ? nil : entry
+            }
+        },
+        Mutant("a Main that does not see that the owner is busy") {
+            $0.changeSeen = { entry, session in
+                entry.key == OwnershipKey.activities && entry.origin != session ? nil : entry
+            }
+        },
+    ]
+}
+
+extension Entry {
+    /// The same entry with another value.
+    func changingValue(to value: [UInt8]) -> Entry {
+        Entry(
+            key: key, value: value, revision: revision, creationRevision: creationRevision, lifetime: lifetime,
+            origin: origin)
+    }
 }
 
 extension Directive {

@@ -13,6 +13,8 @@ package struct Mutant: Sendable {
     var changeDirective: (@Sendable (Directive, Move, OwnershipMachine) -> Directive?)?
     /// Damages what is committed.
     var changeTransaction: (@Sendable (inout Transaction, Simulation.Purpose) -> Void)?
+    /// Damages what a participant of a session sees of an entry; nil does not show it. Only the exploration asks.
+    var changeSeen: (@Sendable (Entry, SessionID) -> Entry?)?
     /// Damages the shell: its calls look before their watch is open.
     var looksFirst = false
     /// Its calls expect before they look.

@@ -25,6 +25,7 @@ enum KeyPart {
 /// The keys under which ownership stands.
 enum OwnershipKeys {
     static let all = [
-        OwnershipKey.owner, OwnershipKey.handover, OwnershipKey.critical, OwnershipKey.challenge, OwnershipKey.answer,
+        OwnershipKey.owner, OwnershipKey.handover, OwnershipKey.critical, OwnershipKey.activities,
+        OwnershipKey.challenge, OwnershipKey.answer,
     ]
 }

@@ -239,6 +239,9 @@ struct PageExampleTests {
                     name: "app", askedAt: after(seconds: 3), deadline: .milliseconds(500), takesOverMain: false,
                     process: process)),
             "entry ownership/critical": entry(CriticalRecord(epoch: revision(42), bound: .seconds(2))),
+            "entry ownership/activities": entry(
+                ActivitiesRecord(
+                    epoch: revision(42), activities: [Activity(.call, id: "a84b", begun: after(seconds: 3))])),
             "entry ownership/challenge": entry(ChallengeRecord(claim: revision(42))),
             "entry ownership/answer": entry(AnswerRecord(claim: revision(42), challenge: revision(50))),
             "entry expectations": entry(Expectation(bootID: process.bootID, deadline: after(seconds: 5))),

@@ -6,8 +6,8 @@ package import CoreAPI
 extension OwnershipMachine {
     /// An unanswered challenge, as it was seen.
     package struct Silence: Hashable, Sendable {
-        let challenge: Revision
-        let answer: Revision?
+        package let challenge: Revision
+        package let answer: Revision?
         let since: BootInstant
     }
 
@@ -48,11 +48,13 @@ extension OwnershipMachine {
     /// Judges the life of the holder of a claim.
     ///
     /// - Parameters:
+    ///   - holder: Its session: a challenge that it makes itself shows its life as well as an answer.
     ///   - process: Its process, where that is known.
     ///   - isUrgent: Whether the first challenge is made at once, instead of within a time over which a hundred that
     ///     wait are spread.
     package mutating func life(
-        of claim: Revision, in process: ProcessIdentity? = nil, isUrgent: Bool, at now: BootInstant
+        of claim: Revision, by holder: SessionID, in process: ProcessIdentity? = nil, isUrgent: Bool,
+        at now: BootInstant
     ) -> Life {
         var watched = watched ?? begin(claim, isUrgent: isUrgent, at: now)
         if watched.claim != claim { watched = begin(claim, isUrgent: isUrgent, at: now) }
@@ -60,10 +62,7 @@ extension OwnershipMachine {
 
         if let challenge = view.challenge, challenge.record.claim == claim {
             guard isAnswered(challenge) else { return awaitAnswer(to: challenge, of: process, in: &watched, at: now) }
-            watched.patience = nil
-            watched.remindedAt = nil
-            watched.wasSeenStopped = nil
-            watched.unansweredSince = nil
+            watched.endSilence()
             if watched.lastAnswered != challenge.revision {
                 watched.lastAnswered = challenge.revision
                 if let answer = view.answer, answer.revision > watched.since {
@@ -71,9 +70,19 @@ extension OwnershipMachine {
                     watched.nextChallenge = now.advanced(by: rules.answerLifetime + spread)
                 }
             }
+        } else if let challenge = view.challenge, challenge.session == holder, challenge.revision > watched.since,
+            watched.lastAnswered != challenge.revision
+        {
+            // There is one challenge at a time. To replace this one would make the holder replace the next, without an end.
+            watched.endSilence()
+            watched.lastAnswered = challenge.revision
+            watched.hasChallenged = true
+            let spread = random.duration(below: rules.challengeSpread)
+            watched.nextChallenge = now.advanced(by: rules.answerLifetime + spread)
         }
         if watched.nextChallenge <= now { return .act(challenge(claim)) }
         wake(at: watched.nextChallenge)
+        if watched.hasChallenged { return .proved }
         guard let answer = view.answer, answer.record.claim == claim, answer.revision > watched.since else {
             return .unknown
         }
@@ -154,8 +163,10 @@ package struct WatchedClaim: Hashable, Sendable {
     package let since: Revision
     /// Not before this moment is it challenged again.
     package var nextChallenge: BootInstant
-    /// The last challenge that it answered.
+    /// The last challenge that it answered, or that it made.
     package var lastAnswered: Revision?
+    /// Whether it has made one since.
+    package var hasChallenged = false
     /// How long a challenge has stood unanswered.
     package var patience: RunningTime?
     /// How long it had when it was repeated.
@@ -166,4 +177,12 @@ package struct WatchedClaim: Hashable, Sendable {
     package var wasSeenStopped: Bool?
     /// How long the challenge had stood when its process was looked at last.
     package var lastExamination = Duration.zero
+
+    /// No challenge stands unanswered any more.
+    fileprivate mutating func endSilence() {
+        patience = nil
+        remindedAt = nil
+        wasSeenStopped = nil
+        unansweredSince = nil
+    }
 }

@@ -13,6 +13,7 @@ extension OwnershipMachine {
         guard let core, core.epoch == epoch, core.mayRun else { return }
         self.core?.phase = .stopping(since: now)
         self.core?.reason = problem
+        self.core?.request = StopRequest(.failed)
     }
 
     /// Takes note that the core has stopped.
@@ -30,16 +31,17 @@ extension OwnershipMachine {
         if let ending = holding.ending { return release(holding.epoch, telling: ending) }
         hear(at: now)
         guard let core else {
-            if let reason = reasonToStop(at: now) { return release(owner, because: reason) }
+            if let (_, reason) = reasonToStop(at: now) { return release(owner, because: reason) }
             self.core = LocalCore(epoch: holding.epoch, phase: .starting)
             return .startCore(epoch: holding.epoch)
         }
         guard core.epoch == holding.epoch else { return nil }
         switch core.phase {
         case .starting, .running:
-            if let reason = reasonToStop(at: now) {
+            if let (request, reason) = reasonToStop(at: now) {
                 self.core?.phase = .stopping(since: now)
                 self.core?.reason = reason
+                self.core?.request = request
                 return .stopCore(epoch: core.epoch)
             }
             guard core.phase == .running, owner.record.state == .starting else { return nil }
@@ -70,6 +72,7 @@ extension OwnershipMachine {
         switch core.phase {
         case .starting, .running:
             self.core?.phase = .stopping(since: now)
+            self.core?.request = StopRequest(.superseded)
             return .stopCore(epoch: core.epoch)
         case .stopping(let since):
             let bound = since.advanced(by: rules.stopTimeout)
@@ -100,9 +103,9 @@ extension OwnershipMachine {
         if hearing?.handover != handover.claim { hearing = Hearing(handover: handover.claim, since: now) }
     }
 
-    /// Why the core may not go on; nil while it may.
-    private mutating func reasonToStop(at now: BootInstant) -> String? {
-        if case .nothing(let reason) = wish { return reason.sentence }
+    /// Why the core may not go on, for the core and for people; nil while it may.
+    private mutating func reasonToStop(at now: BootInstant) -> (request: StopRequest, sentence: String)? {
+        if case .nothing(let reason) = wish { return (reason.request, reason.sentence) }
         guard let handover = view.handover, let hearing, !myself.isMain || handover.record.takesOverMain else {
             return nil
         }
@@ -113,8 +116,19 @@ extension OwnershipMachine {
                 return nil
             }
         }
+        var request = StopRequest(handover.record.insists ? .insisted : .handover, by: handover.record.name)
+        if !handover.record.insists, let last = holding.flatMap({ view.activities(of: $0.epoch)?.last }) {
+            guard last.latestEnd <= now else {
+                wake(at: last.latestEnd)
+                return nil
+            }
+            request = StopRequest(.bound, activity: last)
+        }
         hasYielded = myself.isMain
-        return "“\(handover.record.name)” asked for ownership"
+        let sentence = "“\(handover.record.name)” asked for ownership"
+        return (
+            request, request.activity.map { "\(sentence), and the bound of \($0.describe()) has passed" } ?? sentence
+        )
     }
 
     private func publish(
@@ -159,6 +173,7 @@ extension OwnershipMachine {
         transaction.require(.epoch(OwnershipKey.owner, epoch))
         transaction.delete(OwnershipKey.owner)
         transaction.delete(OwnershipKey.critical)
+        transaction.delete(OwnershipKey.activities)
         return .commit(Transition(transaction: transaction, stories: stories))
     }
 }
@@ -184,8 +199,10 @@ package struct LocalCore: Hashable, Sendable {
     /// The ownership that it was started under.
     package let epoch: Revision
     package var phase: Phase
-    /// Why it stops or has ended.
+    /// Why it stops or has ended, for people.
     package var reason = ""
+    /// What it is told when it stops; nil before that.
+    package var request: StopRequest?
 
     package var mayRun: Bool {
         switch phase {

@@ -8,6 +8,7 @@ extension OwnershipMachine {
     package mutating func ask(_ owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
         guard let handover = view.handover else { return request(owner, at: now) }
         guard handover.session == myself.session else { return wait(behind: handover, at: now) }
+        if insists, !handover.record.insists { return insist(in: handover) }
 
         var wait =
             handoverWait
@@ -19,15 +20,36 @@ extension OwnershipMachine {
         wait.patience.count(to: now)
         defer { handoverWait = wait }
 
+        // One that has answered before its end was announced goes on.
+        if let silence = wait.silence, !handover.record.isKilling, !lasts(silence) {
+            wait.silence = nil
+            wait.enforcement = .notYet
+        }
         if wait.enforcement == .notYet {
+            let limit = handoverLimit(of: owner)
+            let activities = activities(holdingUp: owner, after: wait.patience.elapsed)
+            // Its time to hand over begins when its last activity ends.
+            if activities != nil { wait.lastActivity = wait.patience.elapsed }
             // What was granted stays granted: an owner that leaves its section early still has its core to stop.
-            wait.limit = max(wait.limit, handoverLimit(of: owner))
+            wait.limit = max(wait.limit, wait.lastActivity + limit)
             if owner.record.state == .stopping, wait.stopLimit == nil {
                 wait.stopLimit = wait.patience.elapsed + rules.stopTimeout
             }
             wait.failure = "it did not hand over within \(wait.limit)"
-            if let stopLimit = wait.stopLimit {
-                switch self.wait(forStopOf: owner, until: stopLimit, in: wait, at: now) {
+            if let activities {
+                switch self.wait(
+                    forAnswersOf: owner, until: activities.bound, orSilentFrom: limit, in: wait.patience, at: now)
+                {
+                case .act(let directive): return directive
+                case .unknown, .proved: return nil
+                case .absent(let silence): wait.silence = silence
+                }
+                wait.failure = "it did not answer a challenge within \(rules.answerBound)"
+            } else if let stopLimit = wait.stopLimit {
+                switch self.wait(
+                    forAnswersOf: owner, until: max(wait.limit, stopLimit), orSilentFrom: wait.limit, in: wait.patience,
+                    at: now)
+                {
                 case .act(let directive): return directive
                 case .unknown, .proved: return nil
                 case .absent: break
@@ -43,33 +65,64 @@ extension OwnershipMachine {
         return enforce(handover, on: owner, in: &wait, at: now)
     }
 
-    /// Waits for an owner whose core stops: it has its bound for that, for as long as it answers.
+    /// Waits for an owner that has its time for as long as it answers: its core stops, or it is busy.
     ///
-    /// It is challenged from half of the deadline on: an ordinary hand-over is over by then, and one that does not answer is
-    /// found soon after the deadline.
+    /// It is challenged from half of its time for silence on: an ordinary hand-over is over by then, and one that does not answer
+    /// is found soon after that time.
     ///
+    /// - Parameters:
+    ///   - end: When its time is over, though it answers.
+    ///   - silent: From when on nothing is granted to one that does not answer.
     /// - Returns: ``Life/absent(_:)`` when its time is over, also where it has answered.
     private mutating func wait(
-        forStopOf owner: Standing<OwnerRecord>, until stopLimit: Duration, in wait: HandoverWait, at now: BootInstant
+        forAnswersOf owner: Standing<OwnerRecord>, until end: Duration, orSilentFrom silent: Duration,
+        in patience: RunningTime, at now: BootInstant
     ) -> Life {
-        let elapsed = wait.patience.elapsed
-        let over = Life.absent(Silence(challenge: view.revision, answer: nil, since: now))
-        guard elapsed < max(wait.limit, stopLimit) else { return over }
-        guard elapsed >= wait.limit / 2 else {
-            wake(at: wait.patience.nextCount(limit: wait.limit / 2))
+        let elapsed = patience.elapsed
+        guard elapsed < end else { return .absent(Silence(challenge: view.revision, answer: nil, since: now)) }
+        guard elapsed >= silent / 2 else {
+            wake(at: patience.nextCount(limit: silent / 2))
             return .unknown
         }
-        switch life(of: owner.claim, in: owner.record.process, isUrgent: true, at: now) {
-        case .act(let directive):
-            return .act(directive)
-        case .absent where elapsed >= wait.limit:
-            return over
-        case .absent:
-            wake(at: wait.patience.nextCount(limit: wait.limit))
-        case .unknown, .proved:
-            wake(at: wait.patience.nextCount(limit: max(wait.limit, stopLimit)))
+        let life = life(of: owner.claim, by: owner.session, in: owner.record.process, isUrgent: true, at: now)
+        switch life {
+        case .act: return life
+        case .absent where elapsed >= silent: return life
+        case .absent: wake(at: patience.nextCount(limit: silent))
+        case .unknown, .proved: wake(at: patience.nextCount(limit: end))
         }
         return .unknown
+    }
+
+    /// The activities for which the owner has its time; nil when it is not busy, or has been for their bound since the request.
+    ///
+    /// No activity begins while a request stands, so each of them began before it.
+    func activities(holdingUp owner: Standing<OwnerRecord>, after elapsed: Duration) -> ActivitiesRecord? {
+        guard !insists, view.handover?.record.insists != true, owner.record.state != .stopping,
+            let activities = view.activities(of: owner.claim), elapsed < activities.bound
+        else { return nil }
+        return activities
+    }
+
+    /// Whether an owner that did not answer has not done so since.
+    private func lasts(_ silence: Silence) -> Bool {
+        view.challenge?.revision == silence.challenge && view.answer?.revision == silence.answer
+    }
+
+    /// Says in the request that stands that the owner's activities do not hold it up.
+    private func insist(in handover: Standing<HandoverRecord>) -> Directive {
+        var record = handover.record
+        record.insists = true
+        var transaction = Transaction(guards: [.epoch(OwnershipKey.handover, handover.claim)])
+        transaction.put(OwnershipKey.handover, record.bytes, lifetime: .session)
+        return .commit(
+            Transition(
+                transaction: transaction,
+                stories: [
+                    Story(
+                        kind: .asked, other: view.owner?.claim, from: view.owner?.record.state,
+                        bound: rules.handoverTimeout, reason: "it does not wait for the owner's activities")
+                ]))
     }
 
     /// Takes note that the process of an owner was sent the signal, or why it could not be.
@@ -101,7 +154,7 @@ extension OwnershipMachine {
         transaction.require(.absent(OwnershipKey.handover))
         let record = HandoverRecord(
             name: myself.name, askedAt: now, deadline: rules.handoverTimeout, takesOverMain: wish == .takeOver,
-            process: myself.process)
+            process: myself.process, insists: insists)
         transaction.put(OwnershipKey.handover, record.bytes, lifetime: .session)
         return .commit(
             Transition(
@@ -109,8 +162,15 @@ extension OwnershipMachine {
                 stories: [
                     Story(
                         kind: .asked, other: owner.claim, from: owner.record.state, bound: rules.handoverTimeout,
-                        reason: wish == .takeOver ? "it was told to take over" : "a Main does not wait for an Executor")
+                        reason: reasonToAsk(owner))
                 ]))
+    }
+
+    private func reasonToAsk(_ owner: Standing<OwnerRecord>) -> String {
+        let reason = wish == .takeOver ? "it was told to take over" : "a Main does not wait for an Executor"
+        guard let activities = view.activities(of: owner.claim)?.activities else { return reason }
+        let work = activities.map { $0.describe() }.joined(separator: ", ")
+        return "\(reason), \(insists ? "and interrupts" : "but for") \(work)"
     }
 
     /// One step of what follows the deadline.
@@ -118,7 +178,8 @@ extension OwnershipMachine {
         _ handover: Standing<HandoverRecord>, on owner: Standing<OwnerRecord>, in wait: inout HandoverWait,
         at now: BootInstant
     ) -> Directive? {
-        let asked: [Transaction.Guard] = [.epoch(OwnershipKey.handover, wait.handover)]
+        var asked: [Transaction.Guard] = [.epoch(OwnershipKey.handover, wait.handover)]
+        if let silence = wait.silence, !handover.record.isKilling { asked += unanswered(silence) }
         switch wait.enforcement {
         case .notYet:
             wait.enforcement = reasonNotToKill(owner).map { .impossible($0) } ?? .confirmed
@@ -201,6 +262,10 @@ package struct HandoverWait: Hashable, Sendable {
     package var patience: RunningTime
     /// How long the owner has.
     package var limit = Duration.zero
+    /// How much of the wait had passed when it was last seen busy.
+    package var lastActivity = Duration.zero
+    /// The challenge that a busy owner has not answered, on which the end of its ownership relies.
+    package var silence: OwnershipMachine.Silence?
     /// How long it has where it says that its core stops, and answers challenges; nil where it has not said so.
     package var stopLimit: Duration?
     /// The owner's omission, for the timeline.

@@ -90,7 +90,7 @@ extension OwnershipMachine {
         // there is one challenge at a time: the challengers of the one and of the other would write without an end.
         if let handover = view.handover, handover.session != myself.session { return wait(behind: handover, at: now) }
         let isRefusing = owner.record.role == .main && (myself.isMain || wish == .insist)
-        switch life(of: owner.claim, in: owner.record.process, isUrgent: isRefusing, at: now) {
+        switch life(of: owner.claim, by: owner.session, in: owner.record.process, isUrgent: isRefusing, at: now) {
         case .act(let directive):
             return directive
         case .unknown:
@@ -109,7 +109,9 @@ extension OwnershipMachine {
     /// Waits for a Main whose request stands while there is no owner; the request of a frozen one is removed.
     package mutating func wait(for handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
         let isRefusing = wish == .insist || (myself.isMain && wish == .own)
-        switch life(of: handover.claim, in: handover.record.process, isUrgent: isRefusing, at: now) {
+        switch life(
+            of: handover.claim, by: handover.session, in: handover.record.process, isUrgent: isRefusing, at: now)
+        {
         case .act(let directive):
             return directive
         case .unknown:
@@ -147,6 +149,7 @@ extension OwnershipMachine {
         // Deleting first gives the entry a new creation revision: the new epoch.
         transaction.delete(OwnershipKey.owner)
         transaction.delete(OwnershipKey.critical)
+        transaction.delete(OwnershipKey.activities)
         putOwner(at: now, to: &transaction)
         return .commit(
             Transition(
@@ -159,7 +162,7 @@ extension OwnershipMachine {
     }
 
     /// The conditions that a challenge still stands unanswered.
-    private func unanswered(_ silence: Silence) -> [Transaction.Guard] {
+    func unanswered(_ silence: Silence) -> [Transaction.Guard] {
         [
             .revision(OwnershipKey.challenge, silence.challenge),
             silence.answer.map { .revision(OwnershipKey.answer, $0) } ?? .absent(OwnershipKey.answer),

@@ -7,7 +7,7 @@ package import CoreAPI
 /// is repeated, or that comes after any number of changes went by, does no harm, because every commit carries as guards
 /// what the step relied on. Time is given with each step and chance comes from a seed, so a schedule can be replayed.
 ///
-/// Source: contract C1-C6, C13, C14, C16.
+/// Source: contract C1-C6, C13, C14, C16, C17.
 package struct OwnershipMachine: Sendable {
     package let myself: Participation
     package let rules: OwnershipRules
@@ -17,6 +17,8 @@ package struct OwnershipMachine: Sendable {
     package var view = OwnershipView()
     /// The participant's wish.
     package var wish = Wish.nothing(because: .nothingAsked)
+    /// Whether a request of this Main does not wait for the owner's activities.
+    package var insists = false
     /// The ownership that this participant holds.
     package private(set) var holding: Holding?
     /// The core that runs here.
@@ -42,7 +44,7 @@ package struct OwnershipMachine: Sendable {
     package var granted: (epoch: Revision, bound: Duration)?
     package var lastLook: BootInstant
     package var lastBurial: (claim: Revision, at: BootInstant, holds: Duration)?
-    private var retryAt: BootInstant?
+    package private(set) var retryAt: BootInstant?
 
     package init(for myself: Participation, rules: OwnershipRules, seed: UInt64, at now: BootInstant) {
         self.myself = myself

@@ -18,8 +18,8 @@ package struct RunningTime: Hashable, Sendable {
     package static let allowance = Duration.milliseconds(500)
 
     package private(set) var elapsed = Duration.zero
-    private var allowance = Self.allowance
-    private var last: BootInstant
+    package private(set) var allowance = Self.allowance
+    package private(set) var last: BootInstant
 
     package init(from start: BootInstant) {
         last = start

@@ -24,6 +24,8 @@ package enum IdleReason: Hashable, Sendable {
     /// All that was waited for in the group is there.
     case allServed
     case budgetUsedUp(Duration)
+    /// The bound of the last activity that is open has passed.
+    case boundPassed(Activity)
     /// Another Main has taken over.
     case superseded
     /// Another Main owns.
@@ -43,11 +45,24 @@ package enum IdleReason: Hashable, Sendable {
         case .nobodyWaits: "nobody waits here"
         case .allServed: "everybody who waited has been served"
         case .budgetUsedUp(let budget): "its budget of \(budget) is used up"
+        case .boundPassed(let activity): "its \(activity.describe()) has lasted for its bound of \(activity.kind.bound)"
         case .superseded: "another Main takes over"
         case .refused: "another Main owns"
         case .startCancelled: "its start was cancelled"
         case .storeRefuses: "the group's store refuses it"
         case .coreFailed(let problem): problem
+        }
+    }
+
+    /// For a core that runs.
+    package var request: StopRequest {
+        switch self {
+        case .nothingAsked, .notStarted, .nobodyWaits, .allServed: StopRequest(.served)
+        case .budgetUsedUp: StopRequest(.budget)
+        case .boundPassed(let activity): StopRequest(.bound, activity: activity)
+        case .superseded: StopRequest(.superseded)
+        case .closes, .refused, .startCancelled, .storeRefuses: StopRequest(.closing)
+        case .coreFailed: StopRequest(.failed)
         }
     }
 }

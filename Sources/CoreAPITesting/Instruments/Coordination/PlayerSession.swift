@@ -5,13 +5,15 @@ internal import Synchronization
 
 /// A participant of a group that is told in words what to do, in the process of the case or in another one.
 ///
-/// - `start`, `takeOver`: a Main begins to; `started` waits and answers `owns <epoch>` or `failed <code>`
+/// - `start`, `takeOver`, `startInsisting`: a Main begins to; `started` waits and answers `owns <epoch>` or `failed <code>`
 /// - `ask <number> <call-id> <milliseconds>`, `insist ...`: an Executor begins to wait; `answer <number>` waits and answers
 ///   `message <source> <text>`, `invitation <source> <from> <subject> <address>`,
 ///   `tooLarge <source> <from> <to>`, `nothing <source>` or `failed <code>`
 /// - `acknowledge <number>`: answers whether the message was still its own; `giveBack <number>`
 /// - `write <key> <text>`: writes as the last core here does; answers `written` or the code of the refusal
 /// - `enter <milliseconds>`: enters a critical section as the last core here; answers as `write`
+/// - `begin <milliseconds> <id>`: begins an activity with this bound as the last core here; `end <id>` ends it; answer as `write`
+/// - `stopped`: answers the reason for which the last core here was stopped, or `none`
 /// - `finish`: waits until nothing is run here; `leave`: ends the participation; `close`: and the handle with it
 /// - `ended`: waits for a Main's end; answers with it
 /// - `epoch`, `coreStarts`, `session`
@@ -34,6 +36,8 @@ final class PlayerSession: Sendable {
     private let handle: any SharedGroup
     private let participant: Participant
     private let contexts = Box<[CoreContext]>([])
+    private let requests = Box<[StopRequest]>([])
+    private let activities = Box<[String: OpenActivity]>([:])
     private let state = Mutex(State())
     let life = SimulatedLife()
 
@@ -46,8 +50,8 @@ final class PlayerSession: Sendable {
         let environment = CoordinationEnvironment(
             clock: clock ?? SystemClock(), processes: isPlayed ? UnseenProcesses() : LocalProcessControl(),
             witness: NotingWitness(at: server, in: life))
-        let core: @Sendable () -> any Core = { [life, contexts] in
-            ServedCore(server: server, settings: settings, life: life, contexts: contexts)
+        let core: @Sendable () -> any Core = { [life, contexts, requests] in
+            ServedCore(server: server, settings: settings, life: life, contexts: contexts, requests: requests)
         }
         participant =
             handle.session.role == .main
@@ -60,7 +64,8 @@ final class PlayerSession: Sendable {
     func run(_ command: String, _ arguments: [String]) async throws(SharedCoreError) -> String {
         let first = arguments.first ?? ""
         switch command {
-        case "start", "takeOver": return try start(takingOver: command == "takeOver")
+        case "start", "takeOver", "startInsisting":
+            return try start(takingOver: command == "takeOver", insisting: command == "startInsisting")
         case "started": return await state.withLock(\.start)?.value ?? "failed: nobody told it to start"
         case "ask", "insist": return try ask(arguments, insisting: command == "insist")
         case "answer": return try await answer(first).text
@@ -74,6 +79,17 @@ final class PlayerSession: Sendable {
             return await written { core throws(SharedCoreError) in
                 try await core.enterCriticalSection(maximumDuration: .milliseconds(Int(first) ?? 0))
             }
+        case "begin":
+            let id = arguments.last ?? ""
+            let kind = Activity.Kind.custom("work", bound: .milliseconds(Int(first) ?? 0))
+            return await written { [activities] core throws(SharedCoreError) in
+                let activity = try await core.begin(kind, id: id)
+                activities.update { $0[id] = activity }
+            }
+        case "end":
+            guard let activity = activities.value[first] else { return "failed: no such activity" }
+            return await written { _ throws(SharedCoreError) in try await activity.end() }
+        case "stopped": return requests.value.last?.reason.description ?? "none"
         case "finish":
             if case .executor(let executor) = participant { await executor.finish() }
             return ""
@@ -96,11 +112,11 @@ final class PlayerSession: Sendable {
 
     // MARK: - What it does
 
-    private func start(takingOver: Bool) throws(SharedCoreError) -> String {
+    private func start(takingOver: Bool, insisting: Bool) throws(SharedCoreError) -> String {
         guard case .main(let main) = participant else { throw Self.wrongRole("start") }
         let task = Task {
             do throws(CoordinationError) {
-                try await main.start(takingOver: takingOver)
+                try await main.start(takingOver: takingOver, insisting: insisting)
                 return "owns \(await main.epoch?.description ?? "no more")"
             } catch {
                 return "failed \(error.code)"

@@ -9,6 +9,8 @@ struct ServedCore: Core {
     let life: SimulatedLife
     /// Given each context in which a core starts.
     let contexts: Box<[CoreContext]>
+    /// Given what each core is told that stops.
+    let requests: Box<[StopRequest]>
 
     func start(in context: CoreContext) async throws {
         contexts.update { $0.append(context) }
@@ -35,6 +37,11 @@ struct ServedCore: Core {
             // The server is a directory: whoever waits for news looks again, as over a slow line.
             try await Task.sleep(for: .milliseconds(5))
         }
+    }
+
+    func stop(_ request: StopRequest) async {
+        requests.update { $0.append(request) }
+        await stop()
     }
 
     func stop() async {

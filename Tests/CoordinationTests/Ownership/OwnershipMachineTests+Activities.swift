@@ -1,0 +1,224 @@
+import CoreAPI
+import StoreEngine
+import Testing
+
+@testable import Coordination
+
+/// What an activity of the owner changes, step by step.
+extension OwnershipMachineTests {
+    private func activities(_ bounds: [Duration], begun: BootInstant? = nil) -> Entry {
+        let record = ActivitiesRecord(
+            epoch: Revision(rawValue: 20),
+            activities: bounds.enumerated().map { number, bound in
+                Activity(.custom("work", bound: bound), id: "\(number)", begun: begun ?? start)
+            })
+        return entry(OwnershipKey.activities, record, by: other, claim: 25)
+    }
+
+    private func request(by session: SessionID, insists: Bool = false) -> Entry {
+        entry(
+            OwnershipKey.handover,
+            HandoverRecord(
+                name: "me", askedAt: start, deadline: .milliseconds(500), takesOverMain: false, insists: insists),
+            by: session, claim: 30)
+    }
+
+    /// Steps a Main until it announces a kill. Gives when, and how often the owner was challenged.
+    ///
+    /// - Parameters:
+    ///   - answering: For how long the owner answers challenges.
+    ///   - change: What stands from a moment on instead of `entries`.
+    private func untilKill(
+        _ entries: [Entry], answering: Duration = .seconds(1000), isStopped: Bool? = false,
+        then change: (at: Duration, entries: [Entry])? = nil
+    ) throws -> (at: Duration, challenges: Int) {
+        var machine = machine(.main)
+        var revision: UInt64 = 40
+        var standing = entries
+        var conversation: [Entry] = []
+        var challenges = 0
+        var passed = Duration.zero
+        func see() {
+            revision += 1
+            machine.view.apply(view(revision, standing + conversation))
+        }
+        see()
+        while passed < .seconds(20) {
+            if let change, passed == change.at {
+                standing = change.entries
+                see()
+            }
+            while let directive = machine.step(at: start.advanced(by: passed)) {
+                switch directive {
+                case .bury, .look: break
+                case .examine(_, let claim): machine.examined(claim, isStopped: isStopped)
+                case .commit(let transition) where transition.stories.isEmpty:
+                    challenges += 1
+                    revision += 1
+                    let operations = transition.transaction.operations
+                    guard case .put(OwnershipKey.challenge, let bytes, _) = try #require(operations.first) else {
+                        throw Unexpected()
+                    }
+                    let challenge = ChallengeRecord(bytes: bytes)
+                    #expect(challenge.claim == Revision(rawValue: 20))
+                    conversation = conversation.filter { $0.key != OwnershipKey.challenge }
+                    conversation.append(
+                        entry(OwnershipKey.challenge, challenge, by: session, claim: revision))
+                    if passed < answering {
+                        let answer = AnswerRecord(claim: challenge.claim, challenge: Revision(rawValue: revision))
+                        revision += 1
+                        conversation = conversation.filter { $0.key != OwnershipKey.answer }
+                        conversation.append(entry(OwnershipKey.answer, answer, by: other, claim: revision))
+                    }
+                    machine.view.apply(view(revision, standing + conversation))
+                case .commit(let transition):
+                    #expect(transition.stories.map(\.kind) == [.killed])
+                    return (passed, challenges)
+                default: throw Unexpected()
+                }
+            }
+            passed += .milliseconds(1)
+        }
+        throw Unexpected()
+    }
+
+    private struct Unexpected: Error {}
+
+    @Test("C17: a Main waits for the longest bound of the owner's activities, then for the deadline")
+    func waitsForTheLongestBound() throws {
+        let (at, challenges) = try untilKill([
+            owner(.executor, by: other, claim: 20), activities([.seconds(2), .seconds(7), .seconds(3)]),
+            request(by: session),
+        ])
+
+        // A tick may pass between the last look at the activity and its bound.
+        #expect(at >= .milliseconds(7400) && at <= .milliseconds(7500))
+        #expect(challenges >= 3)
+    }
+
+    @Test("C17: when the last activity ends, the owner has the deadline from then on")
+    func deadlineBeginsWithTheEnd() throws {
+        let owner = owner(.executor, by: other, claim: 20)
+        let (at, _) = try untilKill(
+            [owner, activities([.seconds(15)]), request(by: session)],
+            then: (.milliseconds(4050), [owner, request(by: session)]))
+
+        #expect(at >= .milliseconds(4450) && at <= .milliseconds(4550))
+    }
+
+    @Test("C17, C6: a busy owner that does not answer and is stopped has no more time than one that is not busy")
+    func frozenAndBusy() throws {
+        let entries = [owner(.executor, by: other, claim: 20), activities([.seconds(15)]), request(by: session)]
+        let fromTheBeginning = try untilKill(entries, answering: .zero, isStopped: true)
+        #expect(fromTheBeginning.at >= .milliseconds(500) && fromTheBeginning.at <= .milliseconds(900))
+
+        let later = try untilKill(entries, answering: .seconds(5), isStopped: true)
+        #expect(later.at >= .seconds(5) && later.at <= .seconds(8))
+    }
+
+    @Test("C17: activities of another epoch, damaged ones, and an owner that stops hold nothing up")
+    func whatHoldsNothingUp() throws {
+        let owner = owner(.executor, by: other, claim: 20)
+        let damaged = Entry(
+            key: OwnershipKey.activities, value: [1, 2], revision: Revision(rawValue: 25),
+            creationRevision: Revision(rawValue: 25), lifetime: .session, origin: other)
+        let old = entry(
+            OwnershipKey.activities,
+            ActivitiesRecord(
+                epoch: Revision(rawValue: 19), activities: [Activity(.call, id: "a", begun: start)]), by: other,
+            claim: 25)
+        for entry in [damaged, old] {
+            let (at, challenges) = try untilKill([owner, entry, request(by: session)])
+            #expect(at == .milliseconds(500))
+            #expect(challenges == 0)
+        }
+    }
+
+    @Test("C17: a Main that insists waits for no activity, and says so in a request that stands already")
+    func insists() throws {
+        let owner = owner(.executor, by: other, claim: 20)
+        let (at, _) = try untilKill([owner, activities([.seconds(15)]), request(by: session, insists: true)])
+        #expect(at == .milliseconds(500))
+
+        var machine = machine(.main)
+        machine.view.apply(view(40, [owner, activities([.seconds(15)]), request(by: session)]))
+        _ = machine.step(at: start)
+        machine.insists = true
+        let (_, directive) = try #require(run(&machine, from: start, for: .milliseconds(100)))
+        let operations = try transaction(directive).operations
+        guard case .put(OwnershipKey.handover, let bytes, .session) = operations.first else {
+            Issue.record("\(operations)")
+            return
+        }
+        #expect(HandoverRecord(bytes: bytes).insists)
+    }
+
+    @Test("C17: an owner lets an activity go on until its bound, and at once stops for a request that insists")
+    func ownerGoesOn() throws {
+        func machine(insists: Bool) -> OwnershipMachine {
+            var machine = self.machine(.executor)
+            machine.view.apply(
+                view(
+                    40,
+                    [
+                        entry(
+                            OwnershipKey.owner,
+                            OwnerRecord(
+                                role: .executor, state: .running, name: "me", process: process(1), since: start),
+                            by: session, claim: 20),
+                        entry(
+                            OwnershipKey.activities,
+                            ActivitiesRecord(
+                                epoch: Revision(rawValue: 20),
+                                activities: [Activity(.custom("work", bound: .seconds(3)), id: "1", begun: start)]),
+                            by: session, claim: 25),
+                        request(by: other, insists: insists),
+                    ]))
+            machine.core = LocalCore(epoch: Revision(rawValue: 20), phase: .running)
+            return machine
+        }
+        var patient = machine(insists: false)
+        let stop = try #require(run(&patient, from: start, for: .seconds(10)))
+        #expect(stop.at == .seconds(3))
+        #expect(stop.1 == .stopCore(epoch: Revision(rawValue: 20)))
+        #expect(patient.core?.request?.reason == .bound)
+        #expect(patient.core?.request?.activity?.id == "1")
+
+        var hurried = machine(insists: true)
+        let early = try #require(run(&hurried, from: start, for: .seconds(10)))
+        #expect(early.at == .zero)
+        #expect(hurried.core?.request == StopRequest(.insisted, by: "me"))
+    }
+
+    @Test("C17, C13: one that waits behind a request takes the author's challenge of the owner for a sign of its life")
+    func challengeIsASignOfLife() throws {
+        var machine = machine(.executor)
+        let owner = owner(.executor, by: other, claim: 20)
+        let author = SessionID(rawValue: 30)
+        let waited = [owner, activities([.seconds(60)]), request(by: author)]
+        var now = start
+        machine.view.apply(view(49, waited))
+        while machine.step(at: now) == .bury {}
+        for second in 0..<10 {
+            let challenge = entry(
+                OwnershipKey.challenge, ChallengeRecord(claim: Revision(rawValue: 20)), by: author,
+                claim: UInt64(50 + second))
+            machine.view.apply(view(UInt64(50 + second), waited + [challenge]))
+            for _ in 0..<1000 {
+                while let directive = machine.step(at: now) {
+                    #expect(!directive.isCommit)
+                    if directive.isCommit { break }
+                }
+                now = now.advanced(by: .milliseconds(1))
+            }
+        }
+        // Two seconds after the last one it asks itself.
+        var directive: Directive?
+        while directive?.isCommit != true, now < start.advanced(by: .seconds(13)) {
+            directive = machine.step(at: now)
+            if directive == nil { now = now.advanced(by: .milliseconds(1)) }
+        }
+        #expect(directive?.isCommit == true)
+        #expect(start.duration(to: now) >= .seconds(11))
+    }
+}

@@ -1,0 +1,207 @@
+import Coordination
+import CoreAPI
+import CoreAPITesting
+import InMemoryBackend
+import SharedCoreTesting
+import TestSupport
+import Testing
+
+/// Work in progress keeps a core, within its bounds.
+@Suite(.serialized)
+struct ActivityScenarios {
+    /// An Executor whose core begins activities, with what its core was told when it stopped.
+    private struct Busy {
+        let executor: Player<ExecutorParticipant>
+        let wait: Task<MessageResult, any Error>
+        let context: CoreContext
+        let activities: [OpenActivity]
+        let requests: Box<[StopRequest]>
+    }
+
+    private func busy(
+        in world: World, with kinds: [Activity.Kind], waitingFor callID: String = "call-1"
+    ) async throws -> Busy {
+        let contexts = Box<[CoreContext]>([])
+        let open = Box<[OpenActivity]>([])
+        let requests = Box<[StopRequest]>([])
+        var script = ScriptedCore.Script()
+        script.onStart = { context in
+            for (number, kind) in kinds.enumerated() {
+                let activity = try await context.begin(kind, id: "\(number)", expectedEnd: .seconds(60))
+                open.update { $0.append(activity) }
+            }
+            contexts.update { $0.append(context) }
+        }
+        script.onStop = { request in requests.update { $0.append(request) } }
+        let executor = try await world.executor(script: script)
+        let wait = executor.wait(for: callID)
+        try await eventually("the Executor is busy") { try await world.owner()?.state == .running }
+        return Busy(
+            executor: executor, wait: wait, context: try #require(contexts.value.first), activities: open.value,
+            requests: requests)
+    }
+
+    private func end(_ busy: Busy) async {
+        busy.wait.cancel()
+        _ = try? await busy.wait.value
+        await busy.executor.participant.close()
+    }
+
+    @Test("C17, C18: a Main waits for a busy Executor and hears why; then the core is told of the hand-over")
+    func mainWaits() async throws {
+        let world = World()
+        let busy = try await busy(in: world, with: [.call])
+        let owner = try #require(try await world.owner())
+        let main = try await world.main()
+        let heard = Box<[OwnershipWaitReason]>([])
+        let start = Task { try await main.participant.start { reason in heard.update { $0.append(reason) } } }
+
+        try await eventually("Main hears of the call") {
+            heard.value.last
+                == .activity(busy.activities.map(\.activity), of: owner, atMost: .seconds(4 * 3600 + 60))
+        }
+        #expect(heard.value.last?.describe().contains("busy with call “0”") == true)
+        // With a Main at the door nothing new begins; what is open already is only named again.
+        let refusal = await #expect(throws: SharedCoreError.self) {
+            try await busy.context.begin(.transfer, id: "photo-17")
+        }
+        #expect(refusal?.code == .guardFailed)
+        #expect(try await busy.context.begin(.call, id: "0").activity == busy.activities.first?.activity)
+        #expect(try await world.owner()?.state == .running)
+        #expect(busy.requests.value.isEmpty)
+
+        try await busy.activities.first?.end()
+
+        try await start.value
+        #expect(busy.requests.value == [StopRequest(.handover, by: "main")])
+        #expect(world.processes.killed.isEmpty)
+        let (report, _) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+        await end(busy)
+    }
+
+    @Test("C17, C18: of three activities one never ends: Main gets in when its bound has passed")
+    func oneNeverEnds() async throws {
+        let world = World()
+        let busy = try await busy(
+            in: world, with: [.call, .custom("index", bound: .seconds(1)), .custom("scan", bound: .seconds(2))])
+        let main = try await world.main()
+        let start = Task { try await main.participant.start() }
+        try await eventually("Main has asked") { try await world.report().entries.contains { $0.kind == .asked } }
+
+        try await busy.activities[0].end()
+        try await busy.activities[1].end()
+        try await busy.activities[1].end()
+
+        try await start.value
+        let request = try #require(busy.requests.value.first)
+        #expect(request.reason == .bound)
+        #expect(request.activity?.kind.name == "scan")
+        #expect(world.processes.killed.isEmpty)
+        let stopped = try #require(try await world.report().entries.first { $0.to == .stopping })
+        #expect(try #require(request.activity).latestEnd <= stopped.at)
+        await end(busy)
+    }
+
+    @Test("C17, C18: a Main that waits may come to insist; the core is told so, and stops")
+    func mainInsists() async throws {
+        let world = World()
+        let busy = try await busy(in: world, with: [.call])
+        let main = try await world.main()
+        let heard = Box<[OwnershipWaitReason]>([])
+        let start = Task { try await main.participant.start { reason in heard.update { $0.append(reason) } } }
+        try await eventually("Main waits for the call") {
+            if case .activity = heard.value.last { true } else { false }
+        }
+
+        try await main.participant.start(insisting: true)
+
+        try await start.value
+        #expect(busy.requests.value == [StopRequest(.insisted, by: "main")])
+        #expect(world.processes.killed.isEmpty)
+        await end(busy)
+    }
+
+    @Test("C17, C6: a busy Executor that is frozen is killed, whatever it is busy with")
+    func frozen() async throws {
+        let world = World(options: HandoverScenarios.brisk)
+        let busy = try await busy(in: world, with: [.call])
+        busy.executor.process.freeze()
+        let main = try await world.main()
+
+        try await main.participant.start()
+
+        #expect(world.processes.killed == [busy.executor.process.identity])
+        busy.executor.process.thaw()
+        busy.wait.cancel()
+        _ = try? await busy.wait.value
+    }
+
+    @Test("C17, C9: an Executor's core goes on while an activity is open, though every call is served")
+    func executorGoesOn() async throws {
+        var options = CoordinationOptions.patient
+        options.coreLinger = .milliseconds(1)
+        let world = World(options: options)
+        world.server.receive(try .text("call-1"))
+        let busy = try await busy(in: world, with: [.transfer])
+        let answer = try await busy.wait.value
+        #expect(answer.message?.callID.text == "call-1")
+        // A push that comes later finds it running.
+        world.server.receive(try .text("call-2"))
+        let later = try await world.executor("later")
+        let second = try await later.participant.message(forCallID: .of("call-2"), timeout: .seconds(60))
+        #expect(second.source == .inbox)
+        #expect(busy.requests.value.isEmpty)
+
+        try await busy.activities.first?.end()
+
+        await busy.executor.participant.finish()
+        #expect(busy.requests.value == [StopRequest(.served)])
+        #expect(world.gauge.starts.count == 1)
+        await later.participant.close()
+    }
+
+    @Test("C17: 16 activities of an owner are open at once, whatever begins them; bad ones are refused")
+    func limits() async throws {
+        let world = World()
+        let busy = try await busy(in: world, with: [])
+        let context = busy.context
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<16 { group.addTask { _ = try await context.begin(.transfer, id: "\(number)") } }
+            try await group.waitForAll()
+        }
+        let refusal = await #expect(throws: SharedCoreError.self) { try await context.begin(.call, id: "17") }
+        #expect(refusal?.code == .limitExceeded)
+
+        let bad: [(Activity.Kind, String)] = [
+            (.call, ""), (.call, String(repeating: "x", count: 129)), (.custom("", bound: .seconds(1)), "a"),
+            (.custom("call", bound: .seconds(1)), "a"), (.custom("work", bound: .milliseconds(999)), "a"),
+            (.custom("work", bound: .seconds(3601)), "a"),
+            (.custom(String(repeating: "x", count: 65), bound: .seconds(1)), "a"),
+        ]
+        for (kind, id) in bad {
+            let error = await #expect(throws: SharedCoreError.self) { try await context.begin(kind, id: id) }
+            #expect(error?.code == .invalidArgument)
+        }
+        await end(busy)
+    }
+
+    @Test("C17, C5: activities end with the ownership, and no superseded core begins or ends one")
+    func endWithTheOwnership() async throws {
+        let world = World()
+        let busy = try await busy(in: world, with: [.call])
+        let observer = try await world.observer()
+        #expect(try await observer.get(".sharedcore/ownership/activities") != nil)
+
+        await end(busy)
+
+        #expect(try await observer.get(".sharedcore/ownership/activities") == nil)
+        #expect(busy.requests.value.map(\.reason) == [.closing])
+        let refusal = await #expect(throws: SharedCoreError.self) {
+            try await busy.context.begin(.transfer, id: "late")
+        }
+        #expect(refusal?.code == .guardFailed)
+        // What has ended with its epoch is over.
+        try await busy.activities.first?.end()
+    }
+}

@@ -1,0 +1,45 @@
+internal import Simulation
+
+extension Command {
+    /// Explores the states of the small groups, all of those that have no more than the limit. Gives whether no rule was broken.
+    func explore() -> Bool {
+        var isWell = true
+        for setting in Exploration.Setting.all {
+            let start = ContinuousClock.now
+            let report = Exploration(setting, damagedBy: mutant, limit: states).run()
+            let extent = report.isComplete ? "all \(report.stateCount)" : "only \(report.stateCount)"
+            let seconds = start.duration(to: .now).components.seconds
+            print("\(setting.name): \(extent) states, \(report.actionCount) steps, \(seconds) s")
+            if let violation = report.violation {
+                isWell = false
+                print("  \(violation), after:")
+                for line in report.story { print("    \(line)") }
+            }
+        }
+        return isWell
+    }
+
+    /// Explores the states of each mutant until one breaks a rule. Gives whether all were caught.
+    func exploreMutants() -> Bool {
+        var survivors = 0
+        for mutant in mutant.map({ [$0] }) ?? Exploration.mutants {
+            var found: (Exploration.Setting, Exploration.Report)?
+            // Most are found among few states of one setting or another.
+            for limit in [min(20_000, states), states] where found == nil {
+                for setting in Exploration.Setting.all where found == nil {
+                    let report = Exploration(setting, damagedBy: mutant, limit: limit).run()
+                    if report.violation != nil { found = (setting, report) }
+                }
+            }
+            guard let (setting, report) = found else {
+                survivors += 1
+                print("SURVIVED: \(mutant.name)")
+                continue
+            }
+            print(
+                "caught after \(report.stateCount) states of “\(setting.name)”: \(mutant.name) (\(report.violation ?? ""))"
+            )
+        }
+        return survivors == 0
+    }
+}

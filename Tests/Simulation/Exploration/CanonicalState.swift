@@ -1,0 +1,373 @@
+internal import Coordination
+internal import CoreAPI
+
+/// The words of a state of a ``Model``: all that can matter to a later step, and nothing else. Revisions count by their order,
+/// instants by their distance from the present, and of what is over nothing is said.
+///
+/// Two states with the same words behave the same, so the exploration looks at one of them. Each field of a machine is either
+/// written here or named in ``CanonicalTokens/knownFields`` as one that cannot matter.
+struct CanonicalTokens: Hashable {
+    private enum Token: Hashable {
+        case number(Int)
+        case member(Int)
+        case instant(UInt64)
+        /// One that later ones are compared with.
+        case revision(UInt64)
+        /// One that is only compared for being the same as one of those.
+        case same(UInt64)
+        /// One that only says which of those came before it.
+        case bound(UInt64)
+    }
+
+    /// In milliseconds: longer than all bounds of ``Model/rules``, and than the gap that a wait takes for a sleep.
+    private static let horizon = 1_000
+
+    private var tokens: [Token] = []
+
+    mutating func add(_ number: Int) { tokens.append(.number(number)) }
+    mutating func add(_ flag: Bool) { tokens.append(.number(flag ? 1 : 0)) }
+    mutating func add(_ revision: Revision) { tokens.append(.revision(revision.rawValue)) }
+    mutating func add(_ instant: BootInstant) { tokens.append(.instant(instant.nanoseconds)) }
+    mutating func add(same revision: Revision) { tokens.append(.same(revision.rawValue)) }
+    mutating func add(bound revision: Revision) { tokens.append(.bound(revision.rawValue)) }
+    mutating func add(_ session: SessionID) { tokens.append(.member(Int(session.rawValue) - 1)) }
+    mutating func add(_ process: ProcessIdentity) { tokens.append(.member(Int(process.pid) - Model.firstProcess)) }
+    mutating func add(_ duration: Duration) {
+        tokens.append(.number(min(Int(duration.clampedNanoseconds / 1_000_000), 2 * Self.horizon)))
+    }
+
+    mutating func add<Value>(_ value: Value?, _ add: (inout CanonicalTokens, Value) -> Void) {
+        tokens.append(.number(value == nil ? 0 : 1))
+        if let value { add(&self, value) }
+    }
+
+    static func += (left: inout CanonicalTokens, right: CanonicalTokens) {
+        left.tokens += right.tokens
+    }
+
+    /// The state that these make at an instant, in two words.
+    ///
+    /// - Parameters:
+    ///   - parts: What the members say, in the order of their new numbers, and what is said of all.
+    ///   - names: The new number of each member.
+    static func key(of parts: [CanonicalTokens], at now: UInt64, renaming names: [Int]) -> StateKey {
+        var revisions: [UInt64] = []
+        for part in parts {
+            for case .revision(let revision) in part.tokens where !revisions.contains(revision) {
+                revisions.append(revision)
+            }
+        }
+        revisions.sort()
+        var key = StateKey()
+        for part in parts {
+            key.add(part.tokens.count)
+            for token in part.tokens {
+                switch token {
+                case .number(let number): key.add(number)
+                case .member(let number): key.add(names.indices.contains(number) ? names[number] : number)
+                case .revision(let revision), .same(let revision): key.add(revisions.firstIndex(of: revision) ?? -1)
+                case .bound(let revision): key.add(revisions.lastIndex { $0 <= revision } ?? -1)
+                case .instant(let instant):
+                    let distance = (Int(instant) - Int(now)) / 1_000_000
+                    key.add(max(-horizon, min(distance, horizon)))
+                }
+            }
+        }
+        return key
+    }
+}
+
+/// A state, in 128 bits.
+struct StateKey: Hashable, Comparable {
+    private var first: UInt64 = 0xcbf2_9ce4_8422_2325
+    private var second: UInt64 = 0x9e37_79b9_7f4a_7c15
+
+    mutating func add(_ number: Int) {
+        let word = UInt64(bitPattern: Int64(number))
+        first = (first ^ word) &* 0x0000_0100_0000_01b3
+        first ^= first >> 29
+        second = (second &+ word) &* 0xbf58_476d_1ce4_e5b9
+        second ^= second >> 31
+    }
+
+    static func < (left: StateKey, right: StateKey) -> Bool {
+        left.first != right.first ? left.first < right.first : left.second < right.second
+    }
+}
+
+// MARK: - Records
+
+extension CanonicalTokens {
+    /// What stands. No step asks when an owner, a request or a challenge was written last or created, beyond what is said here,
+    /// and a challenge or an answer about what is over is only the one that a guard may name.
+    mutating func add(_ view: OwnershipView) {
+        add(bound: view.revision)
+        add(view.owner) {
+            $0.add($1.claim)
+            $0.add($1.session)
+            $0.add($1.record)
+        }
+        add(view.handover) {
+            $0.add($1.claim)
+            $0.add($1.session)
+            $0.add($1.record)
+        }
+        add(view.challenge) {
+            // Who made it matters to one that waits behind a request.
+            $0.add($1.session)
+            guard view.stands($1.record.claim) else { return $0.add(same: $1.revision) }
+            $0.add($1.revision)
+            $0.add($1.record)
+        }
+        add(view.activities) {
+            $0.add(same: $1.revision)
+            $0.add($1.record)
+        }
+        add(view.answer) {
+            guard view.stands($1.record.claim) else { return $0.add(same: $1.revision) }
+            $0.add($1.revision)
+            $0.add($1.record)
+        }
+    }
+
+    // Its session says the rest.
+    private mutating func add(_ owner: OwnerRecord) {
+        add(Int(owner.state.rawValue))
+    }
+
+    private mutating func add(_ handover: HandoverRecord) {
+        add(handover.takesOverMain)
+        add(handover.isKilling)
+        add(handover.insists)
+    }
+
+    private mutating func add(_ record: ActivitiesRecord) {
+        add(same: record.epoch)
+        add(record.activities.count)
+        for activity in record.activities {
+            add(activity.begun)
+            add(activity.kind.bound)
+        }
+    }
+
+    private mutating func add(_ challenge: ChallengeRecord) {
+        add(same: challenge.claim)
+        add(challenge.first) { $0.add($1) }
+    }
+
+    private mutating func add(_ answer: AnswerRecord) {
+        add(same: answer.claim)
+        add(answer.challenge)
+    }
+
+    /// A directive that was decided on and not carried out yet.
+    mutating func add(_ directive: Directive?) {
+        switch directive {
+        case nil: add(0)
+        case .look: add(1)
+        case .bury: add(2)
+        case .startCore(let epoch):
+            add(3)
+            add(same: epoch)
+        case .stopCore(let epoch):
+            add(4)
+            add(same: epoch)
+        case .examine(let process, let claim):
+            add(5)
+            add(process)
+            add(same: claim)
+        case .kill(let process, let epoch):
+            add(6)
+            add(process)
+            add(same: epoch)
+        case .commit(let transition):
+            add(7)
+            add(transition)
+        }
+    }
+
+    private mutating func add(_ transition: Transition) {
+        for condition in transition.transaction.guards {
+            add(Self.number(of: condition.key))
+            switch condition {
+            case .absent: add(0)
+            case .exists: add(1)
+            case .revision(_, let revision), .epoch(_, let revision): add(same: revision)
+            }
+        }
+        for operation in transition.transaction.operations {
+            switch operation {
+            case .put(let key, let value, _):
+                add(Self.number(of: key))
+                add(value, under: key)
+            case .delete(let key): add(-Self.number(of: key))
+            case .deletePrefix, .post: add(-100)
+            }
+        }
+        for story in transition.stories { add(Int(story.kind.rawValue)) }
+    }
+
+    private mutating func add(_ value: [UInt8], under key: Key) {
+        switch key {
+        case OwnershipKey.owner: add(OwnerRecord(bytes: value))
+        case OwnershipKey.handover: add(HandoverRecord(bytes: value))
+        case OwnershipKey.challenge: add(ChallengeRecord(bytes: value))
+        case OwnershipKey.answer: add(AnswerRecord(bytes: value))
+        case OwnershipKey.activities: add(ActivitiesRecord(bytes: value))
+        default: for byte in value { add(Int(byte)) }
+        }
+    }
+
+    private static func number(of key: Key) -> Int {
+        (OwnershipKeys.all.firstIndex(of: key) ?? OwnershipKeys.all.count) + 1
+    }
+}
+
+// MARK: - Machines
+
+extension CanonicalTokens {
+    /// The fields of the machines: those that are written, and behind `but` those that cannot matter.
+    static let knownFields: [(type: String, written: Set<String>, but: Set<String>)] = [
+        (
+            "OwnershipMachine",
+            [
+                "view", "wish", "insists", "holding", "core", "rest", "refusal", "hasYielded", "watched",
+                "handoverWait", "lastLook",
+                "lastBurial", "retryAt",
+            ],
+            // The same in all states, taken in each step, made by it, or only of interest to critical sections.
+            ["myself", "rules", "random", "loss", "nextStep", "hearing", "granted"]
+        ),
+        ("Holding", ["epoch", "ending", "isReleasing"], ["isStuckSince"]),
+        ("LocalCore", ["epoch", "phase"], ["reason", "request"]),
+        ("CoreRest", ["until"], ["length", "problem"]),
+        (
+            "WatchedClaim",
+            [
+                "claim", "since", "nextChallenge", "lastAnswered", "hasChallenged", "patience", "remindedAt",
+                "wasSeenStopped", "lastExamination",
+            ],
+            // Only told.
+            ["unansweredSince"]
+        ),
+        (
+            "HandoverWait",
+            [
+                "handover", "epoch", "patience", "limit", "lastActivity", "silence", "stopLimit", "enforcement",
+                "afterKill",
+            ],
+            ["failure"]
+        ),
+        ("RunningTime", ["elapsed", "allowance", "last"], []),
+    ]
+
+    /// A field of a machine of which nothing is known here; nil when there is none.
+    static func unknownField(of value: Any) -> String? {
+        let mirror = Mirror(reflecting: value)
+        let type = String(describing: type(of: value))
+        let known = knownFields.first { $0.type == type }
+        for child in mirror.children {
+            if let known, let label = child.label, !known.written.contains(label), !known.but.contains(label) {
+                return "\(type).\(label)"
+            }
+            let isOpened = known != nil || mirror.displayStyle == .optional
+            if isOpened, let unknown = unknownField(of: child.value) { return unknown }
+        }
+        return nil
+    }
+
+    mutating func add(_ machine: OwnershipMachine, at now: BootInstant) {
+        let view = machine.view
+        add(machine.wish)
+        add(machine.insists)
+        add(machine.holding) {
+            $0.add($1.epoch)
+            $0.add($1.ending != nil)
+            $0.add($1.isReleasing)
+        }
+        add(machine.core) { $0.add($1) }
+        add(machine.rest) { $0.add($1.until) }
+        add(machine.refusal) {
+            $0.add($1.session)
+            $0.add($1.owner) { $0.add(same: $1.claim) }
+        }
+        add(machine.hasYielded)
+        add(machine.watched.flatMap { view.stands($0.claim) ? $0 : nil }) { $0.add($1, at: now) }
+        add(machine.handoverWait.flatMap { $0.handover == view.handover?.claim ? $0 : nil }) { $0.add($1) }
+        // From then on it is due.
+        add(min(machine.lastLook.duration(to: now), machine.rules.idleInterval))
+        add(machine.lastBurial) {
+            $0.add(bound: $1.claim)
+            $0.add(min($1.at.duration(to: now), $1.holds))
+            $0.add($1.holds)
+        }
+        add(machine.retryAt) { $0.add(max($1, now)) }
+    }
+
+    private mutating func add(_ wish: Wish) {
+        switch wish {
+        // Only its sentence tells why.
+        case .nothing(let reason): add(reason == .nothingAsked ? 0 : 1)
+        case .own: add(2)
+        case .insist: add(3)
+        case .takeOver: add(4)
+        }
+    }
+
+    private mutating func add(_ core: LocalCore) {
+        add(core.epoch)
+        switch core.phase {
+        case .starting: add(0)
+        case .running: add(1)
+        case .stopping(let since):
+            add(2)
+            add(since)
+        case .ended: add(3)
+        }
+    }
+
+    private mutating func add(_ watched: WatchedClaim, at now: BootInstant) {
+        add(same: watched.claim)
+        add(bound: watched.since)
+        add(max(watched.nextChallenge, now))
+        add(watched.lastAnswered) { $0.add(same: $1) }
+        add(watched.hasChallenged)
+        add(watched.patience) { $0.add($1) }
+        add(watched.remindedAt) { $0.add($1) }
+        add(watched.wasSeenStopped) { $0.add($1) }
+        add(watched.lastExamination)
+    }
+
+    private mutating func add(_ wait: HandoverWait) {
+        add(same: wait.epoch)
+        add(wait.silence) {
+            $0.add(same: $1.challenge)
+            $0.add($1.answer) { $0.add(same: $1) }
+        }
+        switch wait.enforcement {
+        case .notYet:
+            add(0)
+            add(wait.patience)
+            add(wait.limit)
+            add(wait.lastActivity)
+            add(wait.stopLimit) { $0.add($1) }
+        // Its time is over, so it is not looked at any more.
+        case .confirmed: add(1)
+        case .killed:
+            add(2)
+            add(wait.afterKill) { $0.add($1) }
+        case .impossible: add(3)
+        }
+    }
+
+    private mutating func add(_ time: RunningTime) {
+        add(time.elapsed)
+        add(time.allowance)
+        add(time.last)
+    }
+}
+
+extension OwnershipView {
+    /// Whether a claim is that of the owner or of the request.
+    fileprivate func stands(_ claim: Revision) -> Bool { owner?.claim == claim || handover?.claim == claim }
+}

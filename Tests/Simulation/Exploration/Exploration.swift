@@ -1,0 +1,133 @@
+internal import CoreAPI
+
+/// Every state that a small group can come to, whatever happens in whatever order.
+package struct Exploration {
+    /// The outcome of an exploration.
+    package struct Report {
+        /// The number of different states.
+        package var stateCount = 0
+        /// The number of things that can happen in one of them.
+        package var actionCount = 0
+        /// Whether every state was explored.
+        package var isComplete = false
+        /// The rule that was broken first, and how; nil when none was.
+        package var violation: String?
+        /// The shortest way there.
+        package var story: [String] = []
+    }
+
+    /// The participants, and how many faults there are.
+    package struct Setting: Sendable {
+        package let name: String
+        let roles: [SessionRole]
+        /// The Main that was told to take over from another.
+        var takingOver: Int?
+        var deaths = 0
+        var freezes = 0
+        /// How many activities the Executors begin.
+        var activities = 0
+        /// Whether a Main may cease to wait for them.
+        var insists = false
+
+        /// The settings that are explored.
+        package static let all = [
+            Setting(name: "Main and an Executor, an activity", roles: [.main, .executor], activities: 1),
+            Setting(
+                name: "an insisting Main and an Executor, an activity", roles: [.main, .executor], activities: 1,
+                insists: true),
+            Setting(
+                name: "two Executors, an activity, a freeze", roles: [.executor, .executor], freezes: 1, activities: 1),
+            Setting(
+                name: "Main and an Executor, an activity, a freeze", roles: [.main, .executor], freezes: 1,
+                activities: 1),
+            Setting(name: "Main and two Executors, a death", roles: [.main, .executor, .executor], deaths: 1),
+            Setting(name: "Main and two Executors, an activity", roles: [.main, .executor, .executor], activities: 1),
+            Setting(
+                name: "an insisting Main and two Executors, an activity", roles: [.main, .executor, .executor],
+                activities: 1, insists: true),
+            Setting(
+                name: "two Mains and an Executor, a death", roles: [.main, .main, .executor], takingOver: 1, deaths: 1),
+            Setting(
+                name: "Main and two Executors, an activity, a death", roles: [.main, .executor, .executor], deaths: 1,
+                activities: 1),
+            Setting(name: "Main and two Executors, a freeze", roles: [.main, .executor, .executor], freezes: 1),
+            Setting(
+                name: "two Mains and an Executor, a freeze", roles: [.main, .main, .executor], takingOver: 1, freezes: 1
+            ),
+        ]
+    }
+
+    /// The mutants that some state has to show: those of the machines of ownership.
+    package static let mutants = Mutant.all.filter { names.contains($0.name) } + Mutant.ofActivities
+
+    private static let names: Set<String> = [
+        "a core that starts without asking whether it still may", "a release that does not ask whose the ownership is",
+        "an acquisition in place of an owner", "an acquisition past the request of a Main",
+        "an owner that does not answer", "a holder that is believed while it is frozen",
+        "a take-over that does not ask whether the challenge was answered",
+        "a request that outlives the silence of who made it", "a deadline of a request that never comes",
+        "a Main that does not wait for a core that is stopping", "a core that is not told to stop",
+        "a death that is not looked for", "a kill that was not announced",
+    ]
+
+    private let setting: Setting
+    private let mutant: Mutant?
+    private let limit: Int
+
+    /// - Parameter limit: After how many states to give up.
+    package init(_ setting: Setting, damagedBy mutant: Mutant? = nil, limit: Int = 5_000_000) {
+        self.setting = setting
+        self.mutant = mutant
+        self.limit = limit
+    }
+
+    /// Looks at every state, the near ones first, until a rule is broken.
+    package func run() -> Report {
+        var report = Report()
+        var start = Model(setting, damagedBy: mutant)
+        var origins: [StateKey: (before: StateKey, action: Model.Action)] = [:]
+        let first = start.key()
+        var seen: Set<StateKey> = [first]
+        var frontier = [(start, first)]
+        while !frontier.isEmpty, seen.count < limit {
+            var next: [(Model, StateKey)] = []
+            for (model, key) in frontier {
+                for action in model.actions {
+                    report.actionCount += 1
+                    var later = model
+                    later.happen(action)
+                    let laterKey = later.key()
+                    if let violation = later.violation {
+                        report.violation = violation
+                        report.stateCount = seen.count
+                        report.story = Self.story(of: action, from: key, origins)
+                        return report
+                    }
+                    guard seen.insert(laterKey).inserted else { continue }
+                    if seen.count < 10_000, let field = later.unknownField {
+                        report.violation = "the exploration does not know the field \(field)"
+                        return report
+                    }
+                    origins[laterKey] = (key, action)
+                    next.append((later, laterKey))
+                }
+            }
+            frontier = next
+        }
+        report.stateCount = seen.count
+        report.isComplete = frontier.isEmpty
+        return report
+    }
+
+    private static func story(
+        of last: Model.Action, from key: StateKey, _ origins: [StateKey: (before: StateKey, action: Model.Action)]
+    ) -> [String] {
+        var story = ["\(last)"]
+        var key = key
+        while let origin = origins[key] {
+            story.append("\(origin.action)")
+            key = origin.before
+        }
+        return story.reversed()
+    }
+}

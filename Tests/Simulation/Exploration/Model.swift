@@ -1,0 +1,639 @@
+internal import Coordination
+internal import CoreAPI
+
+/// A group of three participants in one of its states, and everything that can happen next.
+///
+/// The machines of ownership are the real ones. Time passes in ticks, and only when each participant that can run has done all
+/// that it would do now; in all other things the order of events is free. A participant may freeze or die between any two of
+/// them, so also between deciding on a commit and making it.
+struct Model {
+    /// One thing that happens.
+    enum Action: Hashable {
+        /// A participant sees what stands, and decides what to do.
+        case step(Int)
+        /// It does it.
+        case carryOut(Int)
+        /// Its core makes the commit that comes before any of its code.
+        case announce(Int)
+        case coreStopped(Int)
+        /// Its core begins an activity, or ends the one that is open.
+        case begin(Int), end(Int)
+        /// It wants to own from now on, or no longer.
+        case want(Int), leave(Int)
+        /// It does not wait for activities from now on.
+        case insist(Int)
+        case freeze(Int), thaw(Int), die(Int)
+        /// The end of its session is recorded.
+        case reap(Int)
+        case tick
+    }
+
+    struct Core: Hashable {
+        enum Phase: Int {
+            case announced, running, stopping
+        }
+
+        let epoch: Revision
+        var phase = Phase.announced
+        /// Whether it runs, for a witness.
+        var runs = false
+    }
+
+    struct Participant {
+        var machine: OwnershipMachine
+        var pending: Directive?
+        /// Whether it has nothing to do before something happens.
+        var isQuiet = false
+        var isFrozen = false
+        var isDead = false
+        var isReaped = false
+        var cores: [Core] = []
+        /// For how many ticks this Main has wanted to own and run, and neither owned nor been held up by one that may.
+        var waits = 0
+        /// For how many ticks it has been able to run.
+        var runs = Model.settled
+
+        var canRun: Bool { !isDead && !isFrozen }
+        /// Whether it wants, holds or runs anything. One that does not is frozen and killed without any consequence.
+        var isInvolved: Bool {
+            machine.wish.wantsOwnership || machine.holding != nil || machine.core != nil || !cores.isEmpty
+                || pending != nil || machine.view.handover?.session == machine.myself.session
+        }
+        var isMain: Bool { machine.myself.isMain }
+    }
+
+    /// The times, in ticks: small, so that there are few states, and different where that matters.
+    static var rules: OwnershipRules {
+        var rules = OwnershipRules()
+        rules.handoverTimeout = tickLength * 3
+        rules.handoverMaximumTimeout = tickLength * 5
+        rules.stopTimeout = tickLength * 2
+        rules.answerBound = tickLength * 2
+        rules.busyAnswerBound = tickLength * 4
+        // No longer than it takes to ask again, so that there is one phase of it.
+        rules.answerLifetime = tickLength
+        rules.challengeSpread = .zero
+        rules.lookInterval = tickLength
+        rules.burialInterval = tickLength
+        // As often as it waits: no wake-up is lost here, and each phase of a look would be a state of its own.
+        rules.idleInterval = tickLength
+        rules.killBound = tickLength * 2
+        rules.retryInterval = tickLength
+        return rules
+    }
+
+    static let firstProcess = 100
+    static let tickLength = RunningTime.tick
+    /// After so many ticks a participant that can run has answered whatever it was asked.
+    static let settled = 3
+    /// How many ticks a participant may be kept from owning while none that can run owns or has asked.
+    static let patience = 14
+
+    /// How many ticks an activity may last.
+    static let activityBound = 5
+
+    let mutant: Mutant?
+    private(set) var store = ModelStore()
+    private(set) var now = BootInstant(nanoseconds: 1_000_000_000_000)
+    private(set) var participants: [Participant]
+    private(set) var deathsLeft: Int
+    private(set) var freezesLeft: Int
+    private var activitiesLeft: Int
+    private let insists: Bool
+    /// For how many ticks an Executor that can run has wanted to own, while none that can run owned or asked.
+    private var executorWaits = 0
+    /// The epochs that were taken over from, or whose core was given up.
+    private(set) var superseded: Set<Revision> = []
+    /// For how many ticks the present request has stood.
+    private var requestAge = 0
+    /// From this age on, every deadline of a request has passed.
+    private let longestAge: Int
+    /// The rule that the last action has broken, and how.
+    private(set) var violation: String?
+    /// What the participants say in the key; nil for one that something has happened to since.
+    private var tokens: [CanonicalTokens?]
+
+    /// - Parameters:
+    ///   - roles: Those of the participants. A Main comes at any time; Executors are there from the beginning.
+    init(_ setting: Exploration.Setting, damagedBy mutant: Mutant?) {
+        self.mutant = mutant
+        let roles = setting.roles
+        deathsLeft = setting.deaths
+        freezesLeft = setting.freezes
+        activitiesLeft = setting.activities
+        insists = setting.insists
+        takeOver = setting.takingOver
+        longestAge = setting.activities > 0 ? Self.activityBound + 4 : 3
+        let start = now
+        participants = roles.enumerated().map { number, role in
+            var rules = Self.rules
+            mutant?.changeRules?(&rules)
+            if role == .main { mutant?.changeMainRules?(&rules) }
+            var machine = OwnershipMachine(
+                for: Participation(
+                    session: SessionID(rawValue: UInt64(number + 1)), role: role, name: "\(number)",
+                    process: ProcessIdentity(
+                        bootID: BootID(high: 1, low: 1), pid: Int32(number + Self.firstProcess),
+                        startTime: UInt64(number))),
+                rules: rules, seed: 1, at: start)
+            if role == .executor { machine.wish = .own }
+            return Participant(machine: machine)
+        }
+        // Each of them swaps two at most, so it is its own inverse.
+        namings =
+            switch roles {
+            case [.main, .executor, .executor]: [[0, 1, 2], [0, 2, 1]]
+            case [.executor, .executor]: [[0, 1], [1, 0]]
+            default: [Array(roles.indices)]
+            }
+        tokens = participants.map { _ in nil }
+    }
+
+    private let takeOver: Int?
+    /// The ways to number the participants that lead to the same.
+    private let namings: [[Int]]
+
+    /// A field of a machine that ``key()`` leaves out and should not; nil when there is none.
+    var unknownField: String? {
+        participants.lazy.compactMap { CanonicalTokens.unknownField(of: $0.machine) }.first
+    }
+
+    /// This state, whatever came before it.
+    mutating func key() -> StateKey {
+        for number in participants.indices where tokens[number] == nil {
+            tokens[number] = words(of: participants[number])
+        }
+        var rest = CanonicalTokens()
+        rest.add(store.view)
+        for epoch in supersededCores { rest.add(epoch) }
+        rest.add(deathsLeft)
+        rest.add(freezesLeft)
+        rest.add(activitiesLeft)
+        rest.add(executorWaits)
+        rest.add(requestAge)
+        let words = zip(tokens, participants).map { words, participant in
+            var words = words ?? CanonicalTokens()
+            words.add(participant.isDead || participant.machine.view.revision == store.revision)
+            return words
+        }
+        return namings.map { names in
+            let parts = names.map { words[$0] } + [rest]
+            return CanonicalTokens.key(of: parts, at: now.nanoseconds, renaming: names)
+        }.min() ?? StateKey()
+    }
+
+    /// The epochs of ``superseded`` of which a core is still there.
+    private var supersededCores: [Revision] {
+        participants.flatMap(\.cores).map(\.epoch).filter(superseded.contains).sorted()
+    }
+
+    private func words(of participant: Participant) -> CanonicalTokens {
+        var words = CanonicalTokens()
+        words.add(participant.isDead)
+        words.add(participant.isReaped)
+        // Nothing that it knew matters any more.
+        guard !participant.isDead else { return words }
+        words.add(participant.isFrozen)
+        words.add(participant.isQuiet)
+        words.add(participant.waits)
+        words.add(participant.runs)
+        words.add(participant.cores.count)
+        for core in participant.cores {
+            words.add(core.epoch)
+            words.add(core.phase.rawValue)
+            words.add(core.runs)
+        }
+        words.add(participant.pending)
+        words.add(Int(Move(participant.pending, by: participant.machine).rawValue))
+        words.add(participant.machine, at: now)
+        words.add(participant.machine.view)
+        return words
+    }
+
+    // MARK: - What can happen
+
+    var actions: [Action] {
+        var actions: [Action] = []
+        var isSettled = true
+        for (number, participant) in participants.enumerated() {
+            if participant.isDead {
+                if !participant.isReaped { actions.append(.reap(number)) }
+                continue
+            }
+            if participant.isFrozen {
+                actions.append(.thaw(number))
+                if deathsLeft > 0 { actions.append(.die(number)) }
+                continue
+            }
+            let urgent = urgentActions(of: number, participant)
+            if !urgent.isEmpty { isSettled = false }
+            actions += urgent + idleActions(of: number, participant)
+            guard participant.isInvolved else { continue }
+            if freezesLeft > 0 { actions.append(.freeze(number)) }
+            if deathsLeft > 0 { actions.append(.die(number)) }
+        }
+        if isSettled { actions.append(.tick) }
+        return actions
+    }
+
+    /// What happens before time passes.
+    private func urgentActions(of number: Int, _ participant: Participant) -> [Action] {
+        if participant.pending != nil { return [.carryOut(number)] }
+        var actions: [Action] = []
+        if participant.cores.last?.phase == .announced { actions.append(.announce(number)) }
+        if !participant.isQuiet || participant.machine.view.revision != store.revision { actions.append(.step(number)) }
+        return actions
+    }
+
+    /// What happens now, later or never.
+    private func idleActions(of number: Int, _ participant: Participant) -> [Action] {
+        guard participant.pending == nil else { return [] }
+        var actions: [Action] = []
+        if participant.cores.contains(where: { $0.phase == .stopping }) { actions.append(.coreStopped(number)) }
+        if participant.machine.wish == .nothing(because: .nothingAsked) { actions.append(.want(number)) }
+        if insists, participant.isMain, participant.machine.wish.wantsOwnership, participant.machine.holding == nil,
+            !participant.machine.insists
+        {
+            actions.append(.insist(number))
+        }
+        guard !participant.isMain, let core = participant.cores.last, core.phase == .running else { return actions }
+        if store.view.activities(of: core.epoch) != nil {
+            actions.append(.end(number))
+            return actions
+        }
+        if activitiesLeft > 0 { actions.append(.begin(number)) }
+        if participant.machine.wish == .own { actions.append(.leave(number)) }
+        return actions
+    }
+
+    // MARK: - What happens
+
+    mutating func happen(_ action: Action) {
+        violation = nil
+        perform(action)
+        settle()
+    }
+
+    /// Lets each participant see what stands that does nothing about it. One that does something may do it later, on what
+    /// stands then.
+    private mutating func settle() {
+        for number in participants.indices {
+            let participant = participants[number]
+            guard participant.canRun, urgentActions(of: number, participant) == [.step(number)] else { continue }
+            let machine = tokens[number]
+            step(number)
+            guard participants[number].pending != nil || !participants[number].isQuiet else { continue }
+            participants[number] = participant
+            tokens[number] = machine
+        }
+    }
+
+    private mutating func perform(_ action: Action) {
+        switch action {
+        case .step(let number): step(number)
+        case .carryOut(let number): carryOut(number)
+        case .announce(let number): announce(number)
+        case .begin(let number), .end(let number): changeActivity(of: number)
+        case .insist(let number):
+            participants[number].machine.insists = true
+            disturb(number)
+        case .coreStopped(let number):
+            guard let index = participants[number].cores.firstIndex(where: { $0.phase == .stopping }) else { return }
+            let core = participants[number].cores.remove(at: index)
+            participants[number].machine.coreEnded(core.epoch, problem: nil)
+            disturb(number)
+        case .want(let number):
+            participants[number].machine.wish = takeOver == number ? .takeOver : .own
+            disturb(number)
+        case .leave(let number):
+            participants[number].machine.wish = .nothing(because: .allServed)
+            disturb(number)
+        case .freeze(let number):
+            freezesLeft -= 1
+            participants[number].isFrozen = true
+            participants[number].runs = 0
+            participants[number].waits = 0
+            disturb(number)
+        case .thaw(let number):
+            participants[number].isFrozen = false
+            disturb(number)
+        case .die(let number):
+            deathsLeft -= 1
+            die(number)
+        case .reap(let number): reap(number)
+        case .tick: tick()
+        }
+    }
+
+    /// Something has happened to a participant: it looks whether there is something to do.
+    private mutating func disturb(_ number: Int) {
+        participants[number].isQuiet = false
+        tokens[number] = nil
+    }
+
+    private mutating func change(_ number: Int, coreIn phase: Core.Phase, _ body: (inout Core) -> Void) {
+        guard let index = participants[number].cores.lastIndex(where: { $0.phase == phase }) else { return }
+        body(&participants[number].cores[index])
+    }
+
+    private mutating func step(_ number: Int) {
+        if store.revision > participants[number].machine.view.revision {
+            let session = participants[number].machine.myself.session
+            let seen = mutant?.changeSeen.map { change in store.view { change($0, session) } }
+            participants[number].machine.view = seen ?? store.view
+        }
+        // What only concerns the participant itself happens at once: a freeze before it is one before the step.
+        for _ in 0..<Self.localSteps {
+            let directive = nextDirective(of: number)
+            participants[number].pending = directive
+            guard let directive, isLocal(directive) else { break }
+            carryOut(number)
+        }
+        let machine = participants[number].machine
+        participants[number].isQuiet = participants[number].pending == nil
+        if machine.hasYielded, machine.holding == nil, machine.wish.wantsOwnership {
+            participants[number].machine.wish = .nothing(because: .superseded)
+        }
+        if machine.refusal != nil { participants[number].machine.wish = .nothing(because: .refused) }
+        tokens[number] = nil
+    }
+
+    /// More than there ever are.
+    private static let localSteps = 10
+
+    private mutating func nextDirective(of number: Int) -> Directive? {
+        let directive = participants[number].machine.step(at: now)
+        _ = participants[number].machine.takeLoss()
+        let machine = participants[number].machine
+        guard let directive, let mutant else { return directive }
+        return mutant.changed(directive, Move(directive, by: machine), of: machine)
+    }
+
+    /// Whether no other participant sees that a directive was carried out.
+    private func isLocal(_ directive: Directive) -> Bool {
+        switch directive {
+        case .look, .examine, .startCore, .stopCore: true
+        case .bury: !participants.contains { $0.isDead && !$0.isReaped }
+        case .commit, .kill: false
+        }
+    }
+
+    private mutating func carryOut(_ number: Int) {
+        guard let directive = participants[number].pending else { return }
+        participants[number].pending = nil
+        switch directive {
+        case .look: break
+        case .bury:
+            for dead in participants.indices where participants[dead].isDead && !participants[dead].isReaped {
+                reap(dead)
+            }
+        case .commit(let transition): commit(transition, of: number)
+        case .startCore(let epoch): participants[number].cores.append(Core(epoch: epoch))
+        case .stopCore(let epoch):
+            judgeStop(of: number, under: epoch)
+            guard let index = participants[number].cores.lastIndex(where: { $0.epoch == epoch }) else { break }
+            if participants[number].cores[index].runs {
+                participants[number].cores[index].phase = .stopping
+            } else {
+                participants[number].cores.remove(at: index)
+                participants[number].machine.coreEnded(epoch, problem: nil)
+            }
+        case .examine(let process, let claim):
+            let holder = participants.first { $0.machine.myself.process == process && !$0.isDead }
+            participants[number].machine.examined(claim, isStopped: holder?.isFrozen)
+        case .kill(let process, let epoch):
+            // The participant looks before it sends the signal.
+            let session = participants[number].machine.myself.session
+            if store.view.owner?.claim == epoch, store.view.handover?.session == session {
+                kill(process)
+            }
+            participants[number].machine.killEnded(epoch, impossible: nil, at: now)
+        }
+        disturb(number)
+    }
+
+    /// The first act of a core.
+    private mutating func announce(_ number: Int) {
+        guard let core = participants[number].cores.last else { return }
+        var transaction = Transaction(guards: [.epoch(OwnershipKey.owner, core.epoch)])
+        mutant?.changeTransaction?(&transaction, .announcing(core.epoch))
+        if store.commit(transaction, of: participants[number].machine.myself.session) {
+            judgeStart(of: core)
+            change(number, coreIn: .announced) { core in
+                core.runs = true
+                core.phase = .running
+            }
+            participants[number].machine.coreStarted(core.epoch)
+        } else {
+            participants[number].cores.removeLast()
+            participants[number].machine.coreEnded(core.epoch, problem: nil)
+        }
+        disturb(number)
+    }
+
+    /// The core begins an activity, or ends the one that is open, in one commit.
+    private mutating func changeActivity(of number: Int) {
+        guard let core = participants[number].cores.last else { return }
+        let before = store.view
+        let open = ActivitiesRecord.open(under: core.epoch, in: before.activities).first
+        let bound = Self.tickLength * Self.activityBound
+        let begun = Activity(.custom("work", bound: bound), id: "1", begun: now)
+        var transaction =
+            open.flatMap { ActivitiesRecord.ending($0, under: core.epoch, beside: before.activities) }
+            ?? ActivitiesRecord.beginning(begun, under: core.epoch, beside: before.activities)
+        if open == nil {
+            activitiesLeft -= 1
+            mutant?.changeTransaction?(&transaction, .beginning)
+        }
+        if store.commit(transaction, of: participants[number].machine.myself.session), open == nil,
+            before.handover != nil
+        {
+            broke("C17", "participant \(number) begins an activity while a request stands")
+        }
+        judgeActivities()
+        disturb(number)
+    }
+
+    private mutating func die(_ number: Int) {
+        participants[number].isDead = true
+        participants[number].isFrozen = false
+        participants[number].pending = nil
+        participants[number].cores = []
+        participants[number].waits = 0
+        disturb(number)
+    }
+
+    private mutating func reap(_ number: Int) {
+        participants[number].isReaped = true
+        store.end(participants[number].machine.myself.session)
+        disturb(number)
+    }
+
+    private mutating func tick() {
+        now = now.advanced(by: Self.tickLength)
+        let view = store.view
+        requestAge = view.handover == nil ? 0 : min(requestAge + 1, longestAge)
+        let isTaken = participants.contains { participant in
+            participant.canRun && (participant.machine.holding != nil || isAsking(participant, in: view))
+        }
+        for number in participants.indices where participants[number].canRun {
+            participants[number].isQuiet = false
+            participants[number].runs = min(participants[number].runs + 1, Self.settled)
+            guard participants[number].isMain else { continue }
+            participants[number].waits = isWaiting(participants[number]) && !isBusy ? participants[number].waits + 1 : 0
+            if participants[number].waits > Self.patience {
+                broke("C3", "Main \(number) has waited for \(participants[number].waits) ticks")
+            }
+        }
+        let isAwaited = participants.contains { $0.canRun && !$0.isMain && isWaiting($0) }
+        executorWaits = isAwaited && !isTaken ? executorWaits + 1 : 0
+        if executorWaits > Self.patience { broke("C6", "Executors have waited for \(executorWaits) ticks") }
+        // They count from the present.
+        for number in participants.indices { tokens[number] = nil }
+    }
+
+    private func isWaiting(_ participant: Participant) -> Bool {
+        participant.machine.wish.wantsOwnership && participant.machine.holding == nil
+    }
+
+    /// Whether the request waits for the activity of an owner that can run, and its bound has not passed.
+    private var isBusy: Bool {
+        guard let owner = store.view.owner, let handover = store.view.handover, !handover.record.insists,
+            store.view.activities(of: owner.claim) != nil, requestAge <= Self.activityBound
+        else { return false }
+        return holder(of: owner).map { participants[$0].canRun } ?? false
+    }
+
+    private func isAsking(_ participant: Participant, in view: OwnershipView) -> Bool {
+        view.handover?.session == participant.machine.myself.session
+    }
+
+    // MARK: - What is judged
+
+    mutating func broke(_ rule: String, _ sentence: String) {
+        if violation == nil { violation = "\(rule): \(sentence)" }
+    }
+
+    private mutating func judgeStart(of core: Core) {
+        if store.view.owner?.claim != core.epoch {
+            broke("C4", "a core starts under epoch \(core.epoch), which is over")
+        }
+        for other in participants where !other.isDead {
+            for running in other.cores where running.runs && running.epoch != core.epoch {
+                if superseded.contains(running.epoch) { continue }
+                broke("C1", "the cores of \(running.epoch) and \(core.epoch) run at once, and both may")
+            }
+        }
+    }
+
+    private mutating func commit(_ transition: Transition, of number: Int) {
+        let before = store.view
+        let session = participants[number].machine.myself.session
+        guard store.commit(transition.transaction, of: session) else {
+            participants[number].machine.refused(at: now)
+            return
+        }
+        for story in transition.stories { judge(story, before, by: number) }
+        judgeActivities()
+        if before.handover?.claim != store.view.handover?.claim { requestAge = 0 }
+    }
+
+    private mutating func judge(_ story: Story, _ before: OwnershipView, by number: Int) {
+        let session = participants[number].machine.myself.session
+        switch story.kind {
+        case .acquired:
+            if before.owner != nil { broke("C5", "participant \(number) acquires what is owned") }
+            if let handover = before.handover, handover.session != session {
+                broke("C3", "participant \(number) acquires past the request of another")
+            }
+        case .tookOver:
+            if let owner = before.owner { superseded.insert(owner.claim) }
+            judgeTakeOver(story, before, by: number)
+        case .released:
+            if before.owner?.session != session { broke("C5", "participant \(number) releases what is another's") }
+            if before.owner?.claim != story.epoch { broke("C5", "participant \(number) releases another epoch") }
+            if before.handover != nil, store.view.handover == nil {
+                broke("C3", "participant \(number) releases, and removes the request of another")
+            }
+        case .killed:
+            if let owner = before.owner { judgeNeed(toEnd: owner, before, by: number) }
+        case .coreGivenUp:
+            if let epoch = story.epoch { superseded.insert(epoch) }
+        default: break
+        }
+    }
+
+    private mutating func judgeTakeOver(_ story: Story, _ before: OwnershipView, by number: Int) {
+        guard let owner = before.owner, let holder = holder(of: owner) else { return }
+        if story.previous?.end == .unanswered {
+            if let challenge = before.challenge, let answer = before.answer, challenge.record.claim == owner.claim,
+                answer.record.claim == owner.claim,
+                answer.record.challenge >= challenge.record.first ?? challenge.revision
+            {
+                broke("C6", "a challenge was answered, and the owner is superseded")
+            }
+            if participants[holder].canRun, participants[holder].runs >= Self.settled {
+                broke("C6", "the owner \(holder) could run, and is superseded as frozen")
+            }
+        } else {
+            judgeDeadline(by: number)
+            if before.handover?.record.isKilling != true { judgeNeed(toEnd: owner, before, by: number) }
+        }
+    }
+
+    /// Nothing is left of the activities of an ownership that is over.
+    private mutating func judgeActivities() {
+        guard let activities = store.view.activities, store.view.owner?.claim != activities.record.epoch else { return }
+        broke("C17", "activities of epoch \(activities.record.epoch) stand, which is over")
+    }
+
+    /// A core that is busy is not told to stop because of a request that does not insist.
+    private mutating func judgeStop(of number: Int, under epoch: Revision) {
+        let request = participants[number].machine.core?.request
+        guard request?.reason == .handover || request?.reason == .bound, store.view.handover?.record.insists != true,
+            let last = store.view.activities(of: epoch)?.last, last.latestEnd > now
+        else { return }
+        broke("C17", "the core of participant \(number) is busy, and told to stop")
+    }
+
+    /// The end of an ownership is enforced only where its holder was silent, or had its time to stop.
+    private mutating func judgeNeed(toEnd owner: Standing<OwnerRecord>, _ before: OwnershipView, by number: Int) {
+        guard owner.record.state != .stopping, let holder = holder(of: owner), participants[holder].canRun else {
+            return
+        }
+        if participants[holder].runs >= Self.settled {
+            broke(
+                "C17", "participant \(number) ends the ownership of \(holder), which could run and was not told to stop"
+            )
+        }
+        guard before.activities(of: owner.claim) != nil, before.handover?.record.insists != true,
+            requestAge < Self.activityBound
+        else { return }
+        if let challenge = before.challenge, challenge.record.claim == owner.claim {
+            let answer = before.answer.flatMap { $0.record.claim == owner.claim ? $0.record.challenge : nil }
+            if answer ?? .zero < challenge.record.first ?? challenge.revision { return }
+        }
+        broke("C17", "participant \(number) ends the ownership of \(holder), which is busy and has answered")
+    }
+
+    /// An owner that was asked is killed or fenced no earlier than at its deadline.
+    private mutating func judgeDeadline(by number: Int) {
+        if Self.tickLength * requestAge < Self.rules.handoverTimeout {
+            broke("C3", "participant \(number) enforces its request after \(requestAge) ticks")
+        }
+    }
+
+    private mutating func kill(_ process: ProcessIdentity) {
+        guard let target = participants.firstIndex(where: { $0.machine.myself.process == process && !$0.isDead }) else {
+            return
+        }
+        if participants[target].isMain { broke("C3", "the Main \(target) is killed") }
+        if store.view.handover?.record.isKilling != true { broke("C3", "a kill that was not announced") }
+        judgeDeadline(by: target)
+        die(target)
+    }
+
+    private func holder(of owner: Standing<OwnerRecord>) -> Int? {
+        participants.firstIndex { $0.machine.myself.session == owner.session }
+    }
+}

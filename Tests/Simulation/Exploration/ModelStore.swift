@@ -1,0 +1,58 @@
+internal import Coordination
+internal import CoreAPI
+
+/// The entries of ownership in a store without time: guards, operations and ends of sessions, as the contract says.
+struct ModelStore {
+    private(set) var revision = Revision(rawValue: 10)
+    private(set) var entries: [Key: Entry] = [:]
+
+    /// What stands under the path of ownership.
+    private(set) var view = OwnershipView()
+
+    private mutating func show() {
+        view.apply(Snapshot(revision: revision, entries: Array(entries.values)))
+    }
+
+    /// What a participant makes of it that sees entries differently; one that it does not see is nil.
+    func view(_ seen: (Entry) -> Entry?) -> OwnershipView {
+        var view = OwnershipView()
+        view.apply(Snapshot(revision: revision, entries: entries.values.compactMap(seen)))
+        return view
+    }
+
+    /// Commits a transaction, and returns whether its guards held.
+    mutating func commit(_ transaction: Transaction, of session: SessionID) -> Bool {
+        guard transaction.guards.allSatisfy(holds) else { return false }
+        guard !transaction.operations.isEmpty else { return true }
+        revision = Revision(rawValue: revision.rawValue + 1)
+        for operation in transaction.operations {
+            switch operation {
+            case .put(let key, let value, let lifetime):
+                entries[key] = Entry(
+                    key: key, value: value, revision: revision,
+                    creationRevision: entries[key]?.creationRevision ?? revision, lifetime: lifetime, origin: session)
+            case .delete(let key): entries[key] = nil
+            case .deletePrefix(let prefix): entries = entries.filter { !prefix.contains($0.key) }
+            case .post: break
+            }
+        }
+        show()
+        return true
+    }
+
+    /// Ends a session, with what lived with it.
+    mutating func end(_ session: SessionID) {
+        revision = Revision(rawValue: revision.rawValue + 1)
+        entries = entries.filter { $0.value.lifetime != .session || $0.value.origin != session }
+        show()
+    }
+
+    private func holds(_ condition: Transaction.Guard) -> Bool {
+        switch condition {
+        case .absent(let key): entries[key] == nil
+        case .exists(let key): entries[key] != nil
+        case .revision(let key, let revision): entries[key]?.revision == revision
+        case .epoch(let key, let claim): entries[key]?.creationRevision == claim
+        }
+    }
+}
