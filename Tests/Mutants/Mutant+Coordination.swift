@@ -24,7 +24,7 @@ extension Mutant {
         Mutant("loses the waits of others", caughtBy: "C2", "C9") { damage in
             damage.losing("/expectations/")
         },
-        Mutant("loses requests for hand-over", caughtBy: "C3", "C14") { damage in
+        Mutant("loses requests for hand-over", caughtBy: "C3", "C14", "C17", "C18") { damage in
             damage.losing("ownership/handover")
         },
         Mutant("forgets critical sections", caughtBy: "C3") { damage in

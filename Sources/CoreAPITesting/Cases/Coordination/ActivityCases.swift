@@ -36,8 +36,11 @@ enum ActivityCases {
         try await context.withTroupe { troupe in
             let executor = try await troupe.owningExecutor()
             try expect(try await executor.tell("begin 1000 1"), is: "written", "the activity")
+            let activity = try expectSome(try await Activity.current(in: troupe.observer).first, "the activity")
             _ = try await troupe.owningMain()
             try expect(try await executor.tell("stopped"), is: "bound", "what the core was told")
+            let stopping = try expectSome(try await troupe.entries().first { $0.to == .stopping }, "the core's stop")
+            try expect(stopping.at >= activity.latestEnd, "the core went on until the bound had passed")
             try expect(
                 try await troupe.observer.get(".sharedcore/ownership/activities") == nil,
                 "nothing is left of the activity")
