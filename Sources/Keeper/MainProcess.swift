@@ -27,7 +27,7 @@ struct MainProcess {
     init?(thatIsThereAt place: KeeperPlace) {
         guard let lock = try? OpenFile(path: place.mainLock, .read),
             let identity = Self.holder(of: lock) ?? Self.recorded(in: lock),
-            let handle = try? ProcessHandle(identity), !handle.hasEnded
+            let handle = try? ProcessHandle(identity), handle.user == getuid(), !handle.hasEnded
         else { return nil }
         program = nil
         self.handle = handle

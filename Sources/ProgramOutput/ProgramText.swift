@@ -56,6 +56,22 @@ package enum ProgramText {
         return line
     }
 
+    /// Returns a message of several lines, in which no character but its line breaks and its tabs acts on a terminal.
+    ///
+    /// - Parameters:
+    ///   - lineCount: How many lines it may have. Behind more stands how many are left out.
+    ///   - byteCount: How many bytes each may have, as ``oneLine(_:upTo:)``.
+    package static func lines(_ text: String, atMost lineCount: Int, upTo byteCount: Int) -> String {
+        let all = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        var shown = all.prefix(lineCount).map { line in
+            let line = lines(String(decoding: line, as: UTF8.self))
+            // Its tabs stay as they are, unless it is cut.
+            return line.utf8.count > byteCount ? oneLine(line, upTo: byteCount) : line
+        }
+        if all.count > lineCount { shown.append("… (\(all.count - lineCount) lines more)") }
+        return shown.joined(separator: "\n")
+    }
+
     /// Returns a text of several lines, in which no character but its line breaks and its tabs acts on a terminal.
     package static func lines(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.isCommand && $0 != "\n" && $0 != "\t" }) else { return text }

@@ -65,9 +65,14 @@ package enum StandardError {
         try? StandardStream.error.write(Array((shown + "\n").utf8))
     }
 
-    /// Writes several lines, such as how a command is used.
+    /// More lines than any command's usage has.
+    private static let maximumLineCount = 200
+
+    /// Writes several lines, such as how a command is used, each bounded as that of ``write(_:)``.
     package static func write(lines: String) {
-        try? StandardStream.error.write(Array((ProgramText.lines(lines) + "\n").utf8))
+        let shown = ProgramText.lines(
+            lines, atMost: maximumLineCount, upTo: ProgramText.maximumLineByteCount)
+        try? StandardStream.error.write(Array((shown + "\n").utf8))
     }
 }
 

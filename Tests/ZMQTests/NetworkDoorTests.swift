@@ -761,6 +761,21 @@ extension ZMQTests {
                 let error = #expect(throws: SharedCoreError.self, "\(mistake)") { try KeyFile.publicKeys(at: path) }
                 #expect(error?.code == .invalidArgument)
             }
+            // A secret key that was put into the list is not in what is said of it.
+            let secret = try CurveKeyPair.generate().secretKey
+            for mistake in [
+                "\(keys[0]) \(secret)", "\(keys[0]) rights=\(secret)", "\(keys[0]) rights=read \(secret) # note",
+                "\(secret)x",
+                "\(secret)\n\(secret)", "\(secret)\u{85}",
+            ] {
+                try write(mistake + "\n")
+                let error = #expect(throws: SharedCoreError.self, "\(mistake)") { try KeyFile.publicKeys(at: path) }
+                let shown = error.map { "\($0)" } ?? ""
+                #expect(!shown.contains(secret) && shown.contains("\(path):"), "\(shown)")
+            }
+            try write("\(keys[0]) rights=read x\n")
+            let third = #expect(throws: SharedCoreError.self) { try KeyFile.publicKeys(at: path) }
+            #expect(third?.message.hasPrefix("Word 3 of the line") == true)
         }
 
         @Test("the ports of a hub that has stopped are free at once, also while it is held")

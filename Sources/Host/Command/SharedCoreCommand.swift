@@ -91,7 +91,13 @@ struct SharedCoreCommand: AsyncParsableCommand {
             // A command that has run has said what there is to say.
             guard !(error is ExitCode) else { exit(withError: error) }
             let refusal = error as? CommandFailure
-            guard refusal != nil || exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            let code = exitCode(for: error)
+            guard refusal != nil || code == .validationFailure else {
+                // Help and the like are no errors.
+                if code.isSuccess { exit(withError: error) }
+                StandardError.write(lines: fullMessage(for: error))
+                exit(withError: code)
+            }
             if let message = refusal?.message {
                 StandardError.write("sharedcore: \(message)")
             } else {

@@ -47,7 +47,7 @@ enum FormerCommand {
         }
         // Nor does it say whose command that is. The process itself does, unless it has changed its environment.
         let mark = LaunchMark(of: command.pid, as: .command)
-        guard mark?.parent == owner, mark?.pid == command.pid else {
+        guard handle.user == getuid(), mark?.parent == owner, mark?.pid == command.pid else {
             guard await hasEnded(handle) else {
                 throw CommandFailure(
                     .unavailable,

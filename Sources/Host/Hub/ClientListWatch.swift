@@ -20,6 +20,9 @@
         /// is mounted into a container, of a list that is removed, or of a directory that is replaced.
         static let longestPause = Duration.seconds(60)
         private static let unwatchedPause = Duration.seconds(1)
+        /// Time after an event until a list is read that a program has open for writing. It doubles from there up to
+        /// ``unwatchedPause``: the event of the writer's end may come before the writer counts as gone.
+        private static let shortestPause = Duration.milliseconds(100)
 
         /// - Parameters:
         ///   - path: The absolute path of the list.
@@ -44,6 +47,7 @@
                 let clock = SystemClock()
                 var (known, problem): ([String: ClientRights]?, String?)
                 var writtenSince: BootInstant?
+                var writtenPause = Self.shortestPause
                 /// What is in force stays, and why is said once: a line that cannot be read may be the one that was to go.
                 func keep(because sentence: String) {
                     if problem != sentence { logger.error("the list of clients is not read again: \(sentence)") }
@@ -73,10 +77,12 @@
                         writtenSince = nil
                         keep(because: error.sentence)
                     }
-                    // The event of its end may come before the writer counts as gone.
-                    let time = writtenSince == nil ? pause : Self.unwatchedPause
-                    if wait(descriptors, time)[0] { return source.finish() }
+                    let ready = wait(descriptors, writtenSince == nil ? pause : writtenPause)
+                    if ready[0] { return source.finish() }
                     _ = events?.take()
+                    writtenPause =
+                        ready.contains(true) || writtenSince == nil
+                        ? Self.shortestPause : min(writtenPause * 2, Self.unwatchedPause)
                 }
             }
         }

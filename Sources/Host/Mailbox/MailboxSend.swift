@@ -46,14 +46,18 @@ struct MailboxSend: HostCommand, TakesBytes {
         try await context.withGroup(for: "mailbox send") { group in
             let limit = group.capabilities.limits.valueByteCount
             let bytes = try await InputValue.bytes(message, limit: limit)
-            guard bytes.count <= limit else {
-                throw CommandFailure.usage("the message is larger than \(limit) bytes, the most that the group takes")
+            func require(_ count: Int) throws(CommandFailure) {
+                guard count > limit else { return }
+                throw .usage("the message is larger than \(limit) bytes, the most that the group takes")
             }
+            try require(bytes.count)
             let text: JSONText
             do { text = try JSONText(bytes) } catch { throw CommandFailure.usage("the message is not JSON") }
             let wormhole = options.wormhole(in: group)
             let kept = lifetime.map { Lifetime.expiring(after: $0) } ?? .persistent
             if queue {
+                // With what stands around it there; else its refusal would be that of a full queue.
+                try require(wormhole.byteCount(of: text, in: QueueID(id, codec: JSONText.codec)))
                 try await send(text, kept: kept, through: wormhole, printing: context.output)
             } else {
                 let revision = try await wormhole.send(

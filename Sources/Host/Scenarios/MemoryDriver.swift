@@ -96,7 +96,7 @@ private final class MemoryProcess: TestProcess {
                 status = .unavailable
                 // As a process that fails does, unless it was asked to end.
                 if !life.isOver, !Task.isCancelled {
-                    try? StandardStream.error.write(Array("\(handle.session.name): \(error)\n".utf8))
+                    StandardError.write("\(handle.session.name): \(error)")
                 }
             }
             await handle.close()

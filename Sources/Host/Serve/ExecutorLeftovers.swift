@@ -13,7 +13,8 @@ enum ExecutorLeftovers {
     }
 
     /// Ends the processes, and waits for their end. The kernel ends an Executor with its host, and not what a command has
-    /// started in turn. One that has left the process group, as a daemon does, is left alone.
+    /// started in turn. One that has left the process group, as a daemon does, is left alone, and so is one of another user:
+    /// any process can have any environment.
     ///
     /// - Parameters:
     ///   - timeout: How long to go on: a process that the kernel holds ends when it lets it.
@@ -41,7 +42,8 @@ enum ExecutorLeftovers {
         return numbers.compactMap { pid in
             // Opened before it is looked at, so that what is signalled is what was looked at.
             guard let identity = ProcessIdentity(of: pid), let handle = try? ProcessHandle(identity),
-                let mark = LaunchMark(of: pid, as: .executor), mark.pid == getpgid(pid), mark.parent.liveness == .dead,
+                handle.user == getuid(), let mark = LaunchMark(of: pid, as: .executor), mark.pid == getpgid(pid),
+                mark.parent.liveness == .dead,
                 !handle.hasEnded
             else { return nil }
             return handle

@@ -110,6 +110,40 @@ struct ClientListWatchTests {
         await following.value
     }
 
+    @Test("E2: a list still open for writing when its event comes is read 100 ms later, then less and less often")
+    func stillOpen() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "clients")
+        let keys = try (0..<2).map { _ in try CurveKeyPair.generate().publicKey }
+        try await makeList(of: keys[0], at: path)
+        let time = try HeldTime()
+        let watch = try ClientListWatch(
+            of: path, logger: Logger(label: "test"), wait: { time.wait(for: $0, atMost: $1) })
+        let seen = Box<[Set<String>]>([])
+        let following = Task { for await clients in watch.changes { seen.update { $0.append(Set(clients.keys)) } } }
+        try await eventually("the list is read") { seen.value == [[keys[0]]] && !time.asked.value.isEmpty }
+
+        var writer: OpenFile? = try OpenFile(path: path, .write)
+        try writer?.write(Array("\(keys[1])\n".utf8), at: 0)
+        // The event of another file stands for that of the list's own writer.
+        try OpenFile(path: directory.path(of: "other"), .create).write([1], at: 0)
+        try await eventually("it is looked at") { time.asked.value.count == 2 }
+        for count in 3...7 {
+            time.pass()
+            try await eventually("the time has passed") { time.asked.value.count == count }
+        }
+        let doubled = [100, 200, 400, 800, 1_000, 1_000].map { Duration.milliseconds($0) }
+        #expect(time.asked.value == [.seconds(60)] + doubled)
+        try OpenFile(path: directory.path(of: "other"), .create).write([2], at: 0)
+        try await eventually("it is looked at") { time.asked.value.count == 8 }
+        #expect(time.asked.value.last == .milliseconds(100))
+        writer = nil
+        try await eventually("the list is read when it is closed") { seen.value == keys.map { [$0] } }
+        try await eventually("the next wait has begun") { time.asked.value.last == .seconds(60) }
+        watch.stop()
+        await following.value
+    }
+
     @Test("A list that stays open for writing is named in the log, once")
     func leftOpen() async throws {
         let directory = try TemporaryDirectory()

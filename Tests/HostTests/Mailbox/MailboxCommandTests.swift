@@ -19,6 +19,20 @@ struct MailboxCommandTests {
         #expect(!ended.errors.contains("JSON"))
     }
 
+    @Test("A message that is larger than a value only with its envelope is refused likewise", arguments: backends)
+    func tooLargeInItsEnvelope(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            let message = "\"" + String(repeating: "x", count: (1 << 20) - 2) + "\""
+            for kind in [[], ["--queue"], ["--queue", "--capacity", "1"]] {
+                let ended = try await program.run(["mailbox", "send", "a", "-"] + kind, input: message)
+                #expect(ended.status == 64, "\(kind): \(ended)")
+            }
+            let largest = message.dropLast(100) + "\""
+            let sent = try await program.run(["mailbox", "send", "a", "-", "--queue"], input: String(largest))
+            #expect(sent.status == 0, "\(sent)")
+        }
+    }
+
     @Test(
         "What one process sends, one that comes later reads, with the fields that scripts rely on", arguments: backends)
     func sendAndRead(backend: String) async throws {

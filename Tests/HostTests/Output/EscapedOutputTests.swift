@@ -46,6 +46,31 @@ struct EscapedOutputTests {
         #expect(long.errors.utf8.count < 4_200 && long.errors.contains("bytes more)"))
     }
 
+    @Test(
+        "An argument without an end makes no line of a message without one",
+        arguments: [
+            ["status", "--"], ["timeline", "--"], ["application", ""], ["--log-level", ""], ["store", "-"], ["x", ""],
+        ])
+    func longArguments(_ words: [String]) async throws {
+        var arguments = words
+        arguments[1] += String(repeating: "x", count: 100_000)
+        if words[0] == "--log-level" { arguments.append("status") }
+        let ended = try await HostProgram().run(arguments)
+        #expect(ended.status == 64 && !ended.errors.isEmpty)
+        let lines = ended.errors.split(separator: "\n")
+        #expect(lines.allSatisfy { $0.utf8.count < 4_200 }, "\(lines.map(\.utf8.count))")
+        #expect(lines.contains { $0.contains("bytes more)") })
+        let many = try await HostProgram().run("status", "--" + String(repeating: "x\n", count: 10_000))
+        #expect(many.status == 64 && many.errors.split(separator: "\n").count < 250)
+    }
+
+    @Test("Several lines keep their tabs, each is cut, and those that are too many are counted")
+    func severalLines() {
+        #expect(ProgramText.lines("a\tb\n\u{1b}\n", atMost: 5, upTo: 20) == "a\tb\n\\u{1B}\n")
+        #expect(ProgramText.lines("abcdef\nab", atMost: 2, upTo: 4) == "abcd… (2 bytes more)\nab")
+        #expect(ProgramText.lines("a\nb\nc", atMost: 1, upTo: 4) == "a\n… (2 lines more)")
+    }
+
     @Test("A line of the log is one line, without control characters, and of bounded length")
     func log() async throws {
         var program = try HostProgram()

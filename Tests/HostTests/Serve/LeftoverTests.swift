@@ -63,6 +63,35 @@ struct LeftoverTests {
         #expect(living.status == 0)
     }
 
+    @Test(
+        "A process of another user is left alone, whatever its environment says",
+        .enabled(if: getuid() == 0, "needs root to act as another user"))
+    func foreign() async throws {
+        let program = try HostProgram()
+        let parent = try StartedProgram("/bin/true", [], streams: [])
+        let dead = try #require(ProcessIdentity(of: parent.pid))
+        _ = try parent.waitForEnd()
+        let mark = "\(ProcessIdentity.currentNamespace) \(dead.bootID) \(dead.pid) \(dead.startTime)"
+        let started = try await program.shell(
+            """
+            for user in 65534 0; do
+                setsid setpriv --reuid $user --clear-groups sh -c \
+                    'SHAREDCORE_EXECUTOR_OF="\(mark) $$" exec sleep 1000' > /dev/null 2>&1 &
+                echo $!
+            done
+            """)
+        let numbers = started.output.split(separator: "\n").compactMap { Int32($0) }
+        try #require(numbers.count == 2, "\(started)")
+        defer { for number in numbers { kill(number, SIGKILL) } }
+        try await eventually("both have the mark") {
+            numbers.allSatisfy { LaunchMark(of: $0, as: .executor)?.pid == $0 }
+        }
+        try await ServingHost.serve(program) { _ in
+            #expect(ProcessView.isGone(numbers[1]), "the own one is ended before the host serves")
+            #expect(!ProcessView.isGone(numbers[0]))
+        }
+    }
+
     @Test("A process is counted once, however long it takes to end, and the next look waits for its end")
     func counted() throws {
         let program = try StartedProgram("/bin/sleep", ["1000"], streams: [])

@@ -1,6 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
+internal import Glibc
 internal import Platform
 internal import TestSupport
 internal import Testing
@@ -251,6 +252,86 @@ struct HostileMessageTests {
         }
     }
 
+    /// Whether the system's converter for a character set has been loaded.
+    private static func isLoaded(_ name: String) throws -> Bool {
+        let file = try OpenFile(path: "/proc/self/maps", .read)
+        var maps: [UInt8] = []
+        while true {
+            let part = try file.read(count: 64 << 10, at: maps.count)
+            if part.isEmpty { return String(decoding: maps, as: UTF8.self).contains("/\(name).so") }
+            maps += part
+        }
+    }
+
+    @Test("Character sets of parameters, and those in headers whose names are not plain, open no converter")
+    func characterSetsOfHeaders() async throws {
+        let desk = try ReadingDesk()
+        // No other test uses one of them.
+        let (foreign, plain) = ("IBM1390", "EUC-TW")
+        let parameters = [
+            "name*=\(foreign)''%E9", "name=\"=?\(foreign)?q?=E9?=\"", "name*0*=\(foreign)''%E9; name*1=x",
+            "name (x) * (y) = (z) \"\(foreign)''%E9\"", "boundary*=\(foreign)''%E9",
+            "charset*=\(foreign)''utf-8%E9", "name=\"=\\?\(foreign)?q?=E9?=\"",
+        ]
+        let word = "?\(foreign)//TRANSLIT?q?=E9?="
+        let words = [
+            "=\(word)", "\"=\(word)\"", "\"=\\\(word)\"", "(=\(word))", "=\"\"\(word)", "x=\(word)",
+            "=?utf-8?q?=\(word)?=", "=?x//?q?=\(word)",
+        ]
+        let headers =
+            parameters.flatMap { ["Content-Type: text/plain; \($0)", "Content-Disposition: inline; \($0)"] }
+            + words.flatMap { word in
+                ["Subject: \(word)", "X-SharedCore-Conference: \(word)", "From: \(word) <a@b>", "To: a@b (\(word))"]
+                    .map { "X-SharedCore-Kind: invitation\n" + $0 }
+                    + ["Content-Disposition: \(word)", "Content-Transfer-Encoding: \(word)", "From: \(word)"]
+            }
+        for header in headers {
+            _ = try await desk.refusal(of: "Call-ID: a@b\n\(header)\n\nhi\n")
+            #expect(try !Self.isLoaded(foreign), "\(header)")
+        }
+        // What is looked for would be seen, where the system has converters.
+        let converter = iconv_open("UTF-8", plain)
+        let isThere = Int(bitPattern: converter) != -1
+        #expect(try Self.isLoaded(plain) == isThere)
+        if isThere { iconv_close(converter) }
+    }
+
+    @Test("Only so many words of a message's headers are converted, the others are shown as they stand")
+    func manyWords() throws {
+        var words = EncodedWords()
+        let word = "=?koi8-r?q?=C1?= =?utf-8*ru?q?=D0=B0?= "
+        let flood = Array(String(repeating: word, count: EncodedWords.convertedCount + 5).utf8)
+        let left = Array(String(repeating: word.replacing("=?koi", with: "= ?koi"), count: 5).utf8)
+        #expect(words.checked(flood[...]) == flood.dropLast(5 * word.utf8.count) + left)
+        // What only looks like a word stays as it is.
+        var none = EncodedWords(convertedCount: 0)
+        for text in ["why=? really?", "a=?b@c, \"d=?\" e?=", "=?", "=??", "=???", "=????", "=", "", "\\=\\"] {
+            let expected = text == "=????" ? "= ????" : text
+            #expect(none.checked(Array(text.utf8)[...]) == Array(expected.utf8), "\(text)")
+        }
+    }
+
+    @Test(
+        "An invitation whose texts are characters without an end is read", .timeLimit(.minutes(10)),
+        arguments: ["\u{1F1E6}", "\u{301}", "\u{200D}\u{1F468}", "&", "&#x1F1E6;", "<subject", " entity="])
+    func endlessCharacters(_ unit: String) async throws {
+        let long = String(repeating: unit, count: 900_000 / unit.utf8.count)
+        let desk = try ReadingDesk()
+        let head = MailSample.head + "Content-Type: application/conference-info+xml\n\n"
+        for document in [
+            "<conference-info entity=\"\(long)\">", "<conference-info\(long)>",
+            "<conference-info><subject>\(long)</subject>",
+        ] {
+            // An address of that length is refused.
+            _ = try await desk.refusal(of: head + document)
+        }
+        for text in ["From: \(long)", "To: \(long) <\(long)>"] {
+            _ = try await desk.refusal(of: text + "\nCall-ID: a@b\nX-SharedCore-Kind: invitation\n\n")
+        }
+        let refusal = MailRefusal(.tooLarge).between(MailRefusal.People(from: long, to: "b"))
+        #expect(refusal.notice.hasShortSender)
+    }
+
     @Test("A text larger than a value is refused with the identifier, whatever its encoding")
     func largeTexts() async throws {
         var limits = MailLimits()
@@ -332,5 +413,13 @@ struct HostileMessageTests {
             let part = bytes[place..<min(bytes.count, place + 40)]
             bytes.insert(contentsOf: part, at: Int.random(in: 0...bytes.count, using: &random))
         }
+    }
+}
+
+extension InboxMessage.Content {
+    /// Whether it is of a message that is too large, and its sender has at most 256 bytes and a sign that it was cut.
+    fileprivate var hasShortSender: Bool {
+        guard case .tooLarge(let from, _) = self else { return false }
+        return (250...259).contains(from.utf8.count)
     }
 }

@@ -61,6 +61,30 @@ struct MessageCodingTests {
         }
     }
 
+    @Test("a process whose number no system gives is malformed, in a hello and in a welcome")
+    func processNumbers() throws {
+        guard case .hello(var hello) = Samples.requests[0].body, case .welcome(let welcome) = Samples.replies[0].body
+        else {
+            Issue.record("The first samples are these.")
+            return
+        }
+        for pid in [Int32.max, -1, .min] {
+            let process = ProcessIdentity(bootID: Samples.process.bootID, pid: pid, startTime: 1)
+            hello.process = process
+            let request = try Request(number: 1, body: .hello(hello)).bytes()
+            #expect(((try? Request(request)) != nil) == (pid > 0), "\(pid)")
+            let session = Session(
+                id: welcome.session.id, process: process, role: .main, name: "", openedAt: welcome.session.openedAt)
+            let reply = Reply(
+                number: 1,
+                body: .welcome(
+                    Reply.Welcome(
+                        session: session, incarnation: welcome.incarnation, capabilities: welcome.capabilities,
+                        lease: welcome.lease, streamPort: welcome.streamPort, nonce: welcome.nonce)))
+            #expect(((try? Reply(reply.bytes())) != nil) == (pid > 0), "\(pid)")
+        }
+    }
+
     @Test("another version is refused as such")
     func version() throws {
         for request in Samples.requests {

@@ -59,9 +59,11 @@ public enum KeyFile {
             guard let rights else { throw refuse("The rights of a key are read, post or participate.") }
             // A mistyped restriction must not become a comment: the key would have all rights.
             if let unknown = rest.first, !unknown.hasPrefix("#") {
+                // The word itself is not shown: it may be a secret key.
+                let number = words.count - rest.count + 1
                 throw refuse(
-                    "Behind a key “\(SessionDescription.cut(String(unknown)))” is unknown. Rights stand there as "
-                        + "“rights=read”, then a comment that begins with “#”.")
+                    "Word \(number) of the line is unknown. Behind a key stand its rights as “rights=read”, then a comment "
+                        + "that begins with “#”.")
             }
             guard keys.updateValue(rights, forKey: String(word)) == nil else {
                 throw refuse("The key stands in the list twice.")

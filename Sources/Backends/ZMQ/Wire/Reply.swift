@@ -180,8 +180,8 @@ struct Reply: Hashable {
     private static func welcome(_ reader: inout ByteReader) throws(ByteCodingError) -> Welcome {
         let id = SessionID(rawValue: try reader.integer())
         let bootID = BootID(high: try reader.word(), low: try reader.word())
-        guard let pid = UInt32(exactly: try reader.integer()) else { throw .malformed }
-        let process = ProcessIdentity(bootID: bootID, pid: Int32(bitPattern: pid), startTime: try reader.integer())
+        guard let pid = Int32(exactly: try reader.integer()) else { throw .malformed }
+        let process = ProcessIdentity(bootID: bootID, pid: pid, startTime: try reader.integer())
         let session = Session(
             id: id, process: process, role: SessionRole(rawValue: try reader.text()), name: try reader.text(),
             openedAt: BootInstant(nanoseconds: try reader.integer()))

@@ -154,9 +154,9 @@ struct Request: Hashable {
     private static func hello(_ reader: inout ByteReader) throws(ByteCodingError) -> Hello {
         let group = try reader.text()
         let bootID = BootID(high: try reader.word(), low: try reader.word())
-        guard let pid = UInt32(exactly: try reader.integer()) else { throw .malformed }
+        guard let pid = Int32(exactly: try reader.integer()) else { throw .malformed }
         let process = ProcessIdentity(
-            bootID: bootID, pid: Int32(bitPattern: pid), startTime: try reader.integer())
+            bootID: bootID, pid: pid, startTime: try reader.integer())
         let role = try reader.text()
         let name = try reader.text()
         // Longer ones would be cut, which takes its time.

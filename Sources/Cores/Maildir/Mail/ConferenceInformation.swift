@@ -7,31 +7,26 @@ struct ConferenceInformation: Hashable, Sendable {
     /// Its subject; nil when the document names none.
     let subject: String?
 
-    /// Looks for the two values. Nothing else of the document matters, so nothing else of it is checked.
+    /// Looks for the two values, in one pass for each. Nothing else of the document matters, so nothing else of it is
+    /// checked.
     init(document: String) {
-        let root = document.firstRange(of: "<conference-info").map { document[$0.upperBound...].prefix { $0 != ">" } }
-        address = root.flatMap { Self.attribute("entity", of: $0) }
-        subject = Self.element("subject", of: document)
-    }
-
-    private static func attribute(_ name: String, of tag: Substring) -> String? {
-        for quote in ["\"", "'"] {
-            guard let start = tag.firstRange(of: " \(name)=\(quote)")?.upperBound else { continue }
-            guard let end = tag[start...].firstRange(of: quote)?.lowerBound else { continue }
-            return plain(tag[start..<end])
+        let document = Array(document.utf8)
+        let root = document.firstRange(ofText: "<conference-info").map { found in
+            document[found.upperBound...].prefix { $0 != UInt8(ascii: ">") }
         }
-        return nil
+        address = root.flatMap { root in
+            Self.text(in: root, between: " entity=\"", and: "\"") ?? Self.text(in: root, between: " entity='", and: "'")
+        }
+        subject = Self.text(in: document[...], between: "<subject>", and: "</subject>")
     }
 
-    private static func element(_ name: String, of document: String) -> String? {
-        guard let start = document.firstRange(of: "<\(name)>")?.upperBound,
-            let end = document[start...].firstRange(of: "</\(name)>")?.lowerBound
+    private static func text(
+        in part: ArraySlice<UInt8>, between start: StaticString, and end: StaticString
+    ) -> String? {
+        guard let start = part.firstRange(ofText: start)?.upperBound,
+            let end = part.firstRange(ofText: end, from: start)?.lowerBound
         else { return nil }
-        return plain(document[start..<end])
-    }
-
-    private static func plain(_ text: Substring) -> String? {
-        let text = MailText.line(MarkupEntities.decode(text))
+        let text = MailText.line(String(decoding: MarkupEntities.decode(part[start..<end]), as: UTF8.self))
         return text.isEmpty ? nil : text
     }
 }

@@ -3,12 +3,15 @@ enum MailAddress {
     /// Whether the text holds an address of SIP, telephony or XMPP.
     static func isURI(_ text: String) -> Bool {
         let address = bare(text).lowercased()
-        return ["sip:", "sips:", "tel:", "im:", "xmpp:"].contains { address.hasPrefix($0) }
+        return ["sip:", "sips:", "tel:", "im:", "xmpp:"].contains { address.utf8.starts(with: $0.utf8) }
     }
 
     /// The address alone: what stands in the last angle brackets, or the whole text where there are none.
     static func bare(_ text: String) -> String {
-        guard let end = text.lastIndex(of: ">"), let start = text[..<end].lastIndex(of: "<") else { return text }
-        return String(text[text.index(after: start)..<end])
+        let bytes = Array(text.utf8)
+        guard let end = bytes.lastIndex(of: UInt8(ascii: ">")),
+            let start = bytes[..<end].lastIndex(of: UInt8(ascii: "<"))
+        else { return text }
+        return String(decoding: bytes[(start + 1)..<end], as: UTF8.self)
     }
 }

@@ -3,7 +3,7 @@ internal import Platform
 
 /// Those fields of a message's, or of a part's, headers that decide what is delivered, as they stand in the file.
 ///
-/// Only these are given to GMime, each once and cut: GMime makes an object of every header, parameter and address that
+/// Only these are given to GMime, each once, cut, and ``checked``: GMime makes an object of every header, parameter and address that
 /// it reads, 290 to 530 bytes for as little as three (796 KB of headers took 95 MiB), and reads groups of addresses
 /// (`a:b:c:`) by recursion.
 struct MailHead {
@@ -85,6 +85,28 @@ struct MailHead {
         values[name].map { bytes[$0] }
     }
 
+    /// The fields as GMime may decode them: those of a content without their parameters, which ``ContentParameters`` reads,
+    /// and the others with their ``EncodedWords`` checked.
+    var checked: [UInt8] {
+        var checked: [UInt8] = []
+        var words = EncodedWords()
+        for (name, range) in values.sorted(by: { $0.value.lowerBound < $1.value.lowerBound }) {
+            checked += Array((name + ":").utf8)
+            if Self.ofParts.contains(name) {
+                var none = EncodedWords(convertedCount: 0)
+                checked += none.checked(bytes[range].prefix { $0 != UInt8(ascii: ";") })
+                while let last = checked.last, MailText.isSpace(last) { checked.removeLast() }
+                checked.append(UInt8(ascii: "\n"))
+            } else {
+                checked += words.checked(bytes[range])
+            }
+        }
+        return checked
+    }
+
+    /// The parameters of the content.
+    var parameters: ContentParameters { ContentParameters(value("content-type") ?? []) }
+
     /// The identifier under which the message is announced: its Call-ID, else its Message-ID.
     var identifier: CallID? {
         value("call-id").flatMap { MailIdentifier.callID(Array($0)) }
@@ -106,6 +128,6 @@ struct MailHead {
         guard value("x-sharedcore-kind") == nil, let type = value("content-type") else {
             return value("x-sharedcore-kind") == nil
         }
-        return !String(decoding: type, as: UTF8.self).lowercased().contains("conference-info")
+        return type.map(\.lowercasedASCII).firstRange(ofText: "conference-info") == nil
     }
 }

@@ -50,9 +50,14 @@ struct MailRefusal: Error, Hashable, Sendable {
     /// An address as long as fits into any inbox.
     private static func shortened(_ address: String) -> String {
         guard address.utf8.count > addressByteCount else { return address }
-        var shown = address.prefix(addressByteCount)
-        while shown.utf8.count > addressByteCount { shown.removeLast() }
-        return shown + "…"
+        var shown = String.UnicodeScalarView()
+        var count = 0
+        for scalar in address.unicodeScalars {
+            count += UTF8.width(scalar)
+            guard count <= addressByteCount else { break }
+            shown.append(scalar)
+        }
+        return String(shown) + "…"
     }
 
     private static let addressByteCount = 256

@@ -45,39 +45,41 @@ enum MailText {
 
 /// The character references of XML and HTML that are met in messages.
 enum MarkupEntities {
-    private static let names: [Substring: Unicode.Scalar] = [
+    private static let names: [String: Unicode.Scalar] = [
         "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": " ", "hellip": "…", "ndash": "–",
         "mdash": "—", "lsquo": "‘", "rsquo": "’", "ldquo": "“", "rdquo": "”", "euro": "€", "copy": "©", "reg": "®",
         "auml": "ä", "ouml": "ö", "uuml": "ü", "Auml": "Ä", "Ouml": "Ö", "Uuml": "Ü", "szlig": "ß", "eacute": "é",
         "egrave": "è", "agrave": "à", "ccedil": "ç",
     ]
 
-    /// Replaces the references in a text. An unknown one stays as it is.
-    static func decode(_ text: Substring) -> String {
-        guard text.utf8.contains(UInt8(ascii: "&")) else { return String(text) }
-        var result = ""
+    /// The most bytes between the signs of a reference. Bounded, so that a text of ampersands is not searched to its end
+    /// for each.
+    private static let longestName = 10
+
+    /// Replaces the references in a text, in one pass. An unknown one stays as it is.
+    static func decode(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(text.count)
         var rest = text
-        while let ampersand = rest.firstIndex(of: "&") {
-            result += rest[..<ampersand]
-            rest = rest[ampersand...]
-            // Bounded, so that a text of ampersands is not searched to its end for each.
-            let reference = rest.dropFirst().prefix(10).prefix { $0 != ";" }
-            if reference.endIndex < rest.endIndex, rest[reference.endIndex] == ";", let scalar = scalar(reference) {
-                result.unicodeScalars.append(scalar)
-                rest = rest[rest.index(after: reference.endIndex)...]
+        while let byte = rest.popFirst() {
+            let reference = byte == UInt8(ascii: "&") ? rest.prefix(longestName).prefix { $0 != UInt8(ascii: ";") } : []
+            if byte == UInt8(ascii: "&"), rest.dropFirst(reference.count).first == UInt8(ascii: ";"),
+                let scalar = scalar(String(decoding: reference, as: UTF8.self))
+            {
+                result += String(scalar).utf8
+                rest = rest.dropFirst(reference.count + 1)
             } else {
-                result += "&"
-                rest = rest.dropFirst()
+                result.append(byte)
             }
         }
-        return result + rest
+        return result
     }
 
-    private static func scalar(_ reference: Substring) -> Unicode.Scalar? {
-        guard reference.first == "#" else { return names[reference] }
-        let digits = reference.dropFirst()
-        let isHexadecimal = digits.first == "x" || digits.first == "X"
-        let number = isHexadecimal ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+    private static func scalar(_ reference: String) -> Unicode.Scalar? {
+        guard reference.utf8.first == UInt8(ascii: "#") else { return names[reference] }
+        let digits = String(reference.unicodeScalars.dropFirst())
+        let isHexadecimal = digits.utf8.first.map { $0.lowercasedASCII == UInt8(ascii: "x") } ?? false
+        let number = isHexadecimal ? UInt32(String(digits.unicodeScalars.dropFirst()), radix: 16) : UInt32(digits)
         return number.flatMap(Unicode.Scalar.init)
     }
 }
@@ -103,7 +105,7 @@ enum CharacterSet: Hashable, Sendable {
         case "iso-8859-1", "iso8859-1", "iso_8859-1", "latin1":
             self = .named("windows-1252")
         case let name?:
-            self = Self.isName(name) ? .named(name) : .unknown
+            self = Self.isName(name.utf8) ? .named(name) : .unknown
         }
     }
 
@@ -121,11 +123,12 @@ enum CharacterSet: Hashable, Sendable {
         }
     }
 
-    /// Converters take options and paths in the same text as the name: only a plain name goes to them.
-    private static func isName(_ name: String) -> Bool {
-        (1...40).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || "-_.:+".utf8.contains(byte)
+    /// Whether a name may go to a converter, which takes options and paths in the same text: only a plain name does.
+    static func isName(_ name: some Collection<UInt8>) -> Bool {
+        (1...40).contains(name.count)
+            && name.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte.lowercasedASCII)
+                    || "-_.:+".utf8.contains(byte)
             }
     }
 }

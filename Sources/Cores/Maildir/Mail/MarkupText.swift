@@ -6,8 +6,7 @@ enum MarkupText {
     static func plain(_ document: String) -> String {
         var reader = Reader(bytes: Array(document.utf8))
         reader.read()
-        let text = MarkupEntities.decode(Substring(decoding: reader.text, as: UTF8.self))
-        return MailText.lines(Array(text.utf8))
+        return MailText.lines(MarkupEntities.decode(reader.text[...]))
     }
 
     private struct Reader {
@@ -77,7 +76,7 @@ enum MarkupText {
         private func starts(with expected: StaticString) -> Bool {
             guard bytes.count - position >= expected.utf8CodeUnitCount else { return false }
             return expected.withUTF8Buffer { expected in
-                expected.indices.allSatisfy { lowercased(bytes[position + $0]) == expected[$0] }
+                expected.indices.allSatisfy { bytes[position + $0].lowercasedASCII == expected[$0] }
             }
         }
 
@@ -94,12 +93,8 @@ enum MarkupText {
             text.append(contentsOf: repeatElement(UInt8(ascii: "\n"), count: added))
         }
 
-        private func lowercased(_ byte: UInt8) -> UInt8 {
-            (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
-        }
-
         private func isLetter(_ byte: UInt8) -> Bool {
-            (0x61...0x7A).contains(lowercased(byte))
+            (0x61...0x7A).contains(byte.lowercasedASCII)
         }
 
         private func isDigit(_ byte: UInt8) -> Bool {

@@ -47,7 +47,6 @@ struct MimeLibrary: Sendable {
     let contentType: @Sendable @convention(c) (Object) -> Object?
     let mediaType: @Sendable @convention(c) (Object) -> Text?
     let mediaSubtype: @Sendable @convention(c) (Object) -> Text?
-    let contentTypeParameter: @Sendable @convention(c) (Object, Text) -> Text?
     let isAttachment: @Sendable @convention(c) (Object) -> Int32
     let contentEncoding: @Sendable @convention(c) (Object) -> Int32
 
@@ -93,7 +92,6 @@ struct MimeLibrary: Sendable {
         contentType = try library.function("g_mime_object_get_content_type")
         mediaType = try library.function("g_mime_content_type_get_media_type")
         mediaSubtype = try library.function("g_mime_content_type_get_media_subtype")
-        contentTypeParameter = try library.function("g_mime_content_type_get_parameter")
         isAttachment = try library.function("g_mime_part_is_attachment")
         contentEncoding = try library.function("g_mime_part_get_content_encoding")
 

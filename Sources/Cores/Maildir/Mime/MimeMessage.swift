@@ -3,13 +3,15 @@
 /// It belongs to the thread that made it.
 final class MimeMessage {
     let library: MimeLibrary
+    /// The parameters of its content.
+    let parameters: ContentParameters
     private let object: MimeLibrary.Object
 
     /// Reads headers. What they cost is bounded by their number and size, which a ``MailHead`` keeps small.
     ///
     /// - Returns: nil when the library cannot take them.
     init?(_ head: MailHead, library: MimeLibrary) {
-        let bytes = head.bytes + [UInt8(ascii: "\n")]
+        let bytes = head.checked + [UInt8(ascii: "\n")]
         // The stream has a copy of its own.
         let stream = bytes.withUnsafeBufferPointer { buffer in
             buffer.withMemoryRebound(to: CChar.self) { buffer in
@@ -22,6 +24,7 @@ final class MimeMessage {
         defer { library.release(parser) }
         guard let object = library.parseMessage(parser, nil) else { return nil }
         self.library = library
+        parameters = head.parameters
         self.object = object
     }
 

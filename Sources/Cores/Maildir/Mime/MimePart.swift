@@ -24,19 +24,14 @@ struct MimePart {
 
     /// The character set that its content type names, in lower case; nil when it names none.
     var characterSet: String? {
-        parameter("charset").map { String(cString: $0).lowercased() }
+        message.parameters.characterSet.map { String(decoding: $0, as: UTF8.self).lowercased() }
     }
 
     /// What stands between the parts of a multipart, without white space at its end; nil when it names nothing.
     var boundary: [UInt8]? {
-        guard let text = parameter("boundary") else { return nil }
-        var bytes = Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
+        guard var bytes = message.parameters.boundary else { return nil }
         while let last = bytes.last, MailText.isSpace(last) { bytes.removeLast() }
         return bytes.isEmpty ? nil : bytes
-    }
-
-    private func parameter(_ name: String) -> MimeLibrary.Text? {
-        library.contentType(object).flatMap { library.contentTypeParameter($0, name) }
     }
 
     /// Whether its sender declared it as something to keep, not to show.
