@@ -68,13 +68,16 @@ struct ExecutorLaunch: Sendable {
         case .slim(let path, let slim):
             let arguments = slim.arguments(for: callID, as: name, timeout: timeout)
             return ExecutorProgram(
-                path: path, arguments: arguments + (isHeld ? ["--held"] : []), variables: [:], isHeld: isHeld)
+                path: path, arguments: arguments + ["--confirmed"] + (isHeld ? ["--held"] : []), variables: [:],
+                isHeld: isHeld, isConfirmed: true)
         case .own:
             let command = [
                 "executor", "--json", "--log-level", "warning", "--call-id=\(callID)", "--name=\(name)", "--timeout",
-                DurationText.write(timeout),
+                DurationText.write(timeout), "--confirmed",
             ]
-            return gated(command, as: .own, variables, isHeld)
+            var program = gated(command, as: .own, variables, isHeld)
+            program.isConfirmed = true
+            return program
         case .command(let words):
             var variables = variables
             variables[EnvironmentLayer.callIDVariable] = callID.text

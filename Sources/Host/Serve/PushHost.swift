@@ -15,6 +15,7 @@ actor PushHost {
     private let queue: PushQueue
     private let logger: Logger
     private let cage: MemoryCage?
+    private let show: ExecutorProcess.Hearing
     private let tell: @Sendable (HostEvent) -> Void
     private let slots: ExecutorSlots
     private let stopping = StopSignal()
@@ -29,15 +30,18 @@ actor PushHost {
     /// How long a step waits that the store refused for now.
     private static let storePause = Duration.seconds(1)
 
-    /// - Parameter tell: Told what happens.
+    /// - Parameters:
+    ///   - show: Shows the user what an Executor has printed. Its message is acknowledged behind that.
+    ///   - tell: Told what happens.
     init(
         _ queue: PushQueue, settings: ExecutorSettings, cage: MemoryCage?, logger: Logger,
-        tell: @escaping @Sendable (HostEvent) -> Void
+        show: @escaping ExecutorProcess.Hearing = { _ in }, tell: @escaping @Sendable (HostEvent) -> Void
     ) {
         self.queue = queue
         self.settings = settings
         self.cage = cage
         self.logger = logger
+        self.show = show
         self.tell = tell
         slots = ExecutorSlots(limit: settings.limit)
     }
@@ -174,7 +178,7 @@ actor PushHost {
             let enclosing = enclosing
             executor = try await ExecutorProcess.start(
                 settings.launch.program(for: callID, isHeld: enclosing != nil), limits: settings.limits,
-                enclosing: enclosing)
+                enclosing: enclosing, hear: show)
         } catch {
             return Attempt(verdict: .failed, reason: "its Executor cannot be started: \(error)", isOutage: true)
         }
