@@ -59,6 +59,9 @@ struct ExecutorLaunch: Sendable {
                 + "sends would be run; give it as an argument, or use $SHAREDCORE_CALL_ID.")
     }
 
+    /// Whether it is an Executor of this project: then it is known what its answers mean.
+    var isOwn: Bool { if case .command = kind { false } else { true } }
+
     /// The program for a call-id.
     ///
     /// - Parameter isHeld: Whether it does nothing until it is let go.

@@ -128,7 +128,7 @@ struct HostRun: Sendable {
                 group.addTask { await keepAlive() }
                 group.addTask { await maildir?.run() }
                 do {
-                    try await host.run()
+                    try await host.run(isWaiting: maildir?.isWaiting)
                 } catch {
                     stopping.raise()
                     group.cancelAll()
