@@ -94,7 +94,7 @@ struct ExecutorProcessTests {
         ] {
             let lines = Mutex<[String]>([])
             let executor = try await ExecutorProcess.start(
-                try program(script), limits: ExecutorLimits(), hear: { line in lines.withLock { $0.append(line.text) } }
+                try program(script), limits: Self.patient, hear: { line in lines.withLock { $0.append(line.text) } }
             )
             if isKilled {
                 try await eventually("it is heard while it runs", timeout: TestTimeout.long) {
