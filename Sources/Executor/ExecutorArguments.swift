@@ -9,8 +9,8 @@ internal import ProgramOutput
 ///
 /// Standard output is one JSON line, `event callID from source coreStarts elapsedMs text`; errors go to standard error.
 /// Exit status: 0 `message`, `tooLarge` or `nothing`; 1 `refused`, `timeout` or `fenced`; 64 wrong usage; 69 the group
-/// cannot be used now; 74 the line could not be written, and the message is given back; 78 its directory is not one
-/// that can be used.
+/// cannot be used now; 74 the line could not be written or was not confirmed, and the message is given back; 78 its directory
+/// is not one that can be used.
 struct ExecutorArguments {
     var directory = ""
     var name = "sharedcore-executor"
@@ -34,13 +34,15 @@ struct ExecutorArguments {
 
     init(_ arguments: [String]) throws(ExecutorFailure) {
         var values: [String: String] = [:]
-        var insists = false
+        var (insists, isConfirmed) = (false, false)
         var rest = arguments[...]
         while let option = rest.popFirst() {
             if option == "--own" {
                 insists = true
             } else if option == "--held" {
                 isHeld = true
+            } else if option == "--confirmed" {
+                isConfirmed = true
             } else if Self.options.contains(option) {
                 guard let value = rest.popFirst() else { throw Self.usage("\(option) needs a value") }
                 values[option] = value
@@ -57,6 +59,7 @@ struct ExecutorArguments {
         request = ExecutorRequest(
             callID: callID, timeout: try reader.milliseconds("--timeout-ms"), insists: insists,
             maildir: try reader.text("--maildir"))
+        request.isConfirmed = isConfirmed
         name = reader.values["--name"] ?? name
         durability = try reader.choice("--durability", among: [Durability.process, .disk]) ?? durability
         request.startDelay = try reader.milliseconds("--start-ms", default: request.startDelay)
@@ -111,6 +114,8 @@ struct ExecutorArguments {
           --on-handover-timeout kill|fence what becomes of a holder then (kill)
           --parent PID                     the process that started it, with which the kernel ends it
           --held                           do nothing until a byte comes on standard input
+          --confirmed                      acknowledge the message only when a byte, or one more, comes there: without
+                                           it the message is given back, with status 74
         """
 }
 

@@ -15,6 +15,9 @@ package struct ExecutorRequest: Sendable {
     package var startDelay: Duration
     /// How many bytes of memory the process may have for itself; nil for no limit.
     package var memory: UInt64?
+    /// Whether the host that has started this Executor shows the message, and says so by a byte on standard input: only then
+    /// is the message acknowledged.
+    package var isConfirmed = false
     /// How ownership and messages are handled.
     package var options: CoordinationOptions
     /// The witness that no two cores run at once; nil for none.

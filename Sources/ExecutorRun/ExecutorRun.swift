@@ -78,8 +78,13 @@ package enum ExecutorRun {
         }
         do {
             try await show(report)
+            if request.isConfirmed {
+                // Its host ends it by then. One that is stopped does not, and what it does not show others are to have.
+                try await Confirmation.wait(until: beginning.advanced(by: request.options.executorBudget), by: clock)
+            }
         } catch {
-            try await executor.giveBack(taken)
+            // Also when the task was cancelled. Where the store refuses, it goes back with the session.
+            await Task { _ = try? await executor.giveBack(taken) }.value
             throw error
         }
         try await acknowledge(taken, by: executor)

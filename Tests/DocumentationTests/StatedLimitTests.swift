@@ -140,7 +140,6 @@ struct StatedLimitTests {
         Limit("at a time | #, and one", "Host/Push/PushMaildir.swift", "noteLimit = "),
         Limit("1,000, and one for each # of", "Host/Push/PushMaildir.swift", "memoryOfNote = "),
         Limit("`push.capacity`, and one for each # of", "Host/Push/PushQueue.swift", "memoryOfPush: UInt64 = "),
-        Limit("none that no participant waits for | #: in", "Cores/Maildir/MailRoom.swift", "unawaitedCount = "),
         Limit("acknowledged call-ids, # at a time", "Host/Push/PushMaildir.swift", "forgottenAtOnce = "),
         Limit("at once | #, the first", "Cores/Maildir/MailSource.swift", "lookLimit = "),
         Limit("UTF-8 that are converted | #; the", mail + "EncodedWords.swift", "convertedCount = "),

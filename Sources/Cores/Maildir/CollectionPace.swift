@@ -7,7 +7,7 @@ struct CollectionPace: Sendable {
     let idle: Duration
     /// With nothing to do, where there is no bell.
     let unwatched = Duration.milliseconds(250)
-    /// While messages wait because the group has much content.
+    /// While messages wait in their files for a participant, or for room in the group.
     let held = Duration.milliseconds(250)
 
     init(role: SessionRole) {

@@ -27,12 +27,11 @@ struct MailCollector {
     private var knowsAttempts = false
     /// The trouble with the folder that was reported last; nil since it could be read.
     private var reportedFolderTrouble: String?
-    /// The call-ids of messages that wait in their files because the group has much content, by file.
+    /// The call-ids of messages that wait in their files, by file: no participant waits for them, and this core takes none of
+    /// those, or the group has much content.
     private var held: [FileName: ItemName] = [:]
     /// When one was taken all the same.
     private var lastBeyondRoom: BootInstant?
-    /// How many more that no participant waits for may be taken in this round.
-    private var unawaitedLeft = Int.max
     /// How many files that are set aside are still reported in this round, and how many were not.
     private var reportsLeft = 0
     private var unreportedCount = 0
@@ -59,7 +58,7 @@ struct MailCollector {
     /// group, and costs as much as a message.
     private static let reportsPerRound = 10
 
-    /// How many messages one round sets down as waiting for room. Behind them, those that participants have begun to wait for
+    /// How many messages one round sets down as waiting in their files. Behind them, those that participants have begun to wait for
     /// meanwhile have their turn: a folder of a thousand takes long to read.
     private static let heldPerRound = 50
 
@@ -73,7 +72,7 @@ struct MailCollector {
         case more
         /// A file is still being written; nobody may ring when it is finished.
         case unfinished
-        /// There is no room in the group now.
+        /// A message waits in its file, for a participant or for room in the group.
         case held
         /// Something failed that may pass.
         case trouble
@@ -100,7 +99,7 @@ struct MailCollector {
             case .more: break
             case .settled: await waitForArrivals(atMost: source.bell.failure == nil ? pace.idle : pace.unwatched)
             case .unfinished: await waitForArrivals(atMost: pace.unfinished(unfinished))
-            case .held: await waitForAwaited()
+            case .held: await waitForAwaited(atMost: source.bell.failure == nil ? pace.held : pace.unwatched)
             case .trouble: try? await clock.sleep(until: clock.now().advanced(by: pace.trouble(troubles)))
             }
         }
@@ -115,24 +114,28 @@ struct MailCollector {
         }
     }
 
-    /// Waits until a participant waits for a message that waits for room, or until the folder is to be read again.
-    private func waitForAwaited() async {
+    /// Waits until something arrives, a participant waits for a message that waits in its file, or the folder is to be read
+    /// again.
+    private func waitForAwaited(atMost timeout: Duration) async {
         let items = Set(held.values)
-        let end = clock.now().advanced(by: pace.held)
-        if let watch = try? await context.store.watch(Expectation.path) {
-            let timer = Task { [clock] in
-                try? await clock.sleep(until: end)
+        let watching = Task { [context, bell = source.bell] in
+            // Where the store cannot be watched now, the timeout is what ends the wait.
+            guard let watch = try? await context.store.watch(Expectation.path) else { return }
+            let isAwaited = await withTaskCancellationHandler {
+                while let event = try? await watch.next() {
+                    let places = event.puts.compactMap { Expectation.place(of: $0) }
+                    if places.contains(where: { items.contains($0.item) }) { return true }
+                }
+                return false
+            } onCancel: {
                 watch.cancel()
             }
-            defer { timer.cancel() }
-            while let event = try? await watch.next() {
-                if event.puts.contains(where: { Expectation.place(of: $0).map { items.contains($0.item) } ?? false }) {
-                    return
-                }
-            }
+            watch.cancel()
+            if isAwaited { bell.ring() }
         }
-        // Also where the store cannot be watched now.
-        try? await clock.sleep(until: end)
+        await waitForArrivals(atMost: timeout)
+        watching.cancel()
+        await watching.value
     }
 
     /// One round over the folder.
@@ -185,13 +188,12 @@ struct MailCollector {
             let standing = Set(names)
             held = held.filter { standing.contains($0.key) }
         }
-        // Of those that wait for room, only what is wanted is looked at again, and one in each second.
+        // Of those that wait in their files, only what is wanted is looked at again, and by a Main one in each second.
         var awaited: Set<ItemName> = []
         var isHeld = false
         do throws(SharedCoreError) {
-            if !names.isEmpty { unawaitedLeft = try await unawaitedRoom() }
             isHeld = !held.isEmpty
-            if isHeld, unawaitedLeft > 0 { isHeld = try await isBeyondRoom() }
+            if isHeld, !takesOnlyAwaited { isHeld = try await isBeyondRoom() }
             if isHeld { awaited = try await awaitedItems() }
         } catch {
             return try await trouble(storing: nil, error)
@@ -284,16 +286,13 @@ struct MailCollector {
         }
     }
 
-    /// Whether one may be taken that waits for room.
-    private var mayTakeUnawaited: Bool {
-        unawaitedLeft > 0 && lastBeyondRoom.map { $0.advanced(by: MailRoom.pace) <= clock.now() } ?? true
-    }
+    /// Whether this core leaves each message in its file that no participant waits for. What an Executor's core took else would
+    /// wait in the inbox, which keeps it for a limited time, with nothing left in `new` that tells of it. A Main shows its own.
+    private var takesOnlyAwaited: Bool { context.role == .executor }
 
-    /// How many messages may be taken now that no participant waits for: those that are awaited and not acknowledged yet count
-    /// as well. A Main shows its own.
-    private func unawaitedRoom() async throws(SharedCoreError) -> Int {
-        guard context.role == .executor else { return .max }
-        return try await MailRoom.unawaitedCount - Inbox(context.store).unacknowledged().count
+    /// Whether one may be taken that no participant waits for.
+    private var mayTakeUnawaited: Bool {
+        !takesOnlyAwaited && lastBeyondRoom.map { $0.advanced(by: MailRoom.pace) <= clock.now() } ?? true
     }
 
     private func isBeyondRoom() async throws(SharedCoreError) -> Bool {
@@ -306,28 +305,43 @@ struct MailCollector {
     }
 
     /// Whether a message may come into the group now; it is remembered when it may not.
-    private mutating func takesIn(_ message: InboxMessage, from name: FileName) async throws(SharedCoreError) -> Bool {
-        let item = ItemName(message.callID.text)
-        let isBeyondRoom = try await isBeyondRoom()
-        guard isBeyondRoom || unawaitedLeft <= 0 else {
-            unawaitedLeft -= 1
-            return true
+    private mutating func takesIn(_ callID: CallID, from name: FileName) async throws(SharedCoreError) -> Bool {
+        let item = ItemName(callID.text)
+        if takesOnlyAwaited {
+            if try await awaitedItems().contains(item) { return true }
+            if try await isOver(callID) { return true }
+        } else {
+            guard try await isBeyondRoom() else { return true }
+            if try await awaitedItems().contains(item) { return true }
         }
-        if try await awaitedItems().contains(item) { return true }
         guard mayTakeUnawaited else {
             held[name] = item
             return false
         }
-        unawaitedLeft -= 1
         lastBeyondRoom = clock.now()
         return true
+    }
+
+    /// Whether the group remembers that a message was acknowledged or has nothing to show: its file is one that a core had no
+    /// time to move, or a duplicate.
+    private func isOver(_ callID: CallID) async throws(SharedCoreError) -> Bool {
+        do throws(SharedCoreError) {
+            switch try await Inbox(context.store).state(of: callID, consistency: .causal) {
+            case .acknowledged, .nothingToShow: return true
+            case .absent, .stored, .taken: return false
+            }
+        } catch {
+            // The record of one message holds up no other one.
+            guard error.code == .corrupt || error.code == .incompatible else { throw error }
+            return false
+        }
     }
 
     private mutating func deliver(
         _ message: InboxMessage, from name: FileName, in maildir: Maildir
     ) async throws -> Outcome {
         do throws(SharedCoreError) {
-            guard try await takesIn(message, from: name) else { return .held }
+            guard try await takesIn(message.callID, from: name) else { return .held }
             held[name] = nil
             try await context.deliver(message)
         } catch {
@@ -346,12 +360,15 @@ struct MailCollector {
     }
 
     /// Moves a file out of the way that cannot be delivered, and says so. Where its identifier is known, whoever waits
-    /// for it is answered first: that it is too large and from whom, else that there is nothing to show.
+    /// for it is answered first: that it is too large and from whom, else that there is nothing to show. The answer waits in the
+    /// inbox as a message does, so an Executor's core leaves the file where no participant waits for it.
     private mutating func setAside(
         _ name: FileName, _ refusal: MailRefusal, in maildir: Maildir
     ) async throws -> Outcome {
         if let callID = refusal.callID {
             do throws(SharedCoreError) {
+                if takesOnlyAwaited, try await !takesIn(callID, from: name) { return .held }
+                held[name] = nil
                 let notice = InboxMessage(callID: callID, content: refusal.notice)
                 do throws(SharedCoreError) {
                     try await context.deliver(notice)

@@ -4,17 +4,12 @@ package import CoreAPI
 /// Whether more mail may come into a group. All of its content is in the memory of each process that uses it, so what waits
 /// there of a flood must be little beside `executor.memory`.
 package enum MailRoom {
-    /// From an eighth of the memory on, cores take one message in each second, and from a quarter on the host announces one in
-    /// each second. Nothing is lost by that: messages wait in their files.
+    /// From an eighth of the memory on, a Main's core takes one message in each second that no participant waits for, and from a
+    /// quarter on the host announces one in each second. Nothing is lost by that: messages wait in their files.
     package static let takenPart = 8
     package static let announcedPart = 4
     /// The time between two of those. So a group that is large for another reason still gets its mail.
     package static let pace = Duration.seconds(1)
-
-    /// From how many messages on, awaited or not, that are in the inbox and not acknowledged a core of an Executor takes none
-    /// that no participant waits for. The inbox keeps a message for a limited time (`inbox.lifetime`), in which Executors get to
-    /// so many also when each takes all of its budget.
-    package static let unawaitedCount = 32
 
     /// Measured: what an entry takes beside its key and its value.
     private static let entryByteCount = 600

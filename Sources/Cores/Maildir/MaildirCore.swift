@@ -25,10 +25,12 @@ internal import Synchronization
 /// participant that waits for the identifier, if that could be read, is answered at once:
 /// ``InboxMessage/Content/tooLarge(from:to:)`` for what is too large, else "nothing to show". Links, pipes and folders
 /// in `new` are neither followed nor opened, a file that is still being written is left until it is complete, and a
-/// full or unreachable store leaves the message where it is, to be tried again. So does a group whose content takes an
-/// eighth of the memory that a process may have: then, of the first 1,000 files by their names, messages are taken that a
-/// participant waits for, and one in each second beside them. A core of an Executor also leaves messages there that no
-/// participant waits for, while the inbox has 32 that are not acknowledged, awaited or not.
+/// full or unreachable store leaves the message where it is, to be tried again.
+///
+/// The core of a Main takes all. Where the group's content takes an eighth of the memory that a process may have, it takes, of
+/// the first 1,000 files by their names, those that a participant waits for, and one in each second beside them. The core of an
+/// Executor takes, of as many, those alone that a participant waits for: others stay in `new`, however long it takes until
+/// one does.
 ///
 /// Of a message, no more is in memory than ten fields of its headers, each cut, and the text that is shown. GMime
 /// decodes them; it is loaded when the core starts and only then.

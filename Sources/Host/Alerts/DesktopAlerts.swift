@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CoreAPI
 internal import Platform
 
 /// The desktop's notification service, org.freedesktop.Notifications on the session's bus.
@@ -9,23 +10,38 @@ struct DesktopAlerts: Alerts {
     let application: String
     /// How long the service may take.
     var patience = Duration.seconds(5)
-    private let thread = SerialThread(name: "alerts")
+
+    /// How much longer the bus may take, of which the library has limits of its own, up to 90 s.
+    private static let busPatience = Duration.seconds(1)
 
     init(application: String) {
         self.application = application
     }
 
     func show(_ alert: Alert) async throws(AlertFailure) {
-        try await thread.run { [self] () throws(AlertFailure) in
-            var problem = [CChar](repeating: 0, count: 256)
-            let microseconds = UInt64(clamping: patience.components.seconds) * 1_000_000
-            let number = clinux_notify_desktop(
-                Self.text(application), Self.text(alert.title), Self.markup(alert.text), 0, microseconds, &problem,
-                problem.count)
-            guard number < 0 else { return }
-            throw AlertFailure(
-                reason: String(decoding: problem.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
+        let result = Promise<Result<Void, AlertFailure>>()
+        // A thread of its own: one that nothing answers holds up no other alert, nor the Executor that waits for it.
+        SerialThread(name: "alert").submit { [self] in
+            let shown = Result { () throws(AlertFailure) in try call(with: alert) }
+            result.fulfil(shown)
         }
+        let ending = Task { [patience] in
+            try await Task.sleep(for: patience + Self.busPatience)
+            result.fulfil(.failure(AlertFailure(reason: "the desktop does not answer")))
+        }
+        defer { ending.cancel() }
+        try await result.value().get()
+    }
+
+    private func call(with alert: Alert) throws(AlertFailure) {
+        var problem = [CChar](repeating: 0, count: 256)
+        let microseconds = UInt64(clamping: patience.components.seconds) * 1_000_000
+        let number = clinux_notify_desktop(
+            Self.text(application), Self.text(alert.title), Self.markup(alert.text), 0, microseconds, &problem,
+            problem.count)
+        guard number < 0 else { return }
+        throw AlertFailure(
+            reason: String(decoding: problem.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
     }
 
     /// A text without what ends a string in C.

@@ -19,10 +19,10 @@ struct PushAlerts: Sendable {
         }
     }
 
-    /// Tells of an Executor that has brought something; of nothing else.
-    func tell(_ event: HostEvent) {
-        guard case .ended(_, _, let end) = event, let alert = Alert(broughtBy: end) else { return }
-        Task { [alerts] in await alerts.show(alert) }
+    /// Tells of what an Executor has printed, where that is something to show. Returns when it is shown, or will not be.
+    func tell(of line: PrintedLine) async {
+        guard let alert = Alert(printedIn: line) else { return }
+        await alerts.show(alert)
     }
 }
 
@@ -41,11 +41,9 @@ extension Alert {
         let from: String?
     }
 
-    /// Nil when it has brought nothing to show.
-    init?(broughtBy end: ExecutorEnd) {
-        guard end.status == 0, let line = end.line?.text,
-            let report = try? JSONDecoder().decode(Report.self, from: Data(line.utf8))
-        else { return nil }
+    /// Nil when the line of an Executor tells of nothing to show.
+    init?(printedIn line: PrintedLine) {
+        guard let report = try? JSONDecoder().decode(Report.self, from: Data(line.text.utf8)) else { return nil }
         let title = report.from.flatMap { $0.isEmpty ? nil : $0 } ?? "A message"
         switch report.event {
         case "message": self.init(title: title, text: report.text ?? "")

@@ -38,6 +38,7 @@ final class CommandService: Service {
         // What was done is not undone by it, so a script that would do it again must not take it for “not done”.
         case let error as OutputFailed:
             .failure(CommandFailure(.output, "\(error.cause.location): \(error.cause.text)"))
+        case let failure as ExecutorFailure where failure.status == .output: .failure(CommandFailure(failure))
         case is OutputClosed where wasInterrupted: .success(())
         case _ where wasInterrupted: .failure(CommandFailure(.no, "interrupted"))
         case let failure as CommandFailure: .failure(failure)

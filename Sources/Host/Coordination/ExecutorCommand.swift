@@ -27,6 +27,9 @@ struct ExecutorCommand: HostCommand {
     @Flag(help: "Run the core here, whatever the inbox holds; refused while Main owns.")
     var own = false
 
+    @Flag(help: .hidden)
+    var confirmed = false
+
     func validate() throws {
         if callID.isEmpty { throw ValidationError("--call-id cannot be empty.") }
     }
@@ -39,6 +42,7 @@ struct ExecutorCommand: HostCommand {
             callID: callID, timeout: timeout ?? options.executorBudget, insists: own,
             maildir: try resolution.maildir(), startDelay: try resolution.value(Settings.coreStartDelay),
             memory: try resolution.value(Settings.executorMemory), options: options, witness: try resolution.witness())
+        request.isConfirmed = confirmed
         let description = SessionDescription(role: .executor, name: name)
         try await context.reportingWaits { reporting in
             request.reporting = reporting

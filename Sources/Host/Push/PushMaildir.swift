@@ -116,6 +116,24 @@ struct PushMaildir: Sendable {
         try await isCoreMaildir() ? try await inbox.unacknowledged() : nil
     }
 
+    /// Whether a message that is announced waits to be acknowledged: its file stands in the Maildir, or the inbox has it. False
+    /// where the cores take from another Maildir.
+    func isWaiting(_ callID: CallID) async throws(SharedCoreError) -> Bool {
+        guard try await isCoreMaildir() else { return false }
+        do throws(SharedCoreError) {
+            switch try await inbox.state(of: callID) {
+            case .stored, .taken: return true
+            case .acknowledged, .nothingToShow: return false
+            // A file that is gone is noted until the next look, which is within ten seconds.
+            case .absent: return try await queue.knownArrivals().values.contains(PushQueue.part(for: callID))
+            }
+        } catch {
+            // No Executor can show a record that is damaged or of another version.
+            guard error.code == .corrupt || error.code == .incompatible else { throw error }
+            return false
+        }
+    }
+
     private func watch(_ arrivals: MailArrivals, works: () -> Void) async throws {
         let ending = Task { [stopping] in
             await stopping.wait()

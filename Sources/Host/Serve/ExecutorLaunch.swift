@@ -59,6 +59,9 @@ struct ExecutorLaunch: Sendable {
                 + "sends would be run; give it as an argument, or use $SHAREDCORE_CALL_ID.")
     }
 
+    /// Whether it is an Executor of this project: then it is known what its answers mean.
+    var isOwn: Bool { if case .command = kind { false } else { true } }
+
     /// The program for a call-id.
     ///
     /// - Parameter isHeld: Whether it does nothing until it is let go.
@@ -68,13 +71,16 @@ struct ExecutorLaunch: Sendable {
         case .slim(let path, let slim):
             let arguments = slim.arguments(for: callID, as: name, timeout: timeout)
             return ExecutorProgram(
-                path: path, arguments: arguments + (isHeld ? ["--held"] : []), variables: [:], isHeld: isHeld)
+                path: path, arguments: arguments + ["--confirmed"] + (isHeld ? ["--held"] : []), variables: [:],
+                isHeld: isHeld, isConfirmed: true)
         case .own:
             let command = [
                 "executor", "--json", "--log-level", "warning", "--call-id=\(callID)", "--name=\(name)", "--timeout",
-                DurationText.write(timeout),
+                DurationText.write(timeout), "--confirmed",
             ]
-            return gated(command, as: .own, variables, isHeld)
+            var program = gated(command, as: .own, variables, isHeld)
+            program.isConfirmed = true
+            return program
         case .command(let words):
             var variables = variables
             variables[EnvironmentLayer.callIDVariable] = callID.text

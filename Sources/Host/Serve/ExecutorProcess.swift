@@ -16,12 +16,16 @@ final class ExecutorProcess: Sendable {
     /// Puts a process that does nothing yet where the system limits its memory; nil where that was not possible.
     typealias Enclosing = @Sendable (Int32) -> MemoryCage.Cell?
     typealias Signalling = @Sendable (ProcessHandle, ProcessSignal) throws(SystemCallError) -> Void
+    /// Takes the first line that it prints. Returns when nothing depends on this host any more for what the line says.
+    typealias Hearing = @Sendable (PrintedLine) async -> Void
 
     private struct State {
         var budget: ExecutorBudget
         var mustStop = false
         /// What its core is busy with, where that is news.
         var busy: ExecutorBudget.Event?
+        /// The hearing of its first line.
+        var hearing: Task<Void, Never>?
     }
 
     /// What the thread that attends to it remembers.
@@ -29,6 +33,8 @@ final class ExecutorProcess: Sendable {
         var printed: [UInt8] = []
         /// Whether it has printed more than is kept.
         var hadMore = false
+        /// Whether its first line was handed on.
+        var isHeard = false
         var isOpen = true
         var isStopping = false
         /// Whether it is to be killed, and was not yet.
@@ -39,39 +45,48 @@ final class ExecutorProcess: Sendable {
     private let handle: ProcessHandle
     private let program: StartedProgram
     private let output: OpenFile
+    /// Where it is told that its first line was heard; nil for one that reads nothing.
+    private let confirmation: OpenFile?
     private let cage: MemoryCage.Cell?
     private let bell: EventCounter
     private let clock: any TimeSource
     private let signal: Signalling
+    private let hear: Hearing
     private let start: BootInstant
     private let state: Mutex<State>
     private let outcome = Promise<ExecutorEnd>()
 
     private init(
-        _ program: StartedProgram, _ handle: ProcessHandle, output: OpenFile, bell: EventCounter,
-        cage: MemoryCage.Cell?, limits: ExecutorLimits, clock: any TimeSource, signal: @escaping Signalling
+        _ program: StartedProgram, _ handle: ProcessHandle, output: OpenFile, confirmation: OpenFile?,
+        bell: EventCounter, cage: MemoryCage.Cell?, limits: ExecutorLimits, clock: any TimeSource,
+        signal: @escaping Signalling, hear: @escaping Hearing
     ) {
         self.program = program
         self.handle = handle
         self.process = handle.identity
         self.output = output
+        self.confirmation = confirmation
         self.cage = cage
         self.clock = clock
         self.bell = bell
         self.signal = signal
+        self.hear = hear
         start = clock.now()
         state = Mutex(State(budget: ExecutorBudget(limits, startedAt: start)))
     }
 
     /// Starts a program.
     ///
-    /// - Parameter enclosing: Has its memory limited by the system; nil where it is looked at.
+    /// - Parameters:
+    ///   - enclosing: Has its memory limited by the system; nil where it is looked at.
+    ///   - hear: Takes the first line that it prints, as soon as the line is there and however the program ends.
     static func start(
         _ program: ExecutorProgram, limits: ExecutorLimits, enclosing: Enclosing? = nil,
-        clock: any TimeSource = SystemClock(), signal: @escaping Signalling = sending
+        clock: any TimeSource = SystemClock(), signal: @escaping Signalling = sending,
+        hear: @escaping Hearing = { _ in }
     ) async throws(SystemCallError) -> ExecutorProcess {
         try await OwnedThread.start("executor") { () throws(SystemCallError) in
-            try spawn(program, limits, enclosing, clock, signal)
+            try spawn(program, limits, enclosing, clock, signal, hear)
         } then: { executor in
             executor.attend()
         }
@@ -82,12 +97,12 @@ final class ExecutorProcess: Sendable {
 
     private static func spawn(
         _ program: ExecutorProgram, _ limits: ExecutorLimits, _ enclosing: Enclosing?, _ clock: any TimeSource,
-        _ signal: @escaping Signalling
+        _ signal: @escaping Signalling, _ hear: @escaping Hearing
     ) throws(SystemCallError) -> ExecutorProcess {
         let pipe = try Pipe()
-        // Where it is held, what lets it go; nothing is ever written there but that.
-        let leave = program.isHeld ? try Pipe() : nil
-        let input = if let leave { leave.output } else { try OpenFile(path: "/dev/null", .read) }
+        // What lets it go where it is held, then what confirms its line; nothing else is ever written there.
+        let words = program.isHeld || program.isConfirmed ? try Pipe() : nil
+        let input = if let words { words.output } else { try OpenFile(path: "/dev/null", .read) }
         let started = try StartedProgram(
             program.path, program.arguments, variables: program.variables,
             streams: [input, pipe.input, try OpenFile.standardError()],
@@ -98,10 +113,11 @@ final class ExecutorProcess: Sendable {
         do throws(SystemCallError) {
             let bell = try EventCounter()
             let cell = enclosing.flatMap { $0(started.pid) }
-            try leave?.input.writeStream([1])
+            if program.isHeld { try words?.input.writeStream([1]) }
             return ExecutorProcess(
-                started, handle, output: pipe.output, bell: bell, cage: cell, limits: limits, clock: clock,
-                signal: signal)
+                started, handle, output: pipe.output, confirmation: program.isConfirmed ? words?.input : nil,
+                bell: bell,
+                cage: cell, limits: limits, clock: clock, signal: signal, hear: hear)
         } catch {
             // Nobody would attend to it.
             started.kill()
@@ -124,8 +140,12 @@ final class ExecutorProcess: Sendable {
         bell.raise()
     }
 
-    /// Waits for its end.
-    func end() async -> ExecutorEnd { await outcome.value() }
+    /// Waits for its end, and until its line was heard.
+    func end() async -> ExecutorEnd {
+        let end = await outcome.value()
+        await state.withLock { $0.hearing }?.value
+        return end
+    }
 
     /// Watches over it until it has ended.
     private func attend() {
@@ -140,7 +160,21 @@ final class ExecutorProcess: Sendable {
         // What it had still to say, and no more: a process that it left behind may keep the other end, and write on.
         var left = output.waitingByteCount
         while attendance.isOpen, left > 0 { left -= read(&attendance) }
-        finish(PrintedLine(attendance.printed, hadMore: attendance.hadMore))
+        let line = PrintedLine(attendance.printed, hadMore: attendance.hadMore)
+        handOn(line, &attendance)
+        finish(line)
+    }
+
+    /// Has the first line heard, once, and lets the program go on that has printed it.
+    private func handOn(_ line: PrintedLine?, _ attendance: inout Attendance) {
+        guard let line, !attendance.isHeard else { return }
+        attendance.isHeard = true
+        let hearing = Task { [hear, confirmation] in
+            await hear(line)
+            // A program that has ended hears nothing.
+            try? confirmation?.writeStream([1])
+        }
+        state.withLock { $0.hearing = hearing }
     }
 
     /// Whether its memory has to be looked at, because nobody else does.
@@ -163,6 +197,9 @@ final class ExecutorProcess: Sendable {
         attendance.printed += kept
         attendance.hadMore = attendance.hadMore || kept.count < bytes.count
         attendance.isOpen = !bytes.isEmpty
+        if !attendance.isHeard, attendance.hadMore || kept.contains(UInt8(ascii: "\n")) {
+            handOn(PrintedLine(complete: attendance.printed, hadMore: attendance.hadMore), &attendance)
+        }
         return bytes.count
     }
 

@@ -7,4 +7,6 @@ struct ExecutorProgram: Hashable, Sendable {
     let variables: [String: String]
     /// Whether it waits for a byte on its standard input before it does anything.
     var isHeld = false
+    /// Whether it waits for a byte there, behind that one, before it acknowledges the message that it has printed.
+    var isConfirmed = false
 }

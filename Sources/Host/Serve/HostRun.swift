@@ -45,8 +45,9 @@ struct HostRun: Sendable {
         let registry = PrometheusRegistry()
         let figures = HostFigures(registry)
         let alerts = try PushAlerts(of: group, for: context)
-        host = PushHost(queue, settings: settings, cage: cage, logger: context.logger) { event in
-            alerts?.tell(event)
+        host = PushHost(
+            queue, settings: settings, cage: cage, logger: context.logger, show: { await alerts?.tell(of: $0) }
+        ) { event in
             figures.count(event)
             report.print(event)
             changes.ring()
@@ -130,7 +131,7 @@ struct HostRun: Sendable {
                 group.addTask { await maildir?.run() }
                 group.addTask { await followActivities() }
                 do {
-                    try await host.run()
+                    try await host.run(isWaiting: maildir?.isWaiting)
                 } catch {
                     stopping.raise()
                     group.cancelAll()

@@ -20,6 +20,14 @@ struct PrintedLine: Hashable, Sendable {
         text = String(decoding: kept, as: UTF8.self)
     }
 
+    /// The line of a program that runs on; nil while there may be more of it.
+    init?(complete printed: [UInt8], hadMore: Bool) {
+        let lineFeed = UInt8(ascii: "\n")
+        let line = printed.drop { $0 == lineFeed }
+        guard hadMore || line.contains(lineFeed) else { return nil }
+        self.init(printed, hadMore: hadMore)
+    }
+
     /// The bytes without those at the end that only begin a character.
     private static func withoutHalfACharacter(_ bytes: [UInt8]) -> [UInt8] {
         guard let start = bytes.lastIndex(where: { $0 & 0xc0 != 0x80 }) else { return bytes }

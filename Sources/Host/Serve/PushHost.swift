@@ -5,6 +5,7 @@ internal import Logging
 internal import Mailboxes
 internal import Platform
 internal import ProgramOutput
+internal import Synchronization
 
 /// Serves the pushes of a group: takes them, starts an Executor for each within the limit, and acknowledges a push when its
 /// Executor has ended by itself.
@@ -15,6 +16,7 @@ actor PushHost {
     private let queue: PushQueue
     private let logger: Logger
     private let cage: MemoryCage?
+    private let show: ExecutorProcess.Hearing
     private let tell: @Sendable (HostEvent) -> Void
     private let slots: ExecutorSlots
     private let stopping = StopSignal()
@@ -36,27 +38,37 @@ actor PushHost {
     private var retrying = 0
     /// Why it cannot go on.
     private var failure: SharedCoreError?
+    private var isWaiting: Waiting?
+
+    /// Whether the message of a push waits to be acknowledged, though its Executor has not brought it.
+    typealias Waiting = @Sendable (CallID) async throws(SharedCoreError) -> Bool
 
     /// How long a step waits that the store refused for now.
     private static let storePause = Duration.seconds(1)
 
-    /// - Parameter tell: Told what happens.
+    /// - Parameters:
+    ///   - show: Shows the user what an Executor has printed. Its message is acknowledged behind that.
+    ///   - tell: Told what happens.
     init(
         _ queue: PushQueue, settings: ExecutorSettings, cage: MemoryCage?, logger: Logger,
-        tell: @escaping @Sendable (HostEvent) -> Void
+        show: @escaping ExecutorProcess.Hearing = { _ in }, tell: @escaping @Sendable (HostEvent) -> Void
     ) {
         self.queue = queue
         self.settings = settings
         self.cage = cage
         self.logger = logger
+        self.show = show
         self.tell = tell
         slots = ExecutorSlots(limit: settings.limit)
     }
 
     /// Serves until it is told to stop.
     ///
+    /// - Parameter isWaiting: Asked where an Executor says that no message came; nil where pushes come from elsewhere than a
+    ///   Maildir.
     /// - Throws: The store's error when this host's session is over.
-    func run() async throws {
+    func run(isWaiting: Waiting? = nil) async throws {
+        self.isWaiting = isWaiting
         await withDiscardingTaskGroup { group in
             while !slots.isClosed {
                 do throws(SharedCoreError) {
@@ -165,8 +177,9 @@ actor PushHost {
         tell(.taken(callID: push.callID))
         var outages = 0
         while true {
-            let end = await runExecutor(for: callID, attempt: push.failures + 1)
+            var end = await runExecutor(for: callID, attempt: push.failures + 1)
             slots.giveBack()
+            if end.isNo { await judgeNo(&end, to: callID) }
             switch end.verdict {
             case .interrupted: return
             case .served: return await acknowledge(push, taken)
@@ -199,23 +212,26 @@ actor PushHost {
 
     /// What one attempt came to, and why, for people.
     private struct Attempt {
-        let verdict: ExecutorEnd.Verdict
-        let reason: String
+        var verdict: ExecutorEnd.Verdict
+        var reason: String
         /// Whether that says nothing about the push, which then is tried until it works.
-        let isOutage: Bool
+        var isOutage: Bool
+        /// Whether an Executor of this project has said that it has not got the message.
+        var isNo = false
     }
 
     private func runExecutor(for callID: CallID, attempt: Int) async -> Attempt {
         let executor: ExecutorProcess
+        let launch = settings.launch
         do {
             let enclosing = enclosing
             executor = try await ExecutorProcess.start(
-                settings.launch.program(for: callID, isHeld: enclosing != nil), limits: settings.limits,
-                enclosing: enclosing)
+                launch.program(for: callID, isHeld: enclosing != nil), limits: settings.limits,
+                enclosing: enclosing, hear: show)
         } catch {
             return Attempt(verdict: .failed, reason: "its Executor cannot be started: \(error)", isOutage: true)
         }
-        let pid = executor.process.pid
+        let (pid, isOwn) = (executor.process.pid, launch.isOwn)
         // Not by its number, which another one may have before this end is heard of.
         startCount += 1
         let key = startCount
@@ -228,7 +244,33 @@ actor PushHost {
         setInCall(false, key)
         executors[key] = nil
         tell(.ended(callID: callID.text, pid: pid, end))
-        return Attempt(verdict: end.verdict, reason: end.description, isOutage: end.isOutage)
+        return Attempt(
+            verdict: end.verdict, reason: end.description, isOutage: end.isOutage,
+            isNo: isOwn && end.verdict == .served && end.status != 0)
+    }
+
+    /// Has a push tried again whose message waits in the watched Maildir or in the inbox: no other push is made of it. While
+    /// another process owns, such as a Main that runs no core of this Maildir, that is no failure of the push.
+    private func judgeNo(_ end: inout Attempt, to callID: CallID) async {
+        guard let isWaiting else { return }
+        let answer = Mutex(false)
+        let isOwned = Mutex(false)
+        let isKnown = await insist("it is not known whether the message of a push waits") {
+            () async throws(SharedCoreError) in
+            let isStillWaiting = try await isWaiting(callID)
+            answer.withLock { $0 = isStillWaiting }
+            guard isStillWaiting else { return }
+            let hasOwner = try await GroupOwner.current(in: self.queue.group) != nil
+            isOwned.withLock { $0 = hasOwner }
+        }
+        guard isKnown else {
+            end.verdict = .interrupted
+            return
+        }
+        guard answer.withLock({ $0 }) else { return }
+        end.verdict = .failed
+        end.reason = "its message waits, and did not come before the deadline"
+        end.isOutage = isOwned.withLock { $0 }
     }
 
     private func acknowledge(_ push: Push, _ taken: PushQueue.Taken) async {

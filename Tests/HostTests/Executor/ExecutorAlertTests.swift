@@ -30,10 +30,7 @@ struct ExecutorAlertTests {
             callID: try #require(CallID(callID)), timeout: TestTimeout.long, maildir: directory.path, options: options)
         let report = try await ExecutorRun.run(request, in: group) { _ in }
         await group.close()
-        let line = PrintedLine(Array(report.json.line.utf8), hadMore: false)
-        return Alert(
-            broughtBy: ExecutorEnd(
-                status: report.status.rawValue, warning: nil, killing: nil, duration: .seconds(1), line: line))
+        return PrintedLine(Array(report.json.line.utf8), hadMore: false).flatMap(Alert.init(printedIn:))
     }
 
     @Test("An invitation is titled with who invites, not with the user's own address")

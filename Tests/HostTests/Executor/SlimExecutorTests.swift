@@ -32,6 +32,33 @@ struct SlimExecutorTests {
         #expect(line["event"] == .text("message") && line["text"] == .text("Hello"))
     }
 
+    @Test(
+        "P9: where its host does not confirm the line, the message is given back with status 74",
+        arguments: [true, false])
+    func unconfirmed(isSlim: Bool) async throws {
+        var host = HostProgram(named: "sharedcore", in: program.directory)
+        host.environment["SHAREDCORE_STATE_DIRECTORY"] = program.directory.path
+        host.environment["SHAREDCORE_GROUP"] = "group"
+        host.environment["SHAREDCORE_CORE_MAILDIR"] = program.directory.path(of: "mail")
+        try program.makeDirectory("mail/new")
+        try program.write(
+            "From: Zoe <zoe@example.org>\r\nTo: me@example.org\r\nMessage-ID: <1@x>\r\n\r\nHello\r\n",
+            to: "mail/new/1")
+        func run(_ more: String...) async throws -> HostProgram.Ended {
+            isSlim
+                ? try await program.run(arguments("--timeout-ms", "200000") + more)
+                : try await host.run(["executor", "--json", "--call-id", "1@x", "--timeout", "200s"] + more)
+        }
+        // The end of its standard input is no confirmation.
+        let unconfirmed = try await run("--confirmed")
+        #expect(unconfirmed.status == 74, "\(unconfirmed.errors)")
+        #expect(try unconfirmed.objects().first?["event"] == .text("message"))
+        for event in ["message", "nothing"] {
+            let next = try await run()
+            #expect(try next.objects().first?["event"] == .text(event), "\(next.errors)")
+        }
+    }
+
     @Test("A message that does not come is a timeout with status 1")
     func timeout() async throws {
         let ended = try await program.run(arguments("--timeout-ms", "100"))
@@ -57,7 +84,7 @@ struct SlimExecutorTests {
         let ended = try await program.run("--help")
         #expect(ended.status == 0 && ended.errors.isEmpty)
         let options = ended.output.split(separator: "\n").filter { $0.hasPrefix("  --") }
-        #expect(options.count == 16)
+        #expect(options.count == 17)
         for option in options.compactMap({ $0.split(separator: " ").first }) {
             let used = try await program.run(arguments() + [String(option)])
             #expect(!used.errors.contains("is no option"), "\(option)")

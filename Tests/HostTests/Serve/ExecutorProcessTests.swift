@@ -1,8 +1,11 @@
+internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
+internal import FileNotifyBackend
 internal import Glibc
 internal import Lifecycle
 internal import Platform
+internal import ProgramOutput
 internal import Synchronization
 internal import TestSupport
 internal import Testing
@@ -80,6 +83,98 @@ struct ExecutorProcessTests {
         for isHeld in [true, false] {
             let program = launch.program(for: callID, isHeld: isHeld)
             #expect(program.isHeld == isHeld && program.arguments.contains("free") == !isHeld)
+        }
+    }
+
+    @Test("P9: its first line is heard as soon as it is there, once, and however it ends")
+    func heard() async throws {
+        for (script, isKilled) in [
+            ("echo one; echo two; exec sleep 1000", true), ("printf one; kill -9 $$", false),
+            ("echo one; exit 3", false),
+        ] {
+            let lines = Mutex<[String]>([])
+            let executor = try await ExecutorProcess.start(
+                try program(script), limits: Self.patient, hear: { line in lines.withLock { $0.append(line.text) } }
+            )
+            if isKilled {
+                try await eventually("it is heard while it runs", timeout: TestTimeout.long) {
+                    lines.withLock { $0 } == ["one"]
+                }
+                executor.stop()
+            }
+            let end = try await end(executor)
+            #expect(end.status != 0 && end.line?.text == "one" && lines.withLock { $0 } == ["one"], "\(script)")
+        }
+    }
+
+    private static let patient = ExecutorLimits(warning: .seconds(3600), budget: .seconds(3600))
+
+    /// An Executor that has its message to give, and the inbox that has it.
+    private func confirmed(
+        _ body: (ExecutorProgram, @escaping @Sendable () async throws -> InboxState) async throws -> Void
+    ) async throws {
+        let callID = try #require(CallID("1@x"))
+        let path = directory.path(of: "group")
+        for folder in ["", "/new", "/cur", "/tmp"] {
+            _ = try Directory.create(path: directory.path(of: "mail") + folder, permissions: 0o700)
+        }
+        let mail = "From: zoe@example.org\r\nTo: me@example.org\r\nMessage-ID: <1@x>\r\n\r\nHello\r\n"
+        try OpenFile(path: directory.path(of: "mail/new/1"), .createNew).write(Array(mail.utf8), at: 0)
+        let group = try await FileGroup.open(directory: path, as: SessionDescription(name: "test"))
+        let arguments = [
+            "--directory", path, "--call-id", "1@x", "--timeout-ms", "3600000", "--budget-ms", "3600000", "--maildir",
+            directory.path(of: "mail"), "--confirmed",
+        ]
+        let slim = ExecutorProgram(
+            path: try ChildProcess.built("sharedcore-executor"), arguments: arguments, variables: [:], isConfirmed: true
+        )
+        try await body(slim) { try await Inbox(group).state(of: callID) }
+        await group.close()
+    }
+
+    @Test("P9: its message is acknowledged when its line was heard, and not before")
+    func acknowledgedBehind() async throws {
+        try await confirmed { program, state in
+            let (heard, go) = (Promise<Void>(), Promise<Void>())
+            let executor = try await ExecutorProcess.start(
+                program, limits: Self.patient,
+                hear: { _ in
+                    heard.open()
+                    await go.pass()
+                })
+            try await withTimeout(TestTimeout.long, "its line is heard") { await heard.pass() }
+            for _ in 0..<20 {
+                guard case .taken = try await state() else {
+                    Issue.record("It is acknowledged.")
+                    break
+                }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            go.open()
+            let end = try await end(executor)
+            #expect(end.status == 0)
+            #expect(try await state() == .acknowledged)
+        }
+    }
+
+    @Test("P9: one that is told to end before its line was heard gives its message back")
+    func toldToEnd() async throws {
+        try await confirmed { program, state in
+            let (heard, go) = (Promise<Void>(), Promise<Void>())
+            let executor = try await ExecutorProcess.start(
+                program, limits: Self.patient,
+                hear: { _ in
+                    heard.open()
+                    await go.pass()
+                })
+            try await withTimeout(TestTimeout.long, "its line is heard") { await heard.pass() }
+            _ = try ProcessHandle(executor.process).signal(.terminate)
+            try await eventually("it is given back", timeout: TestTimeout.long) {
+                if case .stored = try await state() { true } else { false }
+            }
+            go.open()
+            let end = try await end(executor)
+            #expect(end.status == ExitStatus.output.rawValue && end.verdict == .failed)
         }
     }
 

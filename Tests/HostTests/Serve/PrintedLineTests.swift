@@ -41,8 +41,7 @@ struct PrintedLineTests {
     func alert() throws {
         let report = #"{"event":"message","callID":"1","from":"Zoë","text":""# + String(repeating: "x", count: 70_000)
         let line = try #require(PrintedLine(Array(report.utf8.prefix(65_536)), hadMore: true))
-        let end = ExecutorEnd(status: 0, warning: nil, killing: nil, duration: .seconds(1), line: line)
-        let alert = try #require(Alert(broughtBy: end))
+        let alert = try #require(Alert(printedIn: line))
         #expect(alert.title == "Zoë" && alert.text.hasPrefix("xxx") && alert.text.hasSuffix("x…"))
     }
 }

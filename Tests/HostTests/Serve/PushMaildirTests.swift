@@ -38,6 +38,16 @@ struct PushMaildirTests {
         reading: (any SharedStore) -> InterposedStore = { InterposedStore($0) }, memory: UInt64? = nil,
         _ body: (PushQueue) async throws -> Void
     ) async throws {
+        try await watchingItself(at: name, cores: cores, log: log, reading: reading, memory: memory) { _, queue in
+            try await body(queue)
+        }
+    }
+
+    private func watchingItself(
+        at name: String = "mail", cores: String = "mail", log: any LogHandler = SwiftLogNoOpLogHandler(),
+        reading: (any SharedStore) -> InterposedStore = { InterposedStore($0) }, memory: UInt64? = nil,
+        _ body: (PushMaildir, PushQueue) async throws -> Void
+    ) async throws {
         let group = try await space.open("a")
         let queue = try PushQueue(of: group)
         let stopping = StopSignal()
@@ -47,7 +57,7 @@ struct PushMaildirTests {
             memory: { memory })
         let work = Task { await maildir.run() }
         do {
-            try await body(queue)
+            try await body(maildir, queue)
         } catch {
             stopping.raise()
             throw error
@@ -402,6 +412,75 @@ struct PushMaildirTests {
             try await until(["1@x", "2@x"], in: queue)
         }
         await core.close()
+    }
+
+    @Test("P10: a message waits while its file stands in new or the inbox has it, until it is acknowledged")
+    func waiting() async throws {
+        let core = try await space.open("a")
+        let inbox = try Inbox(core)
+        for folder in ["new", "cur", "tmp"] {
+            try FileManager.default.createDirectory(
+                atPath: directory.path(of: "other/" + folder), withIntermediateDirectories: true)
+        }
+        for number in 1...2 { try write("new/\(number)", id: "\(number)@x") }
+        try await watchingItself(cores: "other") { maildir, queue in
+            try await until(["1@x", "2@x"], in: queue)
+            #expect(try await !maildir.isWaiting(callID("1@x")), "the cores take from another Maildir")
+        }
+        try await watchingItself { maildir, queue in
+            #expect(try await maildir.isWaiting(callID("1@x")), "also where an earlier host has announced it")
+            #expect(try await !maildir.isWaiting(callID("3@x")))
+            try await inbox.store(
+                InboxMessage(callID: callID("1@x"), content: .text(from: "zoe", to: "me", text: "Hello")))
+            try FileManager.default.moveItem(
+                atPath: directory.path(of: "mail/new/1"), toPath: directory.path(of: "mail/cur/1:2,S"))
+            #expect(try await maildir.isWaiting(callID("1@x")))
+            guard case .taken(let taken) = try await inbox.take(callID("1@x")) else {
+                Issue.record("It is not there.")
+                return
+            }
+            #expect(try await maildir.isWaiting(callID("1@x")), "it may be given back")
+            try await inbox.acknowledge(taken)
+            #expect(try await !maildir.isWaiting(callID("1@x")))
+            try FileManager.default.removeItem(atPath: directory.path(of: "mail/new/2"))
+            try await eventually("what is gone does not wait", timeout: TestTimeout.long) {
+                try await !maildir.isWaiting(callID("2@x"))
+            }
+        }
+        await core.close()
+    }
+
+    @Test("P10: mail that comes while a Main without its core owns is shown when that has ended, also by another host")
+    func otherOwner() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_PUSH_MAILDIR"] = program.directory.path(of: "state/sharedcore/default/Maildir")
+        program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "4s"
+        program.environment["SHAREDCORE_EXECUTOR_RETRY_DELAY"] = "50ms"
+        // Time is short, and later attempts may fail on a busy machine.
+        program.environment["SHAREDCORE_EXECUTOR_ATTEMPTS"] = "1000"
+        let patient = program
+        try await patient.running("exclusive", "--role", "main", "--", "sleep", "3600") { owner in
+            try await eventually("it owns", timeout: TestTimeout.long) {
+                guard case .object = try await patient.run("status", "--json").objects().first?["owner"] else {
+                    return false
+                }
+                return true
+            }
+            try await ServingHost.serve(patient) { host in
+                try patient.deliver("1@x")
+                let postponed = try await host.until("postponed", of: "1@x")
+                #expect(postponed["failures"] == .number(0))
+                #expect(try host.events("served").isEmpty)
+            }
+            try owner.send(.terminate)
+        }
+        try await ServingHost.serve(patient) { host in
+            try await host.until("it is shown") { end in
+                guard end["event"] == .text("ended"), case .text(let line) = end["printed"] else { return false }
+                return line.contains("Hello")
+            }
+            try await host.until("served", of: "1@x")
+        }
     }
 
     @Test("P10: a message that was given back and stored anew while no host looked is another push")

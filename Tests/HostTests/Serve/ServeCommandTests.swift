@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
 internal import Platform
@@ -67,6 +68,36 @@ struct ServeCommandTests {
             let end = try await host.until("ended", of: "a b;$(x)")
             #expect(end["printed"] == .text("id=a b;$(x) a b;$(x) file g \(place)"))
             #expect(end["status"] == .number(0))
+        }
+    }
+
+    @Test(
+        "P9: what an Executor brings is told while it runs, and also where it is killed then", arguments: [true, false])
+    func alert(isOwn: Bool) async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_ALERTS"] = "log"
+        program.environment["SHAREDCORE_EXECUTOR_ATTEMPTS"] = "1"
+        if !isOwn {
+            try program.write(
+                #"echo '{"event":"message","text":"Hello"}'; exec sleep 3600"#, to: "executor.sh")
+            program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "/bin/sh \(program.directory.path(of: "executor.sh"))"
+        }
+        try await ServingHost.serve(program) { host in
+            // Its core goes on for the other one.
+            for callID in isOwn ? ["2@x", "1@x"] : ["1@x"] { _ = try await host.program.run("push", callID) }
+            let start = try await host.until("started", of: "1@x")
+            if isOwn {
+                try await eventually("both take part", timeout: TestTimeout.long) {
+                    let status = try await host.program.run("status", "--json").output
+                    return status.contains("push 1@x") && status.contains("push 2@x")
+                }
+                try host.program.deliver("1@x")
+            }
+            try await host.running.untilErrors(contain: "Hello")
+            guard case .number(let pid) = start["pid"], let process = ProcessIdentity(of: Int32(pid)) else { return }
+            _ = try? ProcessHandle(process).signal(.kill)
+            try await host.until("ended", of: "1@x")
+            #expect(host.running.errors.lines.count { $0.contains("Hello") } == 1)
         }
     }
 

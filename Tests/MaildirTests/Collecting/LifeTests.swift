@@ -2,6 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
+internal import Mailboxes
 internal import Platform
 internal import TestSupport
 internal import Testing
@@ -54,6 +55,7 @@ struct LifeTests {
         let maildir = try TestMaildir()
         let inbox = try await TestInbox(role: role)
         for _ in 0..<20 { try await withCore(on: maildir, inbox: inbox) {} }
+        _ = try await inbox.store.put(Expectation.key(of: ItemName("one"), for: inbox.store.session.id), [1])
         try maildir.deliver(id: "one")
         try await withCore(on: maildir, inbox: inbox) {
             try await eventually("the message is taken") { inbox.callIDs == ["one"] }

@@ -80,69 +80,81 @@ struct SettingAsideTests {
         #expect(begin.duration(to: clock.now()) >= MailRoom.pace * 2)
     }
 
-    @Test(
-        "P11: a core of an Executor takes messages that no participant waits for up to 32, a Main's all; none is lost",
-        arguments: [SessionRole.executor, .main])
-    func unawaited(role: SessionRole) async throws {
-        let maildir = try TestMaildir()
-        let group = Box<(any SharedStore)?>(nil)
-        let inbox = try await TestInbox(
-            role: role,
-            beforeReturning: { message in
-                if let store = group.value { _ = try? await Inbox(store).store(message) }
-            },
-            through: { store in
-                group.update { $0 = store }
-                return store
-            })
-        for number in 1_000..<1_100 { try maildir.deliver(id: "\(number)") }
-        try await withCore(on: maildir, inbox: inbox) {
-            if role == .main { return try await eventually("all are taken") { inbox.callIDs.count == 100 } }
-            try await eventually("so many are taken") { inbox.callIDs.count == MailRoom.unawaitedCount }
-            try await inbox.store.put(Expectation.key(of: ItemName("1099"), for: inbox.store.session.id), [1])
-            try await eventually("one is taken that is waited for") { inbox.callIDs.contains("1099") }
-            #expect(inbox.callIDs.count == MailRoom.unawaitedCount + 1)
-            let kept = try Inbox(inbox.store)
-            for text in inbox.callIDs.prefix(10) {
-                guard case .taken(let message) = try await kept.take(#require(CallID(text))) else {
-                    Issue.record("\(text) is not there")
-                    continue
-                }
-                try await kept.acknowledge(message)
-            }
-            try await eventually("the next are taken") { inbox.callIDs.count == MailRoom.unawaitedCount + 10 }
-        }
+    /// Says that a participant waits for a message.
+    private func expect(_ callID: String, in inbox: TestInbox) async throws {
+        _ = try await inbox.store.put(Expectation.key(of: ItemName(callID), for: inbox.store.session.id), [1])
     }
 
-    @Test("P11: while messages wait for room, the core is told what participants wait for, and asks once in each round")
+    @Test("P10: a core of an Executor leaves in new what no participant waits for, and takes it when one does")
+    func onlyAwaited() async throws {
+        let maildir = try TestMaildir()
+        let inbox = try await TestInbox(limits: Limits(valueByteCount: 4096), role: .executor)
+        for number in 1...60 { try maildir.deliver(id: "\(number)", as: String(1_000 + number)) }
+        try maildir.deliver(id: "large", text: String(repeating: "x", count: 5000), as: "1999")
+        // What cannot be announced is not waited for by any.
+        try maildir.deliver("Subject: no identifier\n\nhi\n", as: "2000")
+        try await expect("30", in: inbox)
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("all were read") { maildir.names(".Malformed/new") == ["2000"] }
+            #expect(inbox.callIDs == ["30"])
+            #expect(maildir.names("cur") == ["1030:2,S"] && maildir.names("new").count == 60)
+            try await expect("50", in: inbox)
+            try await eventually("it is taken when it is waited for") { inbox.callIDs == ["30", "50"] }
+            try await expect("large", in: inbox)
+            try await eventually("so is the notice of one that is too large") {
+                maildir.names(".Oversized/new") == ["1999"]
+            }
+            try await expect("late", in: inbox)
+            try maildir.deliver(id: "late", as: "2001")
+            try await eventually("so is one that comes later") { inbox.callIDs.last == "late" }
+        }
+        #expect(inbox.callIDs == ["30", "50", "large", "late"] && maildir.names("new").count == 58)
+    }
+
+    @Test("C10: a core of an Executor moves the file of a message that was acknowledged, though no participant waits")
+    func acknowledgedFile() async throws {
+        let maildir = try TestMaildir()
+        let inbox = try await TestInbox(role: .executor)
+        let group = try Inbox(inbox.store)
+        for id in ["shown", "stored"] {
+            try await group.store(
+                InboxMessage(callID: #require(CallID(id)), content: .text(from: "ann", to: "bob", text: "hi")))
+            try maildir.deliver(id: id, as: id)
+        }
+        guard case .taken(let taken) = try await group.take(#require(CallID("shown"))) else {
+            Issue.record("It is not there.")
+            return
+        }
+        try await group.acknowledge(taken)
+        try maildir.deliver("no message", as: "z")
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("all were read") { maildir.names(".Malformed/new") == ["z"] }
+        }
+        // The other one is in the inbox for a limited time, and its file tells of it behind that.
+        #expect(maildir.names("cur") == ["shown:2,S"] && maildir.names("new") == ["stored"])
+    }
+
+    @Test(
+        "P11: while messages wait in their files, the core is told what is waited for, and asks once in a round"
+    )
     func rounds() async throws {
         let maildir = try TestMaildir()
-        let group = Box<(any SharedStore)?>(nil)
-        let (rounds, questions) = (Box(0), Box(0))
+        let questions = Box(0)
         let inbox = try await TestInbox(
             role: .executor,
-            beforeReturning: { message in
-                if let store = group.value { _ = try? await Inbox(store).store(message) }
-            },
             through: { store in
-                group.update { $0 = store }
-                return InterposedStore(
-                    store,
-                    afterList: { prefix, _ in
-                        if prefix == Expectation.path { questions.update { $0 += 1 } }
-                        if prefix.path.hasPrefix(Inbox.path) { rounds.update { $0 += 1 } }
-                    })
+                InterposedStore(
+                    store, afterList: { prefix, _ in if prefix == Expectation.path { questions.update { $0 += 1 } } })
             })
-        for number in 1_000..<1_040 { try maildir.deliver(id: "\(number)") }
+        for number in 1...40 { try maildir.deliver(id: "\(number)") }
         try await withCore(on: maildir, inbox: inbox) {
-            try await eventually("so many are taken") { inbox.callIDs.count == MailRoom.unawaitedCount }
-            // By then all others have been read, and wait.
-            let first = rounds.value + 2
-            try await eventually("the next round has begun") { rounds.value > first }
-            let (begin, before) = (rounds.value, questions.value)
-            try await eventually("more rounds have begun") { rounds.value >= begin + 4 }
-            #expect(questions.value - before <= rounds.value - begin + 1)
+            // Each that it has read is a question.
+            try await eventually("all have been read, and wait") { questions.value >= 41 }
+            let (begin, before) = (ContinuousClock.now, questions.value)
+            try await eventually("more rounds have begun") { questions.value >= before + 4 }
+            #expect(ContinuousClock.now - begin >= CollectionPace(role: .executor).held * 3)
         }
+        #expect(inbox.callIDs.isEmpty)
     }
 
     @Test("P11: of a folder that waits for room, a message is taken that is waited for before the rest is read")

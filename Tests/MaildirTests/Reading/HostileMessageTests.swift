@@ -34,6 +34,15 @@ struct HostileMessageTests {
         #expect(message.callID.text == "m@x")
     }
 
+    @Test("P10: an identifier with control characters, which no push can announce, is refused")
+    func controlCharacters() async throws {
+        let desk = try ReadingDesk()
+        for value in ["a\u{1}b", "a\u{7f}b", "a\u{85}b"] {
+            let refusal = try await desk.refusal(of: "Call-ID: \(value)\n\nhi\n")
+            #expect(refusal?.folder == .malformed && refusal?.callID == nil, "\(value.utf8.map { $0 })")
+        }
+    }
+
     @Test("Identifiers have up to 998 bytes")
     func longIdentifiers() async throws {
         let desk = try ReadingDesk()

@@ -19,9 +19,11 @@ final class TestInbox: Sendable {
     private let role: SessionRole
     private let beforeReturning: @Sendable (InboxMessage) async -> Void
 
-    /// - Parameter beforeReturning: Runs in each delivery when the message is stored and the core does not know it yet.
+    /// - Parameters:
+    ///   - role: Whose core it is. An Executor's takes no message that no participant waits for.
+    ///   - beforeReturning: Runs in each delivery when the message is stored and the core does not know it yet.
     init(
-        limits: Limits = Limits(), role: SessionRole = .executor, failing: @escaping Failure = { _ in nil },
+        limits: Limits = Limits(), role: SessionRole = .main, failing: @escaping Failure = { _ in nil },
         beforeReturning: @escaping @Sendable (InboxMessage) async -> Void = { _ in },
         through interpose: (any SharedStore) -> any SharedStore = { $0 }
     ) async throws {

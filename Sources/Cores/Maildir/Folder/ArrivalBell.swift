@@ -10,10 +10,12 @@ final class ArrivalBell: Sendable {
     }
 
     private let stopping: EventCounter
+    private let ringing: EventCounter
     private let state = Mutex(State())
 
     init() throws(SystemCallError) {
         stopping = try EventCounter()
+        ringing = try EventCounter()
     }
 
     /// Why the folder cannot be watched now, so that only looking from time to time helps; nil when it is.
@@ -39,12 +41,18 @@ final class ArrivalBell: Sendable {
         }
     }
 
-    /// Waits for the bell, the timeout or ``stop()``. It blocks.
+    /// Waits for the bell, the timeout, ``ring()`` or ``stop()``. It blocks.
     func wait(timeout: Duration) {
         let events = state.withLock { $0.events }
-        let descriptors = [stopping.descriptor] + (events.map { [$0.descriptor] } ?? [])
+        let descriptors = [stopping.descriptor, ringing.descriptor] + (events.map { [$0.descriptor] } ?? [])
         _ = Poll.wait(for: descriptors, timeout: timeout)
         _ = events?.take()
+        ringing.clear()
+    }
+
+    /// Ends the wait of now, or else the next one, for another reason than an arrival.
+    func ring() {
+        ringing.raise()
     }
 
     /// Ends every wait, those to come too.

@@ -82,6 +82,10 @@ struct MailReader: Sendable {
     }
 
     private func require(_ callID: CallID) throws(MailRefusal) {
+        // None has any (RFC 3261, 25.1; RFC 5322, 3.6.4), and no push can announce one: no Executor would wait for it.
+        guard !callID.text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw MailRefusal(.refusedIdentifier("it has control characters"))
+        }
         guard callID.text.utf8.count <= limits.identifierByteCount else {
             throw MailRefusal(.identifierTooLong(maximum: limits.identifierByteCount))
         }

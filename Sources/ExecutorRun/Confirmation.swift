@@ -1,0 +1,30 @@
+internal import CoreAPI
+internal import Glibc
+internal import Platform
+internal import ProgramOutput
+
+/// What the host says to an Executor that it has started: that it has taken its line, and shown the message in it.
+///
+/// One byte on standard input. Without it the message is given back and shown once more, rather than never: a host that has
+/// ended, or that is stopped, has shown nothing.
+enum Confirmation {
+    /// Waits for it, as long as the task is not cancelled.
+    ///
+    /// - Throws: With ``ExitStatus/output`` where it does not come, so that the host tries the push again.
+    static func wait(until deadline: BootInstant, by clock: any TimeSource) async throws {
+        let ending = try EventCounter()
+        let isConfirmed = await withTaskCancellationHandler {
+            // Not on the pool: it blocks.
+            await SerialThread(name: "confirmation").run {
+                let timeout = max(.zero, clock.now().duration(to: deadline))
+                let ready = Poll.wait(for: [STDIN_FILENO, ending.descriptor], timeout: timeout)
+                return ready[0] && OwnProcess.waitForLeave()
+            }
+        } onCancel: {
+            ending.raise()
+        }
+        guard isConfirmed else {
+            throw ExecutorFailure(.output, "the host has not said that it has shown the message, which is given back")
+        }
+    }
+}
