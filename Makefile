@@ -67,6 +67,8 @@ at-length: check release
 	for backend in memory file zmq; do \
 	    "$$($(SWIFT) build -c release --show-bin-path)/sharedcore" --backend $$backend conformance || exit 1; \
 	done
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate --explore --states 1200000
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate --explore --mutants --states 250000
 	Scripts/repeat-demo 20
 
 # The documentation of all library products, the tutorial and the pages under Docs as one site, in .build/documentation. Every
