@@ -56,7 +56,7 @@ extension StoreState {
     }
 
     /// What a store has beyond its limits for participants that own, wait or take: a group that its content has filled would
-    /// keep a dead owner in place, and messages that nobody may take.
+    /// keep a dead owner in place, and messages that no consumer can take.
     package static let presenceByteCount = 1 << 20
     package static let presenceEntryCount = 4_096
     /// The most bytes of keys and values in one commit of that kind.
