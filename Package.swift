@@ -237,7 +237,8 @@ let package = Package(
             ],
             path: "Tests/Support", swiftSettings: settings),
         .target(
-            name: "Mutants", dependencies: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "Platform", "Replica"],
+            name: "Mutants",
+            dependencies: ["CoreAPI", "CoreAPITesting", "InMemoryBackend", "Platform", "Replica", "StoreEngine"],
             path: "Tests/Mutants", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-contract-table",

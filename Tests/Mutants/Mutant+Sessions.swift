@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import InMemoryBackend
 internal import Replica
+internal import StoreEngine
 
 extension Mutant {
     static let sessions: [Mutant] = [
@@ -73,9 +74,17 @@ extension Mutant {
             }
         },
         Mutant("shows a reader entries past their time", caughtBy: "L4") { damage in
+            let earlier = Box<StoreState?>(nil)
+            damage.beginning { earlier.update { $0 = nil } }
             damage.openToRead = { space, description throws(SharedCoreError) in
                 let reader = try await space.openToRead("group", as: description)
-                let state = space.order(of: "group", effectByteCount: 0).replica.read { $0 }
+                let present = space.order(of: "group", effectByteCount: 0).replica.read { $0 }
+                // As it stood when something in it had a time: a participant may record the expiry meanwhile.
+                let state = earlier.update { earlier in
+                    var copy = present
+                    if earlier == nil, copy.nextExpiry() != nil { earlier = present }
+                    return earlier ?? present
+                }
                 return try GroupView(state, as: reader.session, capabilities: reader.capabilities, location: "memory")
             }
         },
