@@ -201,13 +201,12 @@
             guard let first = words.first else {
                 throw SharedCoreError(.invalidArgument, "The address names no endpoint.", at: "address")
             }
-            if let path = words.last, path.hasPrefix("/") {
-                options.launcher = HubLauncher(program: path, arguments: [])
-                words.removeLast()
-            }
-            if words.count == 3 {
+            // Before the path: a key may begin with a slash too.
+            if words.count >= 3 {
                 options.keys = try CurveClientKeys(own: CurveKeyPair(secretKey: words[1]), hub: words[2])
+                words.removeSubrange(1...2)
             }
+            if words.count == 2 { options.launcher = HubLauncher(program: words[1], arguments: []) }
             return try await ZMQGroup.open(try HubEndpoint(first), group: "group", as: description, options: options)
         }
     }
