@@ -3,9 +3,13 @@ package enum Spelling {
     /// The candidate that differs least from `word`, when it is near enough to be meant.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let bound = max(1, word.count / 3)
+        let word = word.lowercased()
+        let length = word.unicodeScalars.count
         return
             candidates
-            .map { (candidate: $0, distance: distance(word.lowercased(), $0.lowercased())) }
+            // No word is nearer than the difference of the lengths, and one from outside may be of any length.
+            .filter { abs($0.unicodeScalars.count - length) <= bound }
+            .map { (candidate: $0, distance: distance(word, $0.lowercased())) }
             .filter { $0.distance <= bound }
             .min { $0.distance < $1.distance }?.candidate
     }

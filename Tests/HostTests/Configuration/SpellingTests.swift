@@ -17,6 +17,13 @@ struct SpellingTests {
         #expect(Spelling.nearest(to: word, among: ["memory", "file", "zmq", "etcd"]) == nil)
     }
 
+    @Test("A word of any length is compared with those alone that it may be near to", .timeLimit(.minutes(1)))
+    func passesOverOtherLengths() {
+        // Ten million steps for each comparison.
+        let candidates = [String](repeating: String(repeating: "y", count: 1_000), count: 300)
+        #expect(Spelling.nearest(to: String(repeating: "x", count: 10_000), among: candidates) == nil)
+    }
+
     @Test(
         "The distance counts insertions, deletions, replacements and swaps",
         arguments: [("", "abc", 3), ("abc", "", 3), ("abc", "abc", 0), ("abc", "acb", 1), ("abcd", "bc", 2)])
