@@ -26,7 +26,7 @@ struct BundledBackendTests {
 
     @Suite("through a hub", .serialized)
     struct HubTests {
-        @Test("a hub on files", arguments: Cases.ofHubs)
+        @Test("a hub on files", arguments: TestScope.casesOfCostlyCommits)
         func hubOnFiles(conformanceCase: ConformanceCase) async throws {
             try await BundledBackendTests.judge(conformanceCase, on: .hubOnFiles)
         }
@@ -65,9 +65,6 @@ struct BundledBackendTests {
     /// Which cases a backend is tried on.
     private enum Cases {
         static let all = TestScope.cases
-
-        /// On a hub, the longest one is tried where all flavours are.
-        static let ofHubs = areOfAllFlavours ? all : all.filter { $0.id != "N8a" }
 
         /// The others are tried on the long cases, and the last three of hubs at all, only where
         /// tests run at length: transports and stores are each tried above.

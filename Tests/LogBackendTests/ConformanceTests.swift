@@ -12,7 +12,7 @@ struct ConformanceTests {
             "N9b", "L1e", "L1f", "L1g", "L2b", "L3b", "L3d", "C3b", "M4d", "M6f",
         ].map { ($0, "a log in memory is of one process") })
 
-    @Test("a log in memory", arguments: TestScope.cases)
+    @Test("a log in memory", arguments: TestScope.casesOfCostlyCommits)
     func conforms(conformanceCase: ConformanceCase) async {
         await conformanceCase.test(on: MemoryLogHarness(), leavingOut: Self.gaps)
     }

@@ -27,6 +27,11 @@ package enum TestScope {
     /// The cases that a backend is tried on.
     package static let cases =
         chosenCases ?? ConformanceSuite.cases.filter { isCheck || !longCases.contains($0.id) }
+
+    /// The cases that a backend is tried on whose commits cost more than those in memory and in files: the one of half a million
+    /// posts only where tests run at length.
+    package static let casesOfCostlyCommits =
+        isAtLength || chosenCases != nil ? cases : cases.filter { $0.id != "N8a" }
 }
 
 /// How long processes are killed at random. In a test of every change a moment, three minutes where tests run at length, or as
