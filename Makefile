@@ -21,15 +21,15 @@ test: dependencies
 
 # What every change must pass: all tests, all mutants, coordination in simulated time.
 check: test-programs
-	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
 	SWIFT="$(SWIFT)" Scripts/test --check
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" Scripts/simulate
 
 test-programs: dependencies
 	$(SWIFT) build -j $(JOBS) --build-tests
 
 # The machines of coordination in simulated time: a hundred thousand schedules of faults, and every mutant.
 simulate: dependencies
-	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" Scripts/simulate
 
 # The optimized program, attacked from outside: failing system calls, kills, full disks, replaced files, namespaces; then the
 # debug build, with what needs its fail points. In the short form a sample of it, in at most two minutes; as a whole in hours.
@@ -67,8 +67,8 @@ at-length: check release
 	for backend in memory file zmq; do \
 	    "$$($(SWIFT) build -c release --show-bin-path)/sharedcore" --backend $$backend conformance || exit 1; \
 	done
-	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate --explore --states 1200000
-	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/simulate --explore --mutants --states 250000
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" Scripts/simulate --explore --states 1200000
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" Scripts/simulate --explore --mutants --states 250000
 	Scripts/repeat-demo 20
 
 # The documentation of all library products, the tutorial and the pages under Docs as one site, in .build/documentation. Every
