@@ -56,8 +56,8 @@ extension FileHarness {
                 for word in words.dropFirst() {
                     switch word {
                     case "disk": options.durability = .disk
-                    case "silent": options.hearingTrial = .silent
-                    case "trial": options.hearingTrial = .always
+                    case "silent": options.wakeUpTrial = .silent
+                    case "trial": options.wakeUpTrial = .always
                     case "readOnly": options.access = .readOnly
                     default: throw SharedCoreError(.invalidArgument, "The peer knows no such option.", at: word)
                     }

@@ -170,18 +170,9 @@
 
         func remove() async {
             await running.withLock { $0.hub }.stop()
-            Self.remove(directory + "/group")
-            Self.remove(directory)
-        }
-
-        private static func remove(_ path: String) {
-            do throws(SystemCallError) {
-                let files = try Directory(path: path)
-                for name in try files.names() { _ = try? files.remove(name) }
-                try Directory.remove(path: path)
-            } catch {
-                // A group that could not be removed is in nobody's way: each has a name of its own.
-            }
+            // A group that could not be removed is in the way of no other: each has a name of its own.
+            Directory.removeWithFiles(path: directory + "/group")
+            Directory.removeWithFiles(path: directory)
         }
     }
 

@@ -61,3 +61,36 @@ extension Promise<Void> {
 
     package func pass() async { await value() }
 }
+
+/// One wait among those that an owner keeps. A later wait has a higher number.
+package struct WaitID: Hashable, Comparable, Sendable {
+    private static let last = Atomic<UInt64>(0)
+
+    private let number = last.wrappingAdd(1, ordering: .relaxed).newValue
+
+    package init() {}
+
+    package static func < (left: WaitID, right: WaitID) -> Bool { left.number < right.number }
+}
+
+/// Waits until the continuation is resumed or the task is cancelled.
+///
+/// - Parameters:
+///   - cancelled: The result when the task is cancelled.
+///   - enter: Adds the continuation to those that wait, or returns the result when there is nothing to wait for.
+///   - leave: Removes the continuation from those that wait; nil when it is not among them. Both take the owner's lock.
+package func withCancellableContinuation<Value: Sendable>(
+    cancelled: Value, enter: (CheckedContinuation<Value, Never>) -> Value?,
+    leave: @Sendable () -> CheckedContinuation<Value, Never>?
+) async -> Value {
+    if Task.isCancelled { return cancelled }
+    return await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+            if let value = enter(continuation) { return continuation.resume(returning: value) }
+            // The handler of a cancellation that came before found no continuation.
+            if Task.isCancelled { leave()?.resume(returning: cancelled) }
+        }
+    } onCancel: {
+        leave()?.resume(returning: cancelled)
+    }
+}

@@ -50,4 +50,23 @@ extension Duration {
         let (sum, carried) = scaled.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
         return carried ? .max : sum
     }
+
+    /// The whole milliseconds, from zero on.
+    package var wholeMilliseconds: UInt64 { clampedNanoseconds / 1_000_000 }
+
+    /// The milliseconds, rounded up: no time that must pass becomes none.
+    package var millisecondsRoundedUp: UInt64 {
+        wholeMilliseconds + (clampedNanoseconds % 1_000_000 == 0 ? 0 : 1)
+    }
+
+    /// The duration doubled so many times, at most `limit`. A count below one doubles nothing.
+    package func doubled(_ count: Int, upTo limit: Duration) -> Duration {
+        var result = self
+        var left = count
+        while left > 0, result < limit {
+            result *= 2
+            left -= 1
+        }
+        return min(result, limit)
+    }
 }

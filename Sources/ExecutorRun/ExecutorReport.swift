@@ -41,7 +41,7 @@ package struct ExecutorReport: Hashable, Sendable {
         [
             "event": .text(event.rawValue), "callID": .text(callID.text), "from": .optional(from),
             "source": .optional(source?.rawValue), "coreStarts": .integer(Int64(coreStarts)),
-            "elapsedMs": .natural(elapsed.clampedNanoseconds / 1_000_000), "text": .optional(text),
+            "elapsedMs": .natural(elapsed.wholeMilliseconds), "text": .optional(text),
         ]
     }
 

@@ -1,4 +1,4 @@
-internal import Coordination
+package import Coordination
 package import CoreAPI
 internal import MaildirCore
 internal import Platform
@@ -105,11 +105,7 @@ package enum ExecutorRun {
         case .refused: return .refused
         case .timeout: return .timeout
         case .fenced, .superseded: return .fenced
-        case .cancelled: throw ExecutorFailure(.no, "interrupted")
-        case .coreFailed: throw ExecutorFailure(.unavailable, "the core failed: \(error.message)")
-        default:
-            throw ExecutorFailure(
-                error.cause.map { ExitStatus($0.code) } ?? .unavailable, error.cause?.sentence ?? error.message)
+        default: throw ExecutorFailure(error)
         }
     }
 }
@@ -143,5 +139,15 @@ package struct ExecutorFailure: Error, Hashable, Sendable {
     package init(_ status: ExitStatus, _ message: String) {
         self.status = status
         self.message = message
+    }
+
+    /// What an error of a participant means for the program that met it.
+    package init(_ error: CoordinationError) {
+        switch error.code {
+        case .cancelled: self.init(.no, "interrupted")
+        case .coreFailed: self.init(.unavailable, "the core failed: \(error.message)")
+        default:
+            self.init(error.cause.map { ExitStatus($0.code) } ?? .unavailable, error.cause?.sentence ?? error.message)
+        }
     }
 }

@@ -62,7 +62,7 @@ extension Keeper {
             main = started
             log("Main (pid \(started.pid)) is started")
         } catch {
-            lastEnd = MainEndReason.notStarted.text
+            lastEnd = MainProcessEnd.notStarted.text
             log("Main was not started: \(error)")
             happen(.ended(.notStarted))
         }
@@ -77,7 +77,7 @@ extension Keeper {
     }
 }
 
-extension MainEndReason {
+extension MainProcessEnd {
     /// Words for the status.
     var text: String {
         switch self {

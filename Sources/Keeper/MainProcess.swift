@@ -54,7 +54,7 @@ struct MainProcess {
     var pid: Int32 { handle.identity.pid }
 
     /// How it ended. Only when its handle says that it has.
-    func end() -> MainEndReason {
+    func end() -> MainProcessEnd {
         guard let program else { return .unseen }
         do throws(SystemCallError) {
             switch try program.reap() {

@@ -1,3 +1,5 @@
+internal import CoreAPI
+
 /// How often something that failed is tried again, and after which delays: each is twice the one before, up to a bound.
 public struct RetryPolicy: Hashable, Sendable {
     /// The decision after a failure.
@@ -31,18 +33,5 @@ public struct RetryPolicy: Hashable, Sendable {
     /// How long to wait after so many failures.
     public func delay(after failures: Int) -> Duration {
         delay.doubled(failures - 1, upTo: longestDelay)
-    }
-}
-
-extension Duration {
-    /// Returns the duration doubled so many times, at most `limit`. A count below one doubles nothing.
-    func doubled(_ count: Int, upTo limit: Duration) -> Duration {
-        var result = self
-        var left = count
-        while left > 0, result < limit {
-            result *= 2
-            left -= 1
-        }
-        return min(result, limit)
     }
 }

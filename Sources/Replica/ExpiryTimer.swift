@@ -19,20 +19,24 @@ package final class ExpiryTimer: Sendable {
 
     /// Calls at an instant, unless an earlier one is waited for, and then at the one that the call returns. A call that
     /// throws, as where a server is away, is made again after a ``RetryDelay``.
-    package func set(to instant: BootInstant, by clock: any TimeSource, _ expire: @escaping Expiry) {
+    package func set(
+        to instant: BootInstant, by clock: any TimeSource, on executor: (any TaskExecutor)? = nil,
+        _ expire: @escaping Expiry
+    ) {
         let former: Task<Void, Never>? = state.withLock { state in
             if state.isEnded { return nil }
             if let next = state.next, next.due <= instant { return nil }
-            defer { state.next = (instant, sleeper(until: instant, by: clock, expire)) }
+            defer { state.next = (instant, sleeper(until: instant, by: clock, on: executor, expire)) }
             return state.next?.task
         }
         former?.cancel()
     }
 
     private func sleeper(
-        until instant: BootInstant, by clock: any TimeSource, _ expire: @escaping Expiry
+        until instant: BootInstant, by clock: any TimeSource, on executor: (any TaskExecutor)?,
+        _ expire: @escaping Expiry
     ) -> Task<Void, Never> {
-        Task { [weak self] in
+        Task(executorPreference: executor) { [weak self] in
             do { try await clock.sleep(until: instant) } catch { return }
             self?.forget(instant)
             let next: BootInstant?
@@ -42,7 +46,7 @@ package final class ExpiryTimer: Sendable {
             } catch {
                 next = (self?.state.withLock { $0.delay.next() }).map { clock.now().advanced(by: $0) }
             }
-            if let next { self?.set(to: next, by: clock, expire) }
+            if let next { self?.set(to: next, by: clock, on: executor, expire) }
         }
     }
 

@@ -62,7 +62,7 @@ public struct RecordedTimeline: Sendable, CustomStringConvertible {
     public var description: String {
         guard let first = entries.first else { return "Nothing happened to the ownership." }
         return entries.map { entry in
-            let milliseconds = first.at.duration(to: entry.at).clampedNanoseconds / 1_000_000
+            let milliseconds = first.at.duration(to: entry.at).wholeMilliseconds
             let fraction = String(1000 + milliseconds % 1000).dropFirst()
             return "\(milliseconds / 1000).\(fraction) \(entry.describe())"
         }.joined(separator: "\n")

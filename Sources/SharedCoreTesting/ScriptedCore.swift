@@ -51,15 +51,14 @@ public struct ScriptedCore: Core {
 ///
 /// One script is for the cores of one process, or of as many as are to do the same.
 public final class CoreScript: Sendable {
-    private struct Waiting {
-        let continuation: CheckedContinuation<Void, Never>
-        /// The core's process.
-        let process: ProcessIdentity
+    /// Where cores hang, and the processes of those that do.
+    private struct Hang {
+        let end = Promise<Void>()
+        var processes: [ProcessIdentity] = []
     }
 
     private struct State {
-        var hanging: Set<CoreStep> = []
-        var waiting: [CoreStep: [Waiting]] = [:]
+        var hangs: [CoreStep: Hang] = [:]
         var failures: [CoreStep: CoreFailure] = [:]
         var actions: [CoreStep: @Sendable (CoreContext) async throws -> Void] = [:]
         var endsByItself = false
@@ -72,21 +71,17 @@ public final class CoreScript: Sendable {
 
     /// From now on a core that comes to a step stays there, also when it is told to stop, until ``resume(at:)``.
     public func hang(at step: CoreStep) {
-        state.withLock { _ = $0.hanging.insert(step) }
+        state.withLock { $0.hangs[step] = $0.hangs[step] ?? Hang() }
     }
 
     /// Lets the cores go on that hang at a step, and those that come to it later.
     public func resume(at step: CoreStep) {
-        let waiting = state.withLock { state in
-            state.hanging.remove(step)
-            return state.waiting.removeValue(forKey: step) ?? []
-        }
-        for core in waiting { core.continuation.resume() }
+        state.withLock { $0.hangs.removeValue(forKey: step) }?.end.open()
     }
 
     /// Whether a core hangs at a step now. One whose process was killed does nothing any more, nor does it hang.
     public func isHanging(at step: CoreStep) -> Bool {
-        state.withLock { $0.waiting[step]?.contains { !ProcessExecutor.wasKilled($0.process) } ?? false }
+        state.withLock { $0.hangs[step]?.processes.contains { !ProcessExecutor.wasKilled($0) } ?? false }
     }
 
     /// From now on a core that comes to a step fails there; with nil, no more. A stop cannot fail:
@@ -122,17 +117,11 @@ public final class CoreScript: Sendable {
             return state.actions[step]
         }
         if let action { try await action(context) }
-        await withCheckedContinuation { continuation in
-            let hangs = state.withLock { state in
-                let hangs = state.hanging.contains(step)
-                if hangs {
-                    state.waiting[step, default: []].append(
-                        Waiting(continuation: continuation, process: context.store.session.process))
-                }
-                return hangs
-            }
-            if !hangs { continuation.resume() }
+        let hang = state.withLock { state in
+            state.hangs[step]?.processes.append(context.store.session.process)
+            return state.hangs[step]
         }
+        await hang?.end.pass()
         if let failure = state.withLock({ $0.failures[step] }) { throw failure }
     }
 }

@@ -7,8 +7,7 @@ public final class ScriptedServer: Sendable {
     private struct State {
         var pending: [InboxMessage] = []
         var acknowledged: [CallID] = []
-        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
-        var lastNumber = 0
+        var waiting: [WaitID: CheckedContinuation<Void, Never>] = [:]
         var version = 0
     }
 
@@ -69,21 +68,15 @@ public final class ScriptedServer: Sendable {
 
     /// Returns when there is more than there was at `version`, or when the task is cancelled.
     public func waitForUpdate(after version: Int) async {
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    if state.version > version || Task.isCancelled { return true }
-                    state.waiting[number] = continuation
-                    return false
-                }
-                if isOver { continuation.resume() }
+        let id = WaitID()
+        await withCancellableContinuation(cancelled: ()) { continuation in
+            state.withLock { state in
+                if state.version > version { return () }
+                state.waiting[id] = continuation
+                return nil
             }
-        } onCancel: {
-            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
+        } leave: {
+            state.withLock { $0.waiting.removeValue(forKey: id) }
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import Glibc
 internal import Platform
 internal import Synchronization
@@ -11,8 +12,7 @@ final class SimulationThread: Sendable {
         var jobCount = 0
         /// The thread that runs one; nil while none runs.
         var current: pthread_t?
-        var waiting: [Int: CheckedContinuation<Bool, Never>] = [:]
-        var lastNumber = 0
+        var waiting: [WaitID: CheckedContinuation<Bool, Never>] = [:]
     }
 
     private let thread = SerialThread(name: "simulation")
@@ -34,7 +34,7 @@ final class SimulationThread: Sendable {
     }
 
     private func jobEnded() {
-        let waiting = state.withLock { state -> [Int: CheckedContinuation<Bool, Never>] in
+        let waiting = state.withLock { state -> [WaitID: CheckedContinuation<Bool, Never>] in
             state.jobCount -= 1
             state.current = nil
             guard state.jobCount == 0 else { return [:] }
@@ -67,30 +67,21 @@ final class SimulationThread: Sendable {
     /// - Throws: ``ConditionNotMet`` when something runs on for longer than the limit, in the time of the real world.
     func untilIdle(timeout: Duration = TestTimeout.usual) async throws {
         try Task.checkCancellation()
-        let number = state.withLock { state -> Int? in
-            guard state.jobCount > 0 else { return nil }
-            state.lastNumber += 1
-            return state.lastNumber
-        }
-        guard let number else { return }
+        if state.withLock({ $0.jobCount == 0 }) { return }
+        let id = WaitID()
         let timer = Task {
             try await ContinuousClock().sleep(for: timeout)
-            giveUp(number)
+            leave(id)?.resume(returning: false)
         }
         defer { timer.cancel() }
-        let isIdle = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isIdle = state.withLock { state in
-                    if state.jobCount > 0, !Task.isCancelled {
-                        state.waiting[number] = continuation
-                        return false
-                    }
-                    return true
-                }
-                if isIdle { continuation.resume(returning: true) }
+        let isIdle = await withCancellableContinuation(cancelled: false) { continuation in
+            state.withLock { state in
+                if state.jobCount == 0 { return true }
+                state.waiting[id] = continuation
+                return nil
             }
-        } onCancel: {
-            giveUp(number)
+        } leave: {
+            leave(id)
         }
         try Task.checkCancellation()
         if !isIdle {
@@ -98,7 +89,7 @@ final class SimulationThread: Sendable {
         }
     }
 
-    private func giveUp(_ number: Int) {
-        state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: false)
+    private func leave(_ id: WaitID) -> CheckedContinuation<Bool, Never>? {
+        state.withLock { $0.waiting.removeValue(forKey: id) }
     }
 }

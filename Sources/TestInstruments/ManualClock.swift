@@ -8,7 +8,7 @@ internal import Synchronization
 /// ``sleeperCount`` or ``nextWake`` with `eventually`.
 public final class ManualClock: TimeSource {
     private struct Sleeper {
-        let number: UInt64
+        let id: WaitID
         let instant: BootInstant
         let continuation: CheckedContinuation<Bool, Never>
     }
@@ -17,9 +17,6 @@ public final class ManualClock: TimeSource {
         var bootID: BootID
         var now: BootInstant
         var sleepers: [Sleeper] = []
-        var lastNumber: UInt64 = 0
-        /// Sleeps that were cancelled before their sleeper was registered.
-        var cancelledEarly: Set<UInt64> = []
     }
 
     private let state: Mutex<State>
@@ -68,48 +65,31 @@ public final class ManualClock: TimeSource {
             state.now = BootInstant(nanoseconds: now.clampedNanoseconds)
             state.sleepers = state.sleepers.map { sleeper in
                 Sleeper(
-                    number: sleeper.number, instant: state.now.advanced(by: old.duration(to: sleeper.instant)),
+                    id: sleeper.id, instant: state.now.advanced(by: old.duration(to: sleeper.instant)),
                     continuation: sleeper.continuation)
             }
         }
     }
 
     public func sleep(until instant: BootInstant) async throws(CancellationError) {
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
-        }
-        let slept = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let result: Bool? = state.withLock { state in
-                    guard state.cancelledEarly.remove(number) == nil else { return false }
-                    guard instant > state.now else { return true }
-                    state.sleepers.append(Sleeper(number: number, instant: instant, continuation: continuation))
-                    return nil
-                }
-                if let result { continuation.resume(returning: result) }
-            }
-        } onCancel: {
-            cancel(number)
-        }
-        state.withLock { state in _ = state.cancelledEarly.remove(number) }
-        guard slept else { throw CancellationError() }
-    }
-
-    private func cancel(_ number: UInt64) {
-        let sleeper: Sleeper? = state.withLock { state in
-            guard let index = state.sleepers.firstIndex(where: { $0.number == number }) else {
-                state.cancelledEarly.insert(number)
+        let id = WaitID()
+        let slept = await withCancellableContinuation(cancelled: false) { continuation in
+            state.withLock { state in
+                guard instant > state.now else { return true }
+                state.sleepers.append(Sleeper(id: id, instant: instant, continuation: continuation))
                 return nil
             }
-            return state.sleepers.remove(at: index)
+        } leave: {
+            state.withLock { state in
+                state.sleepers.firstIndex { $0.id == id }.map { state.sleepers.remove(at: $0).continuation }
+            }
         }
-        sleeper?.continuation.resume(returning: false)
+        guard slept else { throw CancellationError() }
     }
 
     private static func takeDue(from state: inout State) -> [Sleeper] {
         let due = state.sleepers.filter { $0.instant <= state.now }
         state.sleepers.removeAll { $0.instant <= state.now }
-        return due.sorted { ($0.instant, $0.number) < ($1.instant, $1.number) }
+        return due.sorted { ($0.instant, $0.id) < ($1.instant, $1.id) }
     }
 }

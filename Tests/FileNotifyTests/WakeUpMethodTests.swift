@@ -177,7 +177,7 @@ struct WakeUpMethodTests {
     func trialSucceeds() async throws {
         let directory = try TemporaryDirectory()
         var options = FileGroupOptions()
-        options.hearingTrial = .always
+        options.wakeUpTrial = .always
         let group = try await FileGroup.open(directory: directory.path(of: "group"), options: options)
         #expect(group.capabilities.wakeUp == .fileEvents)
         #expect(try groupNames(in: directory).allSatisfy { !$0.hasPrefix("trial") }, "nothing is left of the trial")

@@ -25,7 +25,7 @@ public final class FileGroup: SharedGroup {
     /// The threads that listen to the bells: a delivery changes threads once in place of twice. Nil for a group that
     /// does not listen to them, see ``capabilities``, and when the system has no thread or descriptor left for it.
     public var deliveryExecutor: (any TaskExecutor)? {
-        guard case .bells = local.hearing else { return nil }
+        guard case .bells = local.wakeUpSource else { return nil }
         return (try? NotificationService.shared())?.preferredExecutor()
     }
 

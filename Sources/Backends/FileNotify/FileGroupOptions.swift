@@ -19,7 +19,7 @@ public struct FileGroupOptions: Sendable {
     /// The bytes of memory for the latest effects, which a hub brings to its clients; zero keeps none.
     package var effectByteCount = 0
     /// Whether the file system is tried out before its reports of writes are relied on.
-    package var hearingTrial = Hearing.Trial.unlessKnown
+    package var wakeUpTrial = WakeUpSource.Trial.unlessKnown
 
     public init(
         durability: Durability = .process, limits: Limits = Limits(), historyByteCount: Int = 256 << 10,

@@ -135,7 +135,7 @@ public final class MemoryGroup: SharedGroup {
 
     /// Holds up this handle as SIGSTOP holds up a process: calls and watches wait until ``simulateContinue()``.
     public func simulateStop() {
-        gate.shut()
+        gate.close()
     }
 
     /// Lets this handle go on after ``simulateStop()``.
@@ -153,35 +153,19 @@ public final class MemoryGroup: SharedGroup {
 
 /// Where a simulated process stands still while it is stopped.
 final class FreezeGate: Sendable {
-    private struct State {
-        var isShut = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
+    /// Nil while the gate is open.
+    private let shut = Mutex<Promise<Void>?>(nil)
 
-    private let state = Mutex(State())
-
-    func shut() {
-        state.withLock { $0.isShut = true }
+    func close() {
+        shut.withLock { $0 = $0 ?? Promise() }
     }
 
     func open() {
-        let waiting = state.withLock { state in
-            defer { state.waiting = [] }
-            state.isShut = false
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
+        shut.withLock { $0.take() }?.open()
     }
 
     /// Returns at once, or when the gate opens. A stopped process does not notice a cancellation either.
     func pass() async {
-        if !state.withLock({ $0.isShut }) { return }
-        await withCheckedContinuation { continuation in
-            let passes = state.withLock { state in
-                if state.isShut { state.waiting.append(continuation) }
-                return !state.isShut
-            }
-            if passes { continuation.resume() }
-        }
+        await shut.withLock { $0 }?.pass()
     }
 }

@@ -1,21 +1,15 @@
 internal import CoreAPI
 internal import Replica
 internal import StoreEngine
-internal import Synchronization
 
 /// The one order of a group in memory: a mutex agrees on it, and a direct call brings the news.
 final class MemoryStore: Sendable {
-    private struct ExpiryTimer {
-        var due: BootInstant?
-        var task: Task<Void, Never>?
-    }
-
     let replica: Replica
     /// Tells one life of the group from the next.
     let incarnation = UInt64.random(in: 1...UInt64.max)
     private let clock: any TimeSource
     private let executor: (any TaskExecutor)?
-    private let timer = Mutex(ExpiryTimer())
+    private let timer = ExpiryTimer()
 
     init(state: StoreState, clock: any TimeSource, executor: (any TaskExecutor)?) {
         self.replica = Replica(state)
@@ -24,7 +18,7 @@ final class MemoryStore: Sendable {
     }
 
     deinit {
-        timer.withLock { $0.task?.cancel() }
+        timer.end()
     }
 
     func join(_ opening: SessionOpening) throws(SharedCoreError) -> Session {
@@ -83,22 +77,9 @@ final class MemoryStore: Sendable {
     /// Sets the timer to the earliest deadline, so that watches see an expiry without anybody reading.
     private func schedule(_ instant: BootInstant?) {
         guard let instant else { return }
-        timer.withLock { timer in
-            if let due = timer.due, due <= instant { return }
-            timer.task?.cancel()
-            timer.due = instant
-            timer.task = Task(executorPreference: executor) { [weak self, clock] in
-                do { try await clock.sleep(until: instant) } catch { return }
-                self?.timerFired(instant)
-            }
+        timer.set(to: instant, by: clock, on: executor) { [weak self] () throws(SharedCoreError) in
+            self?.expire()
+            return self?.replica.read { $0.nextExpiry() }
         }
-    }
-
-    private func timerFired(_ instant: BootInstant) {
-        timer.withLock { timer in
-            if timer.due == instant { timer.due = nil }
-        }
-        expire()
-        schedule(replica.read { $0.nextExpiry() })
     }
 }

@@ -264,13 +264,9 @@ extension SharedCoreError {
 
 /// Lets one call in at a time, in the order in which they come.
 final class CallLine: Sendable {
-    private final class Ticket: Sendable {
-        let isCancelled = Atomic(false)
-    }
-
     private struct State {
         var isTaken = false
-        var waiting: [(ticket: Ticket, continuation: CheckedContinuation<Bool, Never>)] = []
+        var waiting: [(id: WaitID, continuation: CheckedContinuation<Bool, Never>)] = []
     }
 
     private let state = Mutex(State())
@@ -279,26 +275,20 @@ final class CallLine: Sendable {
     ///
     /// - Throws: `cancelled`; then it has no turn.
     func enter() async throws(SharedCoreError) {
-        let ticket = Ticket()
-        let isIn = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let answer: Bool? = state.withLock { state in
-                    if ticket.isCancelled.load(ordering: .relaxed) { return false }
-                    guard state.isTaken else {
-                        state.isTaken = true
-                        return true
-                    }
-                    state.waiting.append((ticket, continuation))
-                    return nil
+        let id = WaitID()
+        let isIn = await withCancellableContinuation(cancelled: false) { continuation in
+            state.withLock { state in
+                guard state.isTaken else {
+                    state.isTaken = true
+                    return true
                 }
-                if let answer { continuation.resume(returning: answer) }
+                state.waiting.append((id, continuation))
+                return nil
             }
-        } onCancel: {
-            ticket.isCancelled.store(true, ordering: .relaxed)
-            let waiting = state.withLock { state in
-                state.waiting.firstIndex { $0.ticket === ticket }.map { state.waiting.remove(at: $0).continuation }
+        } leave: {
+            state.withLock { state in
+                state.waiting.firstIndex { $0.id == id }.map { state.waiting.remove(at: $0).continuation }
             }
-            waiting?.resume(returning: false)
         }
         guard isIn else { throw .cancelled("commit") }
     }

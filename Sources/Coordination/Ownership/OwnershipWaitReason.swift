@@ -51,10 +51,6 @@ public enum OwnershipWaitReason: Hashable, Sendable {
     }
 }
 
-extension Duration {
-    fileprivate var wholeMilliseconds: UInt64 { clampedNanoseconds / 1_000_000 }
-}
-
 extension GroupOwner {
     /// The name of the owner, for people.
     fileprivate var title: String {

@@ -4,48 +4,20 @@ package import CoreAPI
 /// so nothing that a superseded core writes takes effect.
 ///
 /// Source: contract C4.
-struct EpochGuardedStore: SharedStore {
-    let store: any SharedStore
+struct EpochGuardedStore: ForwardingStore {
+    let inner: any SharedStore
     let epoch: Revision
     /// Called when a write shows that the epoch is over.
     let fenced: @Sendable () -> Void
 
-    var session: Session { store.session }
-    var capabilities: Capabilities { store.capabilities }
-    var deliveryExecutor: (any TaskExecutor)? { store.deliveryExecutor }
-
     func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         let condition = Transaction.Guard.epoch(OwnershipKey.owner, epoch)
         do throws(SharedCoreError) {
-            return try await store.commit(transaction.guarded(by: epoch))
+            return try await inner.commit(transaction.guarded(by: epoch))
         } catch {
             if error.guardFailure?.condition == condition || error.code == .sessionEnded { fenced() }
             throw error
         }
-    }
-
-    func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
-        try await store.get(key, consistency: consistency)
-    }
-
-    func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
-        try await store.list(prefix, consistency: consistency)
-    }
-
-    func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
-        try await store.watch(prefixes, from: start)
-    }
-
-    func sync() async throws(SharedCoreError) {
-        try await store.sync()
-    }
-
-    func sessions() async throws(SharedCoreError) -> [Session] {
-        try await store.sessions()
-    }
-
-    func usage() async throws(SharedCoreError) -> StoreUsage? {
-        try await store.usage()
     }
 
     /// Does nothing: the handle belongs to the participant's application, not to its core.

@@ -138,7 +138,7 @@ package struct Intentions: Sendable {
                 return nil
             }
         }
-        let length = min(Self.firstRest * (1 << min(failuresInRow - 1, 10)), Self.longestRest)
+        let length = Self.firstRest.doubled(failuresInRow - 1, upTo: Self.longestRest)
         if isMain { consequence = "the next one starts in \(length)" }
         return CoreRest(until: now.advanced(by: length), length: length, problem: text)
     }

@@ -15,7 +15,7 @@ extension Participant {
             isFenced.raise()
             Task(executorPreference: executor) { await self?.lookSoon() }
         }
-        let guarded = EpochGuardedStore(store: store, epoch: epoch, fenced: fenced)
+        let guarded = EpochGuardedStore(inner: store, epoch: epoch, fenced: fenced)
         let context = CoreContext(
             store: guarded, epoch: epoch, role: store.session.role, clock: clock,
             acceptMessage: { [inbox] message throws(SharedCoreError) in

@@ -129,7 +129,7 @@ extension TimelineEntry {
     private var event: String {
         switch kind {
         case .asked:
-            "asked \(owner(other)) to hand over" + (bound.map { " within \($0.milliseconds)" } ?? "")
+            "asked \(owner(other)) to hand over" + (bound.map { " within \($0.wholeMilliseconds) ms" } ?? "")
         case .acquired: "owns the core now, as \(own)" + (previous.map { "; \($0.sentence)" } ?? "")
         case .tookOver: "took the core over, as \(own)" + (previous.map { "; \($0.sentence)" } ?? "")
         case .stateChanged: "went from \(state(from)) to \(state(to)), as \(own)"
@@ -166,10 +166,6 @@ extension PreviousOwnership {
         case .replaced: "epoch \(epoch) is replaced and fenced"
         }
     }
-}
-
-extension Duration {
-    fileprivate var milliseconds: String { "\(clampedNanoseconds / 1_000_000) ms" }
 }
 
 /// The ownership before an acquisition, as the new owner knew it.

@@ -16,15 +16,11 @@ struct CollectionPace: Sendable {
 
     /// While a file is being written: its closing rings a moment before nobody has it open any more.
     func unfinished(_ round: Int) -> Duration {
-        min(.milliseconds(5) * Self.doubled(round), .milliseconds(250))
+        .milliseconds(5).doubled(round, upTo: .milliseconds(250))
     }
 
     /// After the given number of failures in a row.
     func trouble(_ round: Int) -> Duration {
-        min(.milliseconds(50) * Self.doubled(round), .seconds(5))
-    }
-
-    private static func doubled(_ times: Int) -> Int {
-        1 << min(times, 10)
+        .milliseconds(50).doubled(round, upTo: .seconds(5))
     }
 }

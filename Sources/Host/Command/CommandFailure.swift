@@ -38,17 +38,10 @@ extension CommandFailure {
     /// What an error of a participant means for the command that met it.
     init(_ error: CoordinationError) {
         switch error.code {
-        case .cancelled: self.init(.no, "interrupted")
         case .refused:
             self.init(.no, error.message + " “sharedcore status” shows it; another Main takes over with --take-over.")
         case .timeout, .fenced, .superseded: self.init(.no, error.message)
-        case .coreFailed: self.init(.unavailable, "the core failed: \(error.message)")
-        default:
-            if let cause = error.cause {
-                self.init(cause)
-            } else {
-                self.init(.unavailable, error.message)
-            }
+        default: self.init(ExecutorFailure(error))
         }
     }
 

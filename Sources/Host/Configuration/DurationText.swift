@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CoreAPI
 
 /// Durations as people write them: a number with `ms`, `s`, `m` or `h`; a bare number means seconds.
 enum DurationText {
@@ -37,9 +38,8 @@ enum DurationText {
 
     /// The shortest way to write a duration that ``parse(_:)`` reads back as the same, to the millisecond.
     static func write(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
-        for (unit, size) in [("h", 3_600_000), ("m", 60_000), ("s", 1000)] as [(String, Int64)]
+        let milliseconds = duration.wholeMilliseconds
+        for (unit, size) in [("h", 3_600_000), ("m", 60_000), ("s", 1000)] as [(String, UInt64)]
         where milliseconds > 0 && milliseconds % size == 0 {
             return "\(milliseconds / size)\(unit)"
         }

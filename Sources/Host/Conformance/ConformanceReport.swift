@@ -30,7 +30,7 @@ struct ConformanceReport {
     static func json(_ result: CaseResult) -> JSONObject {
         [
             "id": .text(result.conformanceCase.id), "title": .text(result.conformanceCase.title),
-            "result": .text(result.outcome.word), "ms": .natural(result.milliseconds),
+            "result": .text(result.outcome.word), "ms": .natural(result.duration.wholeMilliseconds),
             "message": result.message.map { .text($0) } ?? .null,
         ]
     }
@@ -71,6 +71,4 @@ extension CaseResult {
     fileprivate var message: String? {
         outcome.message ?? (remarks.isEmpty ? nil : remarks.joined(separator: "; "))
     }
-
-    fileprivate var milliseconds: UInt64 { duration.clampedNanoseconds / 1_000_000 }
 }

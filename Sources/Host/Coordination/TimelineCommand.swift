@@ -94,7 +94,7 @@ struct TimelineLine: Sendable {
             "to": .optional(entry.to?.description),
             "previousEpoch": entry.previous.map { .natural($0.epoch.rawValue) } ?? .null,
             "previousEnd": .optional(entry.previous.map { "\($0.end)" }),
-            "boundMs": entry.bound.map { .natural($0.clampedNanoseconds / 1_000_000) } ?? .null,
+            "boundMs": entry.bound.map { .natural($0.wholeMilliseconds) } ?? .null,
             "reason": .text(entry.reason),
         ]
     }

@@ -56,7 +56,7 @@ struct DemoReporter: Sendable {
 
     /// The seconds since the beginning, to the millisecond.
     private func stamp(_ instant: BootInstant) -> String {
-        let milliseconds = beginning.duration(to: instant).clampedNanoseconds / 1_000_000
+        let milliseconds = beginning.duration(to: instant).wholeMilliseconds
         let fraction = String(milliseconds % 1000)
         let zeros = String(repeating: "0", count: 3 - fraction.count)
         let text = "\(milliseconds / 1000).\(zeros)\(fraction)"

@@ -52,12 +52,12 @@ struct LifeOverview: Sendable {
         .array(
             keepAlives.map { name, machine in
                 let handlers = machine.handlerNames.map { handler -> JSONValue in
-                    .object(["name": .text(handler), "dueInMs": .integer(left(until: machine.dueTime(of: handler)))])
+                    .object(["name": .text(handler), "dueInMs": .natural(left(until: machine.dueTime(of: handler)))])
                 }
                 let registrations = machine.registrationNames.map { registration -> JSONValue in
                     .object([
                         "name": .text(registration),
-                        "lapsesInMs": .integer(left(until: machine.lapse(of: registration))),
+                        "lapsesInMs": .natural(left(until: machine.lapse(of: registration))),
                     ])
                 }
                 return .object([
@@ -90,9 +90,8 @@ struct LifeOverview: Sendable {
         return lines
     }
 
-    private func left(until instant: BootInstant?) -> Int64 {
-        guard let instant, instant > now else { return 0 }
-        return now.duration(to: instant).milliseconds
+    private func left(until instant: BootInstant?) -> UInt64 {
+        instant.map { now.duration(to: $0).wholeMilliseconds } ?? 0
     }
 
     private func time(until instant: BootInstant?) -> String {

@@ -65,12 +65,12 @@ struct ExecutorLaunch: Sendable {
     /// The program for a call-id.
     ///
     /// - Parameter isHeld: Whether it does nothing until it is let go.
-    func program(for callID: CallID, isHeld: Bool = false) -> ExecutorProgram {
+    func program(for callID: CallID, isHeld: Bool = false) -> ExecutorInvocation {
         let name = "push \(callID)"
         switch kind {
         case .slim(let path, let slim):
             let arguments = slim.arguments(for: callID, as: name, timeout: timeout)
-            return ExecutorProgram(
+            return ExecutorInvocation(
                 path: path, arguments: arguments + ["--confirmed"] + (isHeld ? ["--held"] : []), variables: [:],
                 isHeld: isHeld, isConfirmed: true)
         case .own:
@@ -90,8 +90,8 @@ struct ExecutorLaunch: Sendable {
 
     private func gated(
         _ words: [String], as way: StartGate.Way, _ variables: [String: String], _ isHeld: Bool
-    ) -> ExecutorProgram {
-        ExecutorProgram(
+    ) -> ExecutorInvocation {
+        ExecutorInvocation(
             path: own,
             arguments: StartGate.arguments(for: words, as: way, of: parent, leave: isHeld ? STDIN_FILENO : nil),
             variables: variables, isHeld: isHeld)

@@ -81,7 +81,7 @@ final class ExecutorProcess: Sendable {
     ///   - enclosing: Has its memory limited by the system; nil where it is looked at.
     ///   - hear: Takes the first line that it prints, as soon as the line is there and however the program ends.
     static func start(
-        _ program: ExecutorProgram, limits: ExecutorLimits, enclosing: Enclosing? = nil,
+        _ program: ExecutorInvocation, limits: ExecutorLimits, enclosing: Enclosing? = nil,
         clock: any TimeSource = SystemClock(), signal: @escaping Signalling = sending,
         hear: @escaping Hearing = { _ in }
     ) async throws(SystemCallError) -> ExecutorProcess {
@@ -96,7 +96,7 @@ final class ExecutorProcess: Sendable {
     static let sending: Signalling = { handle, signal throws(SystemCallError) in _ = try handle.signal(signal) }
 
     private static func spawn(
-        _ program: ExecutorProgram, _ limits: ExecutorLimits, _ enclosing: Enclosing?, _ clock: any TimeSource,
+        _ program: ExecutorInvocation, _ limits: ExecutorLimits, _ enclosing: Enclosing?, _ clock: any TimeSource,
         _ signal: @escaping Signalling, _ hear: @escaping Hearing
     ) throws(SystemCallError) -> ExecutorProcess {
         let pipe = try Pipe()

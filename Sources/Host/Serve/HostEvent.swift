@@ -44,18 +44,18 @@ enum HostEvent: Sendable {
                 "event": "ended", "callID": .text(callID), "pid": .integer(Int64(pid)),
                 "status": .integer(Int64(end.status)), "reason": .text(end.word),
                 "warned": .optional(end.warning?.word),
-                "elapsedMs": .natural(end.duration.clampedNanoseconds / 1_000_000),
+                "elapsedMs": .natural(end.duration.wholeMilliseconds),
                 "printed": .optional(end.line?.text), "printedIsCut": .flag(end.line?.isCut ?? false),
             ]
         case .served(let callID, let age):
             [
                 "event": "served", "callID": .text(callID),
-                "elapsedMs": age.map { .natural($0.clampedNanoseconds / 1_000_000) } ?? .null,
+                "elapsedMs": age.map { .natural($0.wholeMilliseconds) } ?? .null,
             ]
         case .postponed(let callID, let failures, let pause, let reason):
             [
                 "event": "postponed", "callID": .text(callID), "failures": .integer(Int64(failures)),
-                "pauseMs": .natural(pause.clampedNanoseconds / 1_000_000), "reason": .text(reason),
+                "pauseMs": .natural(pause.wholeMilliseconds), "reason": .text(reason),
             ]
         case .givenUp(let callID, let failures, let reason):
             [

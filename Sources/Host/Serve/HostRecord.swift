@@ -29,8 +29,8 @@ struct HostRecord: Codable, Hashable, Sendable {
     init(pid: Int32, settings: ExecutorSettings, isCaged: Bool) {
         self.pid = pid
         limit = settings.limit
-        warningMs = settings.limits.warning.clampedNanoseconds / 1_000_000
-        budgetMs = settings.limits.budget.clampedNanoseconds / 1_000_000
+        warningMs = settings.limits.warning.wholeMilliseconds
+        budgetMs = settings.limits.budget.wholeMilliseconds
         memoryBytes = settings.limits.memory
         memoryBy = settings.limits.memory == nil ? nil : isCaged ? "cgroup" : "sampled"
     }

@@ -34,22 +34,18 @@ struct SlimExecutor: Sendable {
     func arguments(for callID: CallID, as name: String, timeout: Duration) -> [String] {
         var arguments = [
             "--directory", directory, "--call-id", callID.text, "--name", name, "--maildir", maildir,
-            "--timeout-ms", timeout.wholeMilliseconds, "--start-ms", startDelay.wholeMilliseconds,
+            "--timeout-ms", String(timeout.millisecondsRoundedUp), "--start-ms",
+            String(startDelay.millisecondsRoundedUp),
             "--memory-bytes", memory.map { String($0) } ?? "none",
-            "--budget-ms", options.executorBudget.wholeMilliseconds,
-            "--inbox-lifetime-ms", options.inboxLifetime.wholeMilliseconds,
-            "--handover-timeout-ms", options.handoverTimeout.wholeMilliseconds,
-            "--handover-maximum-timeout-ms", options.handoverMaximumTimeout.wholeMilliseconds,
+            "--budget-ms", String(options.executorBudget.millisecondsRoundedUp),
+            "--inbox-lifetime-ms", String(options.inboxLifetime.millisecondsRoundedUp),
+            "--handover-timeout-ms", String(options.handoverTimeout.millisecondsRoundedUp),
+            "--handover-maximum-timeout-ms", String(options.handoverMaximumTimeout.millisecondsRoundedUp),
             "--on-handover-timeout", options.onHandoverTimeout.rawValue, "--durability", durability.rawValue,
         ]
         if let parent { arguments += ["--parent", String(parent)] }
         return arguments
     }
-}
-
-extension Duration {
-    /// The duration as a whole number of milliseconds, rounded up: no time that must pass becomes none.
-    fileprivate var wholeMilliseconds: String { String((clampedNanoseconds + 999_999) / 1_000_000) }
 }
 
 /// What the host goes by that can change while it runs.

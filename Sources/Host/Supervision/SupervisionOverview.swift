@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import KeptSockets
 internal import Platform
 internal import ProgramOutput
@@ -28,8 +29,8 @@ struct SupervisionOverview: Sendable {
             "main": status.main.map { .integer(Int64($0)) } ?? .null, "presence": .optional(status.presence),
             "calls": .integer(Int64(status.calls)), "failures": .integer(Int64(status.failures)),
             "starts": .integer(Int64(status.starts)),
-            "restartInMs": status.restartIn.map { .integer($0.milliseconds) } ?? .null,
-            "budgetLeftMs": status.budgetLeft.map { .integer($0.milliseconds) } ?? .null,
+            "restartInMs": status.restartIn.map { .natural($0.wholeMilliseconds) } ?? .null,
+            "budgetLeftMs": status.budgetLeft.map { .natural($0.wholeMilliseconds) } ?? .null,
             "lastEnd": .optional(status.lastEnd), "keptSockets": .array(status.kept.map { .text($0) }),
         ]
     }

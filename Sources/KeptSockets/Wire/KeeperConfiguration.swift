@@ -1,3 +1,4 @@
+internal import CoreAPI
 package import Lifecycle
 
 /// Which Main a keeper has, and how it supervises it: what it is started with, and what a running one is told.
@@ -24,9 +25,9 @@ package struct KeeperConfiguration: Hashable, Sendable {
 
     /// The configuration as arguments of the program.
     package var arguments: [String] {
-        var words = Self.durations.flatMap { [$0.0, String(options[keyPath: $0.1].milliseconds)] }
+        var words = Self.durations.flatMap { [$0.0, String(options[keyPath: $0.1].wholeMilliseconds)] }
         words += [Self.limit, String(options.restart.limit)]
-        if let watchdog = options.watchdog { words += [Self.watchdog, String(watchdog.milliseconds)] }
+        if let watchdog = options.watchdog { words += [Self.watchdog, String(watchdog.wholeMilliseconds)] }
         return words + ["--"] + command
     }
 

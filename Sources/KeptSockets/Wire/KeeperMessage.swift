@@ -1,3 +1,5 @@
+internal import CoreAPI
+
 /// A message of a keeper: answers in the order of the requests, and events for Main.
 package enum KeeperMessage: Hashable, Sendable {
     // Answers.
@@ -23,8 +25,8 @@ extension KeeperMessage {
         case .refused(let problem): "ERROR \(problem.code.rawValue) \(problem.message)"
         case .kept(let name): "KEPT \(name)"
         case .status(let status): "STATUS \(status.text)"
-        case .wake(let budget): "WAKE \(budget.milliseconds)"
-        case .ending(let left): "ENDING \(left.milliseconds)"
+        case .wake(let budget): "WAKE \(budget.wholeMilliseconds)"
+        case .ending(let left): "ENDING \(left.wholeMilliseconds)"
         }
     }
 
@@ -55,14 +57,6 @@ extension KeeperMessage {
             self = .ending(left: .milliseconds(count))
         default: return nil
         }
-    }
-}
-
-extension Duration {
-    /// Whole milliseconds, rounded down, from zero on.
-    package var milliseconds: Int64 {
-        max(0, components.seconds.multipliedReportingOverflow(by: 1000).partialValue)
-            + max(0, components.attoseconds / 1_000_000_000_000_000)
     }
 }
 
@@ -131,8 +125,8 @@ package struct KeeperStatus: Hashable, Sendable {
         ]
         if let main { lines.append("main \(main)") }
         if let presence { lines.append("presence \(presence)") }
-        if let restartIn { lines.append("restartIn \(restartIn.milliseconds)") }
-        if let budgetLeft { lines.append("budgetLeft \(budgetLeft.milliseconds)") }
+        if let restartIn { lines.append("restartIn \(restartIn.wholeMilliseconds)") }
+        if let budgetLeft { lines.append("budgetLeft \(budgetLeft.wholeMilliseconds)") }
         if let lastEnd { lines.append("lastEnd \(lastEnd)") }
         lines += kept.map { "kept \($0)" }
         return lines.joined(separator: "\n")

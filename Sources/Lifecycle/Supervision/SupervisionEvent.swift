@@ -8,7 +8,7 @@ package enum SupervisionEvent: Hashable, Sendable {
     /// A Main is there that another keeper has started.
     case adopted
     /// Main's process has ended, or could not be started.
-    case ended(MainEndReason)
+    case ended(MainProcessEnd)
 
     /// A person wants Main to run.
     case startWanted(inForeground: Bool)
@@ -39,7 +39,7 @@ package enum SupervisionEvent: Hashable, Sendable {
 }
 
 /// How a Main ended.
-package enum MainEndReason: Hashable, Sendable {
+package enum MainProcessEnd: Hashable, Sendable {
     case exited(status: Int32)
     case killed(signal: Int32)
     /// It could not be started at all.

@@ -292,7 +292,7 @@ extension SupervisionMachine {
         }
     }
 
-    mutating func ended(_ end: MainEndReason, at now: BootInstant) -> [SupervisionDirective] {
+    mutating func ended(_ end: MainProcessEnd, at now: BootInstant) -> [SupervisionDirective] {
         let before = state
         presence = .silent
         calls = 0

@@ -62,6 +62,13 @@ package final class Directory: Sendable {
         _ = try SystemCall.run("rmdir", at: path) { rmdir(path) }
     }
 
+    /// Removes the files of a directory and the directory, as far as that is possible.
+    package static func removeWithFiles(path: String) {
+        guard let directory = try? Directory(path: path) else { return }
+        for name in (try? directory.names()) ?? [] { _ = try? directory.remove(name) }
+        try? remove(path: path)
+    }
+
     /// The system's record of the directory.
     package func status() throws(SystemCallError) -> FileStatus {
         var status = stat()

@@ -31,7 +31,7 @@ package enum ListeningPort {
         if connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return true }
         guard errno == EINPROGRESS else { return false }
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        let milliseconds = Int32(clamping: (timeout.clampedNanoseconds &+ 999_999) / 1_000_000)
+        let milliseconds = Int32(clamping: timeout.millisecondsRoundedUp)
         var count: Int32
         repeat { count = poll(&entry, 1, milliseconds) } while count == -1 && errno == EINTR
         guard count == 1 else { return false }

@@ -62,7 +62,7 @@ struct EpochGuardedStoreTests {
     func forwards() async throws {
         let group = try await MemorySpace().open("group", as: SessionDescription(role: .main))
         try await group.put("key", [1])
-        let store = EpochGuardedStore(store: group, epoch: Revision(rawValue: 7), fenced: {})
+        let store = EpochGuardedStore(inner: group, epoch: Revision(rawValue: 7), fenced: {})
         let usage = try #require(try await store.usage())
         #expect(try await group.usage() == usage)
         #expect(store.capabilities == group.capabilities)

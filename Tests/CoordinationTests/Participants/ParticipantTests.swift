@@ -13,7 +13,7 @@ struct ParticipantTests {
         let group = try await MemorySpace().open("group", as: SessionDescription(role: .main))
         let gate = Promise<Void>()
         let watches = Box(0)
-        let store = UnwatchableStore(group: group) { () async throws(SharedCoreError) in
+        let store = UnwatchableStore(inner: group) { () async throws(SharedCoreError) in
             let number = watches.update { watches in
                 watches += 1
                 return watches
@@ -51,31 +51,12 @@ extension Participant {
 }
 
 /// A store that lets something happen before each watch.
-private struct UnwatchableStore: SharedStore {
-    let group: MemoryGroup
+private struct UnwatchableStore: ForwardingStore {
+    let inner: any SharedStore
     let beforeWatch: @Sendable () async throws(SharedCoreError) -> Void
-
-    var session: Session { group.session }
-    var capabilities: Capabilities { group.capabilities }
-
-    func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
-        try await group.get(key, consistency: consistency)
-    }
-
-    func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
-        try await group.list(prefix, consistency: consistency)
-    }
-
-    func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
-        try await group.commit(transaction)
-    }
 
     func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
         try await beforeWatch()
-        return try await group.watch(prefixes, from: start)
+        return try await inner.watch(prefixes, from: start)
     }
-
-    func sync() async throws(SharedCoreError) { try await group.sync() }
-    func sessions() async throws(SharedCoreError) -> [Session] { try await group.sessions() }
-    func close() async { await group.close() }
 }

@@ -205,8 +205,8 @@ extension Participant {
 }
 
 /// A store that lets something happen before a call, and whose watches can be deaf to all that comes after their beginning.
-private final class HookedStore: SharedStore {
-    private let group: MemoryGroup
+private final class HookedStore: ForwardingStore {
+    let inner: any SharedStore
     private let isDeaf: Bool
     private let before: @Sendable (PreparationTests.Call, [KeyPrefix]) async throws(SharedCoreError) -> Void
 
@@ -214,29 +214,14 @@ private final class HookedStore: SharedStore {
         _ group: MemoryGroup, isDeaf: Bool,
         before: @escaping @Sendable (PreparationTests.Call, [KeyPrefix]) async throws(SharedCoreError) -> Void
     ) {
-        self.group = group
+        inner = group
         self.isDeaf = isDeaf
         self.before = before
     }
 
-    var session: Session { group.session }
-    var capabilities: Capabilities { group.capabilities }
-
-    func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
-        try await group.get(key, consistency: consistency)
-    }
-
-    func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
-        try await group.list(prefix, consistency: consistency)
-    }
-
-    func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
-        try await group.commit(transaction)
-    }
-
     func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
         try await before(.watch, prefixes)
-        let watch = try await group.watch(prefixes, from: start)
+        let watch = try await inner.watch(prefixes, from: start)
         let isBegun = Box(false)
         return Watch(
             next: { [isDeaf] () async throws(SharedCoreError) in
@@ -249,12 +234,8 @@ private final class HookedStore: SharedStore {
             }, cancel: { watch.cancel() })
     }
 
-    func sync() async throws(SharedCoreError) { try await group.sync() }
-
     func sessions() async throws(SharedCoreError) -> [Session] {
         try await before(.sessions, [])
-        return try await group.sessions()
+        return try await inner.sessions()
     }
-
-    func close() async { await group.close() }
 }

@@ -93,21 +93,18 @@ extension Participant {
 }
 
 /// A store whose causal reads show what this handle has been shown last, and nothing that came after that.
-private final class LateStore: SharedStore {
-    private let group: MemoryGroup
+private final class LateStore: ForwardingStore {
+    let inner: any SharedStore
     private let shown = Box(Snapshot(revision: .zero, entries: []))
     private let afterCausal: @Sendable (KeyPrefix) async -> Void
 
     init(_ group: MemoryGroup, afterCausal: @escaping @Sendable (KeyPrefix) async -> Void) {
-        self.group = group
+        inner = group
         self.afterCausal = afterCausal
     }
 
-    var session: Session { group.session }
-    var capabilities: Capabilities { group.capabilities }
-
     private func show() async throws(SharedCoreError) {
-        let all = try await group.list(.all)
+        let all = try await inner.list(.all)
         shown.update { $0 = all }
     }
 
@@ -124,13 +121,13 @@ private final class LateStore: SharedStore {
     }
 
     func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
-        let commit = try await group.commit(transaction)
+        let commit = try await inner.commit(transaction)
         try await show()
         return commit
     }
 
     func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
-        let watch = try await group.watch(prefixes, from: start)
+        let watch = try await inner.watch(prefixes, from: start)
         let isDeaf = prefixes.contains { $0.path.hasPrefix(Inbox.path) }
         return Watch(
             next: { () async throws(SharedCoreError) in
@@ -143,13 +140,9 @@ private final class LateStore: SharedStore {
             }, cancel: { watch.cancel() })
     }
 
-    func sync() async throws(SharedCoreError) { try await group.sync() }
-
     func sessions() async throws(SharedCoreError) -> [Session] {
-        let sessions = try await group.sessions()
+        let sessions = try await inner.sessions()
         try await show()
         return sessions
     }
-
-    func close() async { await group.close() }
 }

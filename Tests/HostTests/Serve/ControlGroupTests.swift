@@ -126,7 +126,7 @@ struct ControlGroupTests {
 
         let limit = UInt64(24 << 20)
         let script = "sed -n 's/^0:://p' /proc/self/cgroup; sleep 1000 & wait"
-        let program = ExecutorProgram(
+        let program = ExecutorInvocation(
             path: try ChildProcess.built("sharedcore"),
             arguments: StartGate.arguments(for: ["/bin/sh", "-c", script], as: .executor, leave: STDIN_FILENO),
             variables: [:], isHeld: true)

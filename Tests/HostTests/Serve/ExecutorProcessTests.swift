@@ -20,8 +20,8 @@ struct ExecutorProcessTests {
         directory = try TemporaryDirectory()
     }
 
-    private func program(_ script: String, isHeld: Bool = false) throws -> ExecutorProgram {
-        ExecutorProgram(
+    private func program(_ script: String, isHeld: Bool = false) throws -> ExecutorInvocation {
+        ExecutorInvocation(
             path: try ChildProcess.built("sharedcore"),
             arguments: StartGate.arguments(
                 for: ["/bin/sh", "-c", script], as: .executor, leave: isHeld ? STDIN_FILENO : nil),
@@ -33,7 +33,7 @@ struct ExecutorProcessTests {
     }
 
     /// Whether a path was there before its program was let go, which is as long as any program needs to begin.
-    private func beginsEarly(_ program: ExecutorProgram, making path: String) async throws -> Bool {
+    private func beginsEarly(_ program: ExecutorInvocation, making path: String) async throws -> Bool {
         let isEarly = Mutex(false)
         let executor = try await ExecutorProcess.start(program, limits: ExecutorLimits()) { _ in
             let isThere = waitOnThread(atMost: .seconds(2)) { access(path, F_OK) == 0 }
@@ -57,7 +57,7 @@ struct ExecutorProcessTests {
             "--directory", directory.path(of: "group"), "--call-id", "1@x", "--timeout-ms", "100", "--maildir",
             directory.path(of: "mail"), "--held",
         ]
-        let slim = ExecutorProgram(
+        let slim = ExecutorInvocation(
             path: try ChildProcess.built("sharedcore-executor"), arguments: arguments, variables: [:], isHeld: true)
         #expect(try await !beginsEarly(slim, making: directory.path(of: "group")))
     }
@@ -111,7 +111,7 @@ struct ExecutorProcessTests {
 
     /// An Executor that has its message to give, and the inbox that has it.
     private func confirmed(
-        _ body: (ExecutorProgram, @escaping @Sendable () async throws -> InboxState) async throws -> Void
+        _ body: (ExecutorInvocation, @escaping @Sendable () async throws -> InboxState) async throws -> Void
     ) async throws {
         let callID = try #require(CallID("1@x"))
         let path = directory.path(of: "group")
@@ -125,7 +125,7 @@ struct ExecutorProcessTests {
             "--directory", path, "--call-id", "1@x", "--timeout-ms", "3600000", "--budget-ms", "3600000", "--maildir",
             directory.path(of: "mail"), "--confirmed",
         ]
-        let slim = ExecutorProgram(
+        let slim = ExecutorInvocation(
             path: try ChildProcess.built("sharedcore-executor"), arguments: arguments, variables: [:], isConfirmed: true
         )
         try await body(slim) { try await Inbox(group).state(of: callID) }

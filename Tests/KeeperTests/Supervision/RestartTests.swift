@@ -28,9 +28,10 @@ extension KeeperTests {
         @Test(
             "A failure starts it again at once, in the background",
             arguments: [
-                MainEndReason.exited(status: 1), .exited(status: 255), .killed(signal: 9), .killed(signal: 15), .unseen,
+                MainProcessEnd.exited(status: 1), .exited(status: 255), .killed(signal: 9), .killed(signal: 15),
+                .unseen,
             ])
-        mutating func failure(end: MainEndReason) {
+        mutating func failure(end: MainProcessEnd) {
             _ = machine.handle(.begun(isClosed: false), at: at(0))
             #expect(
                 machine.handle(.ended(end), at: at(100)) == [.remember(isClosed: false), .start(inBackground: true)])

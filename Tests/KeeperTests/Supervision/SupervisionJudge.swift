@@ -131,7 +131,7 @@ struct SupervisionJudge {
         limit = now.advanced(by: .seconds(10))
     }
 
-    private mutating func ended(_ end: MainEndReason, at now: BootInstant) {
+    private mutating func ended(_ end: MainProcessEnd, at now: BootInstant) {
         isUp = false
         endedAt = now
         hastenedAt = nil

@@ -33,7 +33,7 @@ struct CanonicalTokens: Hashable {
     mutating func add(_ session: SessionID) { tokens.append(.member(Int(session.rawValue) - 1)) }
     mutating func add(_ process: ProcessIdentity) { tokens.append(.member(Int(process.pid) - Model.firstProcess)) }
     mutating func add(_ duration: Duration) {
-        tokens.append(.number(min(Int(duration.clampedNanoseconds / 1_000_000), 2 * Self.horizon)))
+        tokens.append(.number(min(Int(duration.wholeMilliseconds), 2 * Self.horizon)))
     }
 
     mutating func add<Value>(_ value: Value?, _ add: (inout CanonicalTokens, Value) -> Void) {

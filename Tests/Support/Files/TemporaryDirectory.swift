@@ -32,15 +32,6 @@ package final class TemporaryDirectory: Sendable {
 
     /// The names of what is in a directory.
     package static func names(in path: String) -> [String] {
-        guard let stream = opendir(path) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
+        (try? Directory(path: path).names()) ?? []
     }
 }

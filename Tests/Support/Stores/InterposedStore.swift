@@ -2,7 +2,7 @@ package import CoreAPI
 internal import CoreAPITesting
 
 /// A store that lets a test act between what a caller has seen and what it commits, or change what it commits.
-package struct InterposedStore: SharedStore {
+package struct InterposedStore: ForwardingStore {
     package typealias BeforeCommit = @Sendable (Transaction) async throws(SharedCoreError) -> Transaction
 
     package typealias BeforeList = @Sendable (KeyPrefix) async -> Void
@@ -11,7 +11,7 @@ package struct InterposedStore: SharedStore {
 
     package typealias AfterSessions = @Sendable () async -> Void
 
-    private let inner: any SharedStore
+    package let inner: any SharedStore
     private let beforeCommit: BeforeCommit
     private let beforeList: BeforeList
     private let afterList: AfterList
@@ -58,13 +58,6 @@ package struct InterposedStore: SharedStore {
         }
     }
 
-    package var session: Session { inner.session }
-    package var capabilities: Capabilities { inner.capabilities }
-
-    package func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
-        try await inner.get(key, consistency: consistency)
-    }
-
     package func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
         await beforeList(prefix)
         let snapshot = try await inner.list(prefix, consistency: consistency)
@@ -72,23 +65,13 @@ package struct InterposedStore: SharedStore {
         return snapshot
     }
 
-    package func usage() async throws(SharedCoreError) -> StoreUsage? { try await inner.usage() }
-
     package func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         try await inner.commit(try await beforeCommit(transaction))
     }
-
-    package func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
-        try await inner.watch(prefixes, from: start)
-    }
-
-    package func sync() async throws(SharedCoreError) { try await inner.sync() }
 
     package func sessions() async throws(SharedCoreError) -> [Session] {
         let sessions = try await inner.sessions()
         await afterSessions()
         return sessions
     }
-
-    package func close() async { await inner.close() }
 }

@@ -2,11 +2,11 @@ package import CoreAPI
 internal import CoreAPITesting
 
 /// A store that a test makes as bad as one behind a network may be: it does not answer, or the answers to commits are lost.
-package struct UncertainStore: SharedStore {
+package struct UncertainStore: ForwardingStore {
     /// Whether the answer to a commit that took effect is lost.
     package typealias Loss = @Sendable (Transaction) -> Bool
 
-    private let inner: any SharedStore
+    package let inner: any SharedStore
     private let state = Box((isSilent: false, loss: nil as Loss?, lookCount: 0, waiterCount: 0))
 
     package init(_ inner: any SharedStore) {
@@ -42,9 +42,6 @@ package struct UncertainStore: SharedStore {
         }
     }
 
-    package var session: Session { inner.session }
-    package var capabilities: Capabilities { inner.capabilities }
-
     package func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
         try await pass()
         return try await inner.get(key, consistency: consistency)
@@ -79,6 +76,4 @@ package struct UncertainStore: SharedStore {
         try await pass()
         return try await inner.sessions()
     }
-
-    package func close() async { await inner.close() }
 }

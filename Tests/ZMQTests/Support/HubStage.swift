@@ -68,7 +68,7 @@ struct HubStage {
     ) async throws -> HubChild {
         var arguments = [
             "hub", (endpoint ?? self.endpoint).description, storage ?? files,
-            String(lease.clampedNanoseconds / 1_000_000),
+            String(lease.wholeMilliseconds),
         ]
         arguments += [keys.hub.secretKey, keys.client.publicKey, "\(memory)"]
         let command = words + [try ChildProcess.built("sharedcore-test-peer")] + arguments

@@ -14,7 +14,7 @@ final class GroupRegistry: Sendable {
         let historyByteCount: Int
         let effectByteCount: Int
         let clock: ClockIdentity
-        let hearingTrial: Hearing.Trial
+        let wakeUpTrial: WakeUpSource.Trial
         let access: FileGroupOptions.Access
     }
 
@@ -73,7 +73,7 @@ final class GroupRegistry: Sendable {
         }
         return Key(
             group: directory.identity, limits: options.limits, historyByteCount: options.historyByteCount,
-            effectByteCount: options.effectByteCount, clock: clock, hearingTrial: options.hearingTrial,
+            effectByteCount: options.effectByteCount, clock: clock, wakeUpTrial: options.wakeUpTrial,
             access: options.access)
     }
 }

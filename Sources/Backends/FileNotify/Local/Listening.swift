@@ -52,7 +52,7 @@ struct Listening {
 }
 
 /// When this process looks for entries whose time is over, so that its watches hear of it.
-struct ExpiryTimer {
+struct ExpirySchedule {
     var due: BootInstant?
     /// After an expiry that could not be recorded: not to be tried before this.
     var notBefore: BootInstant?

@@ -129,12 +129,12 @@ extension LocalGroup {
     }
 
     private func scheduleExpiry(_ due: BootInstant?) {
-        expiryTimer.withLock { timer in
-            guard timer.due != due else { return }
-            timer.task?.cancel()
-            timer.due = due
-            let notBefore = timer.notBefore
-            timer.task = due.map { due in
+        expirySchedule.withLock { schedule in
+            guard schedule.due != due else { return }
+            schedule.task?.cancel()
+            schedule.due = due
+            let notBefore = schedule.notBefore
+            schedule.task = due.map { due in
                 Task { [weak self, clock] in
                     do { try await clock.sleep(until: max(due, notBefore ?? due)) } catch { return }
                     await self?.expiryIsDue(due)
@@ -151,9 +151,9 @@ extension LocalGroup {
             // A cancelled one did not fail: another deadline has taken its place.
             if error.code != .cancelled { notBefore = clock.now().advanced(by: Self.expiryRetryInterval) }
         }
-        expiryTimer.withLock { timer in
-            timer.notBefore = notBefore
-            if timer.due == due { timer.due = nil }
+        expirySchedule.withLock { schedule in
+            schedule.notBefore = notBefore
+            if schedule.due == due { schedule.due = nil }
         }
         news()
     }

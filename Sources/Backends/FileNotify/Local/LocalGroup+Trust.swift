@@ -91,12 +91,9 @@ extension LocalGroup {
     }
 }
 
-/// When something is tried again that has failed: after 50 ms at first, then twice as long each time, up to 5 s.
+/// When something is tried again that has failed.
 struct RetryPause {
-    private static let first = Duration.milliseconds(50)
-    private static let longest = Duration.seconds(5)
-
-    private var pause = Duration.zero
+    private var delay = RetryDelay()
     private var next: BootInstant?
 
     func mayTry(at now: BootInstant) -> Bool {
@@ -104,7 +101,6 @@ struct RetryPause {
     }
 
     mutating func failed(at now: BootInstant) {
-        pause = min(max(pause * 2, Self.first), Self.longest)
-        next = now.advanced(by: pause)
+        next = now.advanced(by: delay.next())
     }
 }

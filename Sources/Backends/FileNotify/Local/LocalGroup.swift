@@ -17,7 +17,7 @@ final class LocalGroup: Sendable {
     let follower: JournalFollower
     let sessionLocks: SessionLocks
     let bells: BellRinger
-    let hearing: Hearing
+    let wakeUpSource: WakeUpSource
     let signals: SignalListener
 
     /// Exclusion between the threads of this process, for whom the lock of the journal is one and the same.
@@ -26,7 +26,7 @@ final class LocalGroup: Sendable {
     let durability = DurabilityQueue()
     let compaction = CompactionState()
     let listening = Mutex(Listening())
-    let expiryTimer = Mutex(ExpiryTimer())
+    let expirySchedule = Mutex(ExpirySchedule())
     /// Held while the state is read and handed over, so that what was read later is never replaced by what was read
     /// earlier.
     let newsOrder = Mutex(())
@@ -37,7 +37,7 @@ final class LocalGroup: Sendable {
 
     private init(
         directory: GroupDirectory, clock: any TimeSource, state: StoreState, follower: JournalFollower,
-        sessionLocks: SessionLocks, hearing: Hearing
+        sessionLocks: SessionLocks, wakeUpSource: WakeUpSource
     ) {
         self.directory = directory
         self.clock = clock
@@ -45,12 +45,12 @@ final class LocalGroup: Sendable {
         self.follower = follower
         self.sessionLocks = sessionLocks
         self.bells = BellRinger(in: directory)
-        self.hearing = hearing
+        self.wakeUpSource = wakeUpSource
         self.signals = SignalListener(directory.page)
     }
 
     deinit {
-        expiryTimer.withLock { $0.task?.cancel() }
+        expirySchedule.withLock { $0.task?.cancel() }
         signals.remove(.all)
         NotificationService.current?.forget(ObjectIdentifier(self))
     }
@@ -71,8 +71,9 @@ final class LocalGroup: Sendable {
     private static func read(
         _ directory: GroupDirectory, options: FileGroupOptions
     ) throws(SharedCoreError) -> LocalGroup {
-        let hearing =
-            directory.access == .readOnly ? Hearing.looks : try Hearing(in: directory.directory, options.hearingTrial)
+        let wakeUpSource =
+            directory.access == .readOnly
+            ? WakeUpSource.looks : try WakeUpSource(in: directory.directory, options.wakeUpTrial)
         let journal = try GroupStart(directory: directory, options: options).journal()
         let (follower, state) = try JournalFollower.load(
             journal, in: directory, limits: options.limits, historyByteCount: options.historyByteCount,
@@ -85,7 +86,7 @@ final class LocalGroup: Sendable {
         }
         let group = LocalGroup(
             directory: directory, clock: options.clock, state: state, follower: follower, sessionLocks: locks,
-            hearing: hearing)
+            wakeUpSource: wakeUpSource)
         _ = try group.applyPublished()
         group.restoreJournalSpace()
         _ = try? NotificationService.shared().register(group)
@@ -97,7 +98,7 @@ final class LocalGroup: Sendable {
 
     /// How whoever waits in this process is woken.
     var wakeUp: WakeUpMethod {
-        switch hearing {
+        switch wakeUpSource {
         case .looks: .polling(every: NotificationService.lookInterval)
         case .signals: .sharedMemory
         case .bells:

@@ -125,7 +125,7 @@ final class NotificationService: Sendable {
         let id = ObjectIdentifier(group)
         return state.withLock { state in
             state.groups[id] = Weak(group: group)
-            switch group.hearing {
+            switch group.wakeUpSource {
             case .bells:
                 var unwatched = Bells()
                 for index in bells.indices {

@@ -129,7 +129,7 @@ extension HubService {
     /// who could not be ended.
     func countLeases() {
         let now = runningClock.now()
-        guard let elapsed = runningTime.count(at: now) else { return }
+        guard let elapsed = leaseTime.count(at: now) else { return }
         for client in clients.values {
             if let left = client.leaseLeft, !mayBeUnheard(client) { client.leaseLeft = left - elapsed }
             if client.mustEnd || client.leaseLeft.map({ $0 <= .zero }) ?? false { end(client) }
@@ -178,7 +178,7 @@ struct HubAddress: Hashable {
 
 /// The time that the hub was running, in which leases are counted: a hub that was stopped, or a machine that slept, has
 /// heard nobody meanwhile, which proves nothing.
-struct RunningTime {
+struct LeaseTime {
     /// How often leases are counted down.
     static let interval = Duration.milliseconds(250)
     /// The most that one look counts: what is beyond is a stop.

@@ -46,7 +46,7 @@ actor HubService {
     /// When the place of the order is told, so that a loss is noticed.
     var nextBeacon: BootInstant?
 
-    var runningTime: RunningTime
+    var leaseTime: LeaseTime
     var heap = HeapReturn()
     /// How long after a beacon the next one follows, when nothing happens: twice as long each time, between these
     /// bounds. A group that rests wakes its clients twelve times a minute.
@@ -63,7 +63,7 @@ actor HubService {
         self.order = order
         self.options = options
         self.incarnation = order.incarnation
-        runningTime = RunningTime(from: runningClock.now())
+        leaseTime = LeaseTime(from: runningClock.now())
         published = order.replica.read { $0.revision }
     }
 
@@ -245,7 +245,7 @@ actor HubService {
         if let nextBeacon { next = min(next ?? nextBeacon, nextBeacon) }
         if let due = heap.due, intake.isEmpty, !isServing { next = min(next ?? due, due) }
         if clients.values.contains(where: { $0.leaseLeft != nil }) {
-            let count = runningClock.now().advanced(by: RunningTime.interval)
+            let count = runningClock.now().advanced(by: LeaseTime.interval)
             next = min(next ?? count, count)
         }
         return next

@@ -15,11 +15,7 @@ struct ConnectionTimes: Hashable, Sendable {
 
     /// Has a socket send heartbeats.
     func set(on socket: Socket) throws(MessagingError) {
-        try socket.set(.heartbeatInterval, heartbeat.milliseconds)
-        try socket.set(.heartbeatTimeout, silence.milliseconds)
+        try socket.set(.heartbeatInterval, Int(heartbeat.wholeMilliseconds))
+        try socket.set(.heartbeatTimeout, Int(silence.wholeMilliseconds))
     }
-}
-
-extension Duration {
-    fileprivate var milliseconds: Int { Int(clamping: clampedNanoseconds / 1_000_000) }
 }

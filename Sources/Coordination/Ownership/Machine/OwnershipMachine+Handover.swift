@@ -113,16 +113,19 @@ extension OwnershipMachine {
     private func insist(in handover: Standing<HandoverRecord>) -> Directive {
         var record = handover.record
         record.insists = true
-        var transaction = Transaction(guards: [.epoch(OwnershipKey.handover, handover.claim)])
-        transaction.put(OwnershipKey.handover, record.bytes, lifetime: .session)
-        return .commit(
-            Transition(
-                transaction: transaction,
-                stories: [
-                    Story(
-                        kind: .asked, other: view.owner?.claim, from: view.owner?.record.state,
-                        bound: rules.handoverTimeout, reason: "it does not wait for the owner's activities")
-                ]))
+        return write(
+            record, provided: [.epoch(OwnershipKey.handover, handover.claim)],
+            telling: Story(
+                kind: .asked, other: view.owner?.claim, from: view.owner?.record.state,
+                bound: rules.handoverTimeout, reason: "it does not wait for the owner's activities"))
+    }
+
+    private func write(
+        _ request: HandoverRecord, provided guards: [Transaction.Guard], telling story: Story
+    ) -> Directive {
+        var transaction = Transaction(guards: guards)
+        transaction.put(OwnershipKey.handover, request.bytes, lifetime: .session)
+        return .commit(Transition(transaction: transaction, stories: [story]))
     }
 
     /// Takes note that the process of an owner was sent the signal, or why it could not be.
@@ -149,21 +152,14 @@ extension OwnershipMachine {
     private mutating func request(_ owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive {
         // The section may be left before this participant looks again.
         granted = (owner.claim, grantedBound(of: owner))
-        var transaction = Transaction()
-        transaction.require(.epoch(OwnershipKey.owner, owner.claim))
-        transaction.require(.absent(OwnershipKey.handover))
         let record = HandoverRecord(
             name: myself.name, askedAt: now, deadline: rules.handoverTimeout, takesOverMain: wish == .takeOver,
             process: myself.process, insists: insists)
-        transaction.put(OwnershipKey.handover, record.bytes, lifetime: .session)
-        return .commit(
-            Transition(
-                transaction: transaction,
-                stories: [
-                    Story(
-                        kind: .asked, other: owner.claim, from: owner.record.state, bound: rules.handoverTimeout,
-                        reason: reasonToAsk(owner))
-                ]))
+        return write(
+            record, provided: [.epoch(OwnershipKey.owner, owner.claim), .absent(OwnershipKey.handover)],
+            telling: Story(
+                kind: .asked, other: owner.claim, from: owner.record.state, bound: rules.handoverTimeout,
+                reason: reasonToAsk(owner)))
     }
 
     private func reasonToAsk(_ owner: Standing<OwnerRecord>) -> String {
@@ -189,17 +185,10 @@ extension OwnershipMachine {
             guard !handover.record.isKilling else { return .kill(owner.record.process, epoch: owner.claim) }
             var record = handover.record
             record.isKilling = true
-            var transaction = Transaction(guards: asked)
-            transaction.require(.epoch(OwnershipKey.owner, owner.claim))
-            transaction.put(OwnershipKey.handover, record.bytes, lifetime: .session)
-            return .commit(
-                Transition(
-                    transaction: transaction,
-                    stories: [
-                        Story(
-                            kind: .killed, other: owner.claim, from: owner.record.state,
-                            reason: wait.failure)
-                    ]))
+            return write(
+                record, provided: asked + [.epoch(OwnershipKey.owner, owner.claim)],
+                telling: Story(
+                    kind: .killed, other: owner.claim, from: owner.record.state, reason: wait.failure))
         case .killed:
             var patience = wait.afterKill ?? RunningTime(from: now)
             patience.count(to: now)

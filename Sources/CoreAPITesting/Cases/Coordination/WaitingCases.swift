@@ -89,7 +89,7 @@ enum WaitingCases {
             _ = try await troupe.owningMain()
             // Nobody looks again by itself. News of the owner still makes a call look: what is missed comes late.
             let settings = "look=3600000"
-            for moment in Interruption.allCases {
+            for moment in InterruptionPoint.allCases {
                 let callID = "at-\(moment)"
                 let executor = try await troupe.interruptedExecutor(callID, settings, at: moment)
                 try await executor.ask(callID)

@@ -32,13 +32,9 @@ package struct SharedServer: Sendable {
 
     /// Removes everything.
     package func remove() {
-        for folder in Self.folders {
-            guard let directory = try? Directory(path: path + "/" + folder) else { continue }
-            for name in (try? directory.names()) ?? [] { _ = try? directory.remove(name) }
-            _ = try? Directory.remove(path: directory.path)
-        }
-        unlink(witnessPath)
-        rmdir(path)
+        for folder in Self.folders { Directory.removeWithFiles(path: path + "/" + folder) }
+        // With the witness's file.
+        Directory.removeWithFiles(path: path)
     }
 
     /// Where the witness of the group's cores keeps its locks.

@@ -1,10 +1,10 @@
 internal import CoreAPI
 
 /// A handle that something befalls when it is watched or looked at.
-final class TroubledGroup: SharedGroup {
+final class TroubledGroup: ForwardingGroup {
     typealias WatchBody = @Sendable (any SharedGroup, [KeyPrefix], WatchStart) async throws(SharedCoreError) -> Watch
 
-    private let group: any SharedGroup
+    let group: any SharedGroup
     private let watching: WatchBody
     private let looked: @Sendable (KeyPrefix) async throws(SharedCoreError) -> Void
 
@@ -23,9 +23,6 @@ final class TroubledGroup: SharedGroup {
         self.looked = looked
     }
 
-    var session: Session { group.session }
-    var capabilities: Capabilities { group.capabilities }
-
     func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
         try await watching(group, prefixes, start)
     }
@@ -34,30 +31,6 @@ final class TroubledGroup: SharedGroup {
         let snapshot = try await group.list(prefix, consistency: consistency)
         try await looked(prefix)
         return snapshot
-    }
-
-    func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
-        try await group.get(key, consistency: consistency)
-    }
-
-    func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
-        try await group.commit(transaction)
-    }
-
-    func sync() async throws(SharedCoreError) { try await group.sync() }
-    func sessions() async throws(SharedCoreError) -> [Session] { try await group.sessions() }
-    func close() async { await group.close() }
-
-    func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
-        try await group.post(name, state: state)
-    }
-
-    func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
-        try await group.observe(name)
-    }
-
-    func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
-        try await group.state(of: name)
     }
 }
 
@@ -84,7 +57,7 @@ extension TroubledGroup {
 }
 
 /// When a call for a message is interrupted.
-enum Interruption: CaseIterable {
+enum InterruptionPoint: CaseIterable {
     /// It is about to watch what it waits for: whoever looks before that misses what happens now.
     case watching
     /// It has let others know that it waits, has looked once more, and does not know the answer yet: only its watch can
@@ -95,7 +68,7 @@ enum Interruption: CaseIterable {
 extension TroubledGroup {
     /// A handle under which something happens once, when a call that waits under a prefix has come so far.
     static func interrupted(
-        _ group: any SharedGroup, at moment: Interruption, under prefix: KeyPrefix,
+        _ group: any SharedGroup, at moment: InterruptionPoint, under prefix: KeyPrefix,
         _ happens: @escaping @Sendable () async throws -> Void
     ) -> TroubledGroup {
         let interrupt: @Sendable () async throws(SharedCoreError) -> Void = { () throws(SharedCoreError) in

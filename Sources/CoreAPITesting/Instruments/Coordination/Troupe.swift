@@ -73,7 +73,8 @@ package final class Troupe: Sendable {
     }
 
     /// An Executor under which a message is stored when its call for it has come so far.
-    func interruptedExecutor(_ callID: String, _ settings: String, at moment: Interruption) async throws -> Player {
+    func interruptedExecutor(_ callID: String, _ settings: String, at moment: InterruptionPoint) async throws -> Player
+    {
         let handle = TroubledGroup.interrupted(
             try await group.open(callID, role: .executor), at: moment,
             under: try Inbox(observer).prefix(of: expectSome(CallID(callID), "a call-id"))

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Platform
 
 /// How this process hears of what is published in a group.
-package enum Hearing: Hashable, Sendable {
+package enum WakeUpSource: Hashable, Sendable {
     /// By watching the files of the bells; where the system gives no watch, by signals.
     case bells
     /// By sleeping at a word of the group's page.

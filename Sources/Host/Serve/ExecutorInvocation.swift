@@ -1,5 +1,5 @@
 /// A program that is to be started as an Executor.
-struct ExecutorProgram: Hashable, Sendable {
+struct ExecutorInvocation: Hashable, Sendable {
     /// Its absolute path.
     let path: String
     let arguments: [String]

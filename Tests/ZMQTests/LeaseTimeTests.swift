@@ -4,14 +4,14 @@ internal import Testing
 @testable import ZMQBackend
 
 @Suite("L1: leases count the hub's running time")
-struct RunningTimeTests {
+struct LeaseTimeTests {
     private func instant(_ milliseconds: Int64) -> BootInstant {
         BootInstant(nanoseconds: 0).advanced(by: .milliseconds(milliseconds))
     }
 
     @Test("what passes in looks that follow each other is counted whole")
     func whole() {
-        var time = RunningTime(from: instant(1_000))
+        var time = LeaseTime(from: instant(1_000))
         #expect(time.count(at: instant(1_100)) == nil)
         #expect(time.count(at: instant(1_249)) == nil)
         #expect(time.count(at: instant(1_250)) == .milliseconds(250))
@@ -22,7 +22,7 @@ struct RunningTimeTests {
 
     @Test("a stop counts as one look, however long it was", arguments: [501, 3_000, 3_600_000] as [Int64])
     func stop(milliseconds: Int64) {
-        var time = RunningTime(from: instant(0))
+        var time = LeaseTime(from: instant(0))
         #expect(time.count(at: instant(milliseconds)) == .milliseconds(500))
         #expect(time.count(at: instant(milliseconds + 250)) == .milliseconds(250))
     }

@@ -1,0 +1,52 @@
+/// A store that passes each call on to another, for a type that changes some of them.
+package protocol ForwardingStore: SharedStore {
+    var inner: any SharedStore { get }
+}
+
+extension ForwardingStore {
+    package var session: Session { inner.session }
+    package var capabilities: Capabilities { inner.capabilities }
+    package var deliveryExecutor: (any TaskExecutor)? { inner.deliveryExecutor }
+
+    package func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
+        try await inner.get(key, consistency: consistency)
+    }
+
+    package func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
+        try await inner.list(prefix, consistency: consistency)
+    }
+
+    package func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
+        try await inner.commit(transaction)
+    }
+
+    package func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
+        try await inner.watch(prefixes, from: start)
+    }
+
+    package func sync() async throws(SharedCoreError) { try await inner.sync() }
+    package func sessions() async throws(SharedCoreError) -> [Session] { try await inner.sessions() }
+    package func usage() async throws(SharedCoreError) -> StoreUsage? { try await inner.usage() }
+    package func close() async { await inner.close() }
+}
+
+/// The same for an open participation in a group.
+package protocol ForwardingGroup: ForwardingStore, CrossProcessNotifier {
+    var group: any SharedGroup { get }
+}
+
+extension ForwardingGroup {
+    package var inner: any SharedStore { group }
+
+    package func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
+        try await group.post(name, state: state)
+    }
+
+    package func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
+        try await group.observe(name)
+    }
+
+    package func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
+        try await group.state(of: name)
+    }
+}
