@@ -75,17 +75,20 @@ public struct CoordinationEnvironment: Sendable {
     public var witness: (any Witness)?
     /// What chance comes from.
     public var seed: UInt64
+    /// The push that this process was started for, for the cores of an Executor; nil for none (contract P13).
+    public var push: Push?
     /// Where a participant and its cores run; nil for the participants' thread and the concurrent pool. Only the kit for
     /// tests of applications sets it, to know when nothing runs any more.
     package var executor: (any SerialExecutor & TaskExecutor)?
 
     public init(
         clock: any TimeSource = SystemClock(), processes: any ProcessControl = LocalProcessControl(),
-        witness: (any Witness)? = nil, seed: UInt64 = .random(in: .min ... .max)
+        witness: (any Witness)? = nil, seed: UInt64 = .random(in: .min ... .max), push: Push? = .ofProcess
     ) {
         self.clock = clock
         self.processes = processes
         self.witness = witness
         self.seed = seed
+        self.push = push
     }
 }

@@ -95,6 +95,12 @@ public struct CoreContext: Sendable {
     /// Whether the core runs for a Main or for an Executor.
     public let role: SessionRole
 
+    /// The push that started this process, for an Executor that a host has started; else nil. The core may run on for the calls
+    /// of others.
+    ///
+    /// Source: contract P13.
+    public let push: Push?
+
     /// The clock that the beginning of an activity is told by.
     let clock: any TimeSource
     let acceptMessage: @Sendable (InboxMessage) async throws(SharedCoreError) -> DeliveryResult
@@ -110,13 +116,15 @@ public struct CoreContext: Sendable {
 
     /// Makes a context. Participants make it for their cores; tests of a core make their own.
     public init(
-        store: any SharedStore, epoch: Revision, role: SessionRole, clock: any TimeSource = SystemClock(),
+        store: any SharedStore, epoch: Revision, role: SessionRole, push: Push? = nil,
+        clock: any TimeSource = SystemClock(),
         acceptMessage: @escaping @Sendable (InboxMessage) async throws(SharedCoreError) -> DeliveryResult,
         reportProblem: @escaping @Sendable (String) async -> Void
     ) {
         self.store = store
         self.epoch = epoch
         self.role = role
+        self.push = push
         self.clock = clock
         self.acceptMessage = acceptMessage
         self.reportProblem = reportProblem

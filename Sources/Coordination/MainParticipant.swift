@@ -14,7 +14,7 @@ public import CoreAPI
 /// twice as long with each failure in a row, 30 s at most. It ends the Main when it fails ten times in a row without having
 /// run for 30 s, or when its `iterate` returns by itself; ``waitUntilEnded()`` tells.
 ///
-/// Source: contract C2, C3, C8, C14, C17.
+/// Source: contract C2, C3, C8, C14, C17, P13.
 public final class MainParticipant: Sendable {
     private let participant: Participant
 
@@ -82,6 +82,37 @@ public final class MainParticipant: Sendable {
     /// stop, or an ownership that the store does not let go of, is given up after ``CoordinationOptions/stopTimeout``.
     public func stop() async {
         await participant.close()
+    }
+
+    /// Begins to take the pushes that are routed to Main, `push.routes` of the host. A call that was made before ends.
+    ///
+    /// What is taken is this Main's until it is acknowledged, given back, or its session ends; it is not taken back when
+    /// another Main takes over. A push that no Main takes ends with `inbox.lifetime`; the timeline tells.
+    ///
+    /// Source: contract P13.
+    ///
+    /// - Throws: ``CoordinationError/Code/closed``, ``CoordinationError/Code/fenced`` when the session is over, and
+    ///   ``CoordinationError/Code/store``.
+    public func pushes() async throws(CoordinationError) -> MainPushes {
+        try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
+            try await participant.pushes()
+        }
+    }
+
+    /// Says that a push was dealt with: it is gone, and the timeline tells of it. Acknowledging twice does no harm.
+    ///
+    /// - Returns: Whether the push was still this Main's.
+    /// - Throws: As ``pushes()``. After ``CoordinationError/Code/store`` the push stays in hand: call again.
+    @discardableResult
+    public func acknowledge(_ push: TakenPush) async throws(CoordinationError) -> Bool {
+        try await participant.acknowledge(push)
+    }
+
+    /// Lets a Main take a push again that this one does not deal with.
+    ///
+    /// - Throws: As ``acknowledge(_:)``.
+    public func giveBack(_ push: TakenPush) async throws(CoordinationError) {
+        try await participant.giveBack(push)
     }
 
     /// The epoch that this Main holds; nil while it does not own.

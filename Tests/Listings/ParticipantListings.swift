@@ -23,6 +23,13 @@ func takePart(in group: any SharedGroup, with server: MessengerServer, as applic
     }
 }
 
+func takePushes(of main: MainParticipant, ring: (String, [UInt8]) async -> Void) async throws {
+    for try await taken in try await main.pushes() {
+        await ring(taken.push.account, taken.push.payload)
+        try await main.acknowledge(taken)
+    }
+}
+
 // What the README shows is compiled in Examples/MessengerApp; here, so that no change of the library forgets it.
 
 func runMain(in group: any SharedGroup, with server: MessengerServer, say: @escaping @Sendable (String) -> Void)

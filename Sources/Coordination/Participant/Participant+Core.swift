@@ -17,7 +17,8 @@ extension Participant {
         }
         let guarded = EpochGuardedStore(inner: store, epoch: epoch, fenced: fenced)
         let context = CoreContext(
-            store: guarded, epoch: epoch, role: store.session.role, clock: clock,
+            store: guarded, epoch: epoch, role: store.session.role,
+            push: store.session.role == .executor ? environment.push : nil, clock: clock,
             acceptMessage: { [inbox] message throws(SharedCoreError) in
                 var transaction = Transaction()
                 try inbox.storeOperations(for: message, into: &transaction)

@@ -12,6 +12,7 @@ actor Participant {
     nonisolated let options: CoordinationOptions
     nonisolated let environment: CoordinationEnvironment
     nonisolated let inbox: Inbox
+    nonisolated let mainPushes: MainPushQueue
     private nonisolated let claim: SessionClaim
     nonisolated let timeline: Timeline
     /// Wakes the loop.
@@ -39,6 +40,8 @@ actor Participant {
     /// How many cores were started here.
     nonisolated let coreStartCount = Atomic(0)
     var demandWatch: Watch?
+    /// What the application takes pushes by.
+    var pushWatch: Watch?
 
     /// How many entries of the timeline this participant has written since it last dropped the oldest.
     var untrimmedCount = 0
@@ -81,6 +84,8 @@ actor Participant {
         self.makeCore = core
         self.inbox = try Inbox(store, lifetime: options.inboxLifetime)
         self.timeline = Timeline(store, capacity: options.timelineCapacity)
+        self.mainPushes = try MainPushQueue(
+            store, timelineCapacity: options.timelineCapacity, clock: environment.clock)
         let session = store.session
         self.claim = try SessionClaim(on: session)
         let myself = Participation(
@@ -374,6 +379,7 @@ actor Participant {
         coreRun?.stop(StopRequest(end == .closed ? .closing : .superseded))
         watch?.cancel()
         demandWatch?.cancel()
+        pushWatch?.cancel()
         alarm.stop()
         publish()
         reporters = [:]

@@ -106,6 +106,10 @@ extension TimelineEntry {
         case challenged = 15
         /// The core reported a problem, such as a message that it has set aside; the reason tells.
         case problem = 17
+        /// A Main has dealt with a push that was routed to it; the reason names it.
+        case pushHandled = 18
+        /// Pushes that were routed to Main have ended, because no Main has taken them in time; the reason names some.
+        case pushEnded = 19
     }
 }
 
@@ -145,6 +149,8 @@ extension TimelineEntry {
             "saw the superseded core of \(owner(other)) still run beside its own, \(own)"
         case .challenged: "challenged \(owner(other)) to answer"
         case .problem: "reported"
+        case .pushHandled: "dealt with a push, \(own)"
+        case .pushEnded: "ended pushes that no Main has taken in time"
         }
     }
 

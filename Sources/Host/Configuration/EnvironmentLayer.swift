@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Coordination
 internal import Logging
 internal import Platform
 internal import ProgramOutput
@@ -9,9 +10,6 @@ enum EnvironmentLayer {
 
     /// The file to read, when `--config` does not name one.
     static let fileVariable = prefix + "CONFIG"
-
-    /// What a push announced, for the command that is configured to serve it.
-    static let callIDVariable = prefix + "CALL_ID"
 
     /// Variables that are no settings and decide where files are.
     private static let places = UserDirectory.variables + ["TMPDIR", "NOTIFY_SOCKET"]
@@ -44,7 +42,8 @@ enum EnvironmentLayer {
 
     /// Variables with the prefix that are no settings: this program's own, its keeper's, and those of its tests.
     private static let others =
-        [fileVariable, callIDVariable, prefix + "FAIL_POINT"] + LaunchMark.Role.allCases.map(\.variable)
+        [fileVariable, prefix + "FAIL_POINT"] + LaunchMark.Role.allCases.map(\.variable)
+        + Push.Variable.allCases.map(\.rawValue)
         + ["KEEPER", "BACKGROUND"].map { prefix + $0 }
 
     /// Says which variables look like settings and are none. They are no error: another version may know them.

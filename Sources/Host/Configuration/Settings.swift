@@ -103,6 +103,10 @@ enum Settings {
         "push.capacity", .count, default: .text("10000"),
         "The most pushes that the group keeps, waiting or being served, but one for each 8 KiB of executor.memory at most; what "
             + "comes beyond is refused.")
+    static let pushRoutes = Setting(
+        "push.routes", .pushRoutes, default: .none,
+        "Whose pushes are by their types, such as “call=main”: a Main takes them, or an Executor is started; those of other types "
+            + "are the Executors'.")
     static let metricsListen = Setting(
         "metrics.listen", .metricsPlace, default: .derived("“metrics” in the group's runtime directory"),
         "Where the host tells its figures to Prometheus: the path of a socket, for this user alone, a port of 127.0.0.1, for "
@@ -165,7 +169,8 @@ enum Settings {
         executorWarning.erased, executorMemory.erased, executorLimit.erased, executorAttempts.erased,
         executorRetryDelay.erased, executorCommand.erased, inboxLifetime.erased, coreMaildir.erased,
         coreStartDelay.erased,
-        pushMaildir.erased, pushSocket.erased, pushCapacity.erased, metricsListen.erased, mainCommand.erased,
+        pushMaildir.erased, pushSocket.erased, pushCapacity.erased, pushRoutes.erased, metricsListen.erased,
+        mainCommand.erased,
         mainWatchdog.erased,
         mainRestartLimit.erased, mainRestartWindow.erased, mainWakeBudget.erased, alerts.erased,
     ]

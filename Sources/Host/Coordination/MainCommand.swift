@@ -11,7 +11,7 @@ struct MainCommand: HostCommand {
         commandName: "main", abstract: "Run a Main with the configured core until stopped.",
         discussion: """
             A line when it owns the core, and a line when it does not any more. Status 1 when another Main owns, or has \
-            taken over.
+            taken over. With --pushes, a line for each push that push.routes routes to Main, which is dealt with then.
             """)
 
     @OptionGroup var global: GlobalOptions
@@ -21,6 +21,9 @@ struct MainCommand: HostCommand {
 
     @Flag(help: "Interrupt the owner's activities, instead of waiting for them.")
     var insist = false
+
+    @Flag(help: "Take the pushes that are routed to Main: print each, then acknowledge it.")
+    var pushes = false
 
     func run(in context: CommandContext) async throws {
         let resolution = context.resolution
@@ -63,12 +66,19 @@ struct MainCommand: HostCommand {
             await stop(main)
             throw error
         }
+        let printing = pushes ? MainPushPrinting(of: main, to: context.output, logger: context.logger) : nil
         let end = await withTaskCancellationHandler {
-            await main.waitUntilEnded()
+            await withTaskGroup(of: Void.self) { group in
+                if let printing { group.addTask { await printing.run() } }
+                let end = await main.waitUntilEnded()
+                group.cancelAll()
+                return end
+            }
         } onCancel: {
             Task { await main.stop() }
         }
         await stop(main)
+        try printing?.check()
         try await report(end, context: context)
     }
 

@@ -132,10 +132,10 @@ extension TimelineEntry.Kind {
         switch self {
         case .acquired, .tookOver, .coreStarted: .green
         case .released, .coreStopped: .blue
-        case .asked, .challenged, .refused: .yellow
+        case .asked, .challenged, .refused, .pushEnded: .yellow
         case .killed, .fenced, .coreGivenUp, .supersededOverlap: .magenta
         case .overlap, .problem: .red
-        case .stateChanged: .plain
+        case .stateChanged, .pushHandled: .plain
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Coordination
 internal import CoreAPI
+internal import Platform
 internal import ProgramOutput
 
 /// `push`: tells the host that a push came.
@@ -9,7 +10,8 @@ struct PushCommand: HostCommand {
         commandName: "push", abstract: "Tell the host that a push came.",
         discussion: """
             The push is kept in the group until an Executor has dealt with it, also while no host (“sharedcore serve”) \
-            runs. --retry puts those that were given up among them again, and needs no call-id.
+            runs; one of a type that push.routes routes to Main, until a Main has dealt with it or inbox.lifetime is over. \
+            --retry puts those that were given up among them again, and needs no call-id.
             """)
 
     @OptionGroup var global: GlobalOptions
@@ -17,37 +19,84 @@ struct PushCommand: HostCommand {
     @Argument(help: "What the push announced.")
     var callID: String?
 
+    @Option(help: "Its type: 1 to 64 of a-z, 0-9, “-” and “.”; without it, message.")
+    var type: String?
+
+    @Option(help: "The account that it is for, 256 bytes at most.")
+    var account: String?
+
+    @Option(help: "A file with what came with it, 4096 bytes at most; “-” is standard input.")
+    var payload: String?
+
     @Flag(help: "Try all pushes anew that were given up.")
     var retry = false
 
     func validate() throws {
-        if retry, callID != nil { throw ValidationError("--retry takes no call-id.") }
+        if retry, callID != nil || type != nil || account != nil || payload != nil {
+            throw ValidationError("--retry takes no call-id, --type, --account or --payload.")
+        }
         if !retry, callID == nil { throw ValidationError("A push needs a call-id, or --retry.") }
         if let callID, PushID.callID(callID) == nil {
             throw ValidationError("A call-id is \(PushID.expectation).")
         }
+        if let problem = Push.problem(
+            type: type ?? Push.defaultType, account: account ?? "", payloadByteCount: 0)
+        {
+            throw ValidationError(problem)
+        }
     }
 
     func run(in context: CommandContext) async throws {
+        let push = try await push()
         try await context.withGroup(for: "push") { group in
-            let queue = try PushQueue(of: group, capacity: try context.resolution.pushCapacity())
-            guard let callID = callID.flatMap(PushID.callID) else {
+            let queue = try context.resolution.pushQueue(of: group)
+            guard let push else {
                 let count = try await queue.retryFailures()
                 try await context.output.confirm(
                     text: count == 1 ? "1 push is tried anew." : "\(count) pushes are tried anew.",
                     json: ["event": "retried", "count": .integer(Int64(count))])
                 return
             }
-            let revision = try await Self.send(callID, to: queue)
+            let revision = try await Self.send(push, to: queue)
+            let route = queue.route(of: push)
             try await context.output.confirm(
-                text: "The push waits, as revision \(revision).",
-                json: ["event": "pushed", "callID": .text(callID.text), "revision": .natural(revision.rawValue)])
+                text: "The push waits" + (route == .main ? " for Main" : "") + ", as revision \(revision).",
+                json: [
+                    "event": "pushed", "callID": .text(push.callID.text), "revision": .natural(revision.rawValue),
+                    "route": .text(route.rawValue),
+                ])
         }
     }
 
-    private static func send(_ callID: CallID, to queue: PushQueue) async throws -> Revision {
+    /// The push; nil when those are to be tried anew that were given up.
+    private func push() async throws -> Push? {
+        guard let callID = callID.flatMap(PushID.callID) else { return nil }
+        let payload = try await readPayload()
         do throws(SharedCoreError) {
-            return try await queue.send(callID)
+            return try Push(
+                callID, type: type ?? Push.defaultType, account: account ?? "", payload: payload)
+        } catch {
+            throw CommandFailure.usage(error.message)
+        }
+    }
+
+    private func readPayload() async throws -> [UInt8] {
+        guard let payload else { return [] }
+        // One more, which tells that there are too many.
+        let limit = Push.maximumPayloadByteCount + 1
+        do {
+            return try await Abandonable.run(on: SerialThread(name: "input"), grace: .zero) {
+                payload == "-"
+                    ? try StandardStream.input.read(upTo: limit) : try SmallFile.read(payload, upTo: limit)
+            }
+        } catch let error as SystemCallError {
+            throw CommandFailure.usage("\(payload): the file cannot be read: \(error.text)")
+        }
+    }
+
+    private static func send(_ push: Push, to queue: PushQueue) async throws -> Revision {
+        do throws(SharedCoreError) {
+            return try await queue.send(push)
         } catch {
             // There are too many, which is no fault of this one.
             guard error.code == .limitExceeded else { throw error }

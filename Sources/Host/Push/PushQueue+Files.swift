@@ -33,14 +33,15 @@ extension PushQueue {
     func announce(
         _ callID: CallID, as part: String, noting note: String, replacing isKnown: Bool = false
     ) async throws(SharedCoreError) -> Bool {
-        try await requireRoom()
+        let (mailbox, bytes) = place(of: Push(callID))
+        try await requireRoom(for: bytes.count)
         let key = try Key(Self.announced + "/" + part)
         var transaction = Transaction()
         if !isKnown { transaction.require(.absent(key)) }
         transaction.put(key, Array(note.utf8))
         // The same name may come again when its file has gone; the item then is another one.
-        try pending.addSend(
-            of: push(for: callID).bytes, as: ItemName("file \(UInt64.random(in: .min ... .max))"), to: &transaction)
+        try mailbox.addSend(
+            of: bytes, as: ItemName("file \(UInt64.random(in: .min ... .max))"), to: &transaction)
         do throws(SharedCoreError) {
             _ = try await group.commit(transaction)
             return true

@@ -4,11 +4,13 @@ internal import Mailboxes
 internal import Platform
 internal import Synchronization
 
-/// The pushes of a group: mail that waits until an Executor has dealt with it, whoever is running.
+/// The pushes of a group: mail that waits until an Executor, or a Main for the types that are routed to it, has dealt with it,
+/// whichever process is running.
 ///
 /// | key | what |
 /// |---|---|
 /// | `.sharedcore/pushes/...` | the queue of the pushes that wait or are being served |
+/// | `.sharedcore/main-pushes/...` | the queue of those that a Main takes (`MainPushQueue`) |
 /// | `.sharedcore/push-failures/...` | the queue of those that were given up |
 /// | `.sharedcore/push-files/<name>` | that a file of the watched Maildir, or a message of the inbox, has become a push |
 struct PushQueue: Sendable {
@@ -16,7 +18,7 @@ struct PushQueue: Sendable {
     struct Taken: Sendable {
         let delivery: QueueDelivery
         /// Nil when it cannot be read here.
-        let push: Push?
+        let record: PushRecord?
     }
 
     /// How many there are.
@@ -24,6 +26,15 @@ struct PushQueue: Sendable {
         var waiting = 0
         var taken = 0
         var givenUp = 0
+        /// Those that wait for a Main or are in its hand.
+        var forMain = 0
+    }
+
+    /// How many pushes are kept, waiting or in hand, those for Main counted.
+    struct Capacity: Hashable, Sendable {
+        var count = Int.max
+        /// How much their records have together.
+        var byteCount = Int.max
     }
 
     /// The most pushes that were given up and are kept; the oldest make room.
@@ -32,74 +43,101 @@ struct PushQueue: Sendable {
     /// How much of `executor.memory` there is for each push that is kept: all are in the memory of each Executor.
     static let memoryOfPush: UInt64 = 8 << 10
 
+    /// Which part of `executor.memory` the records of all pushes may have together: the largest that one can be has a payload,
+    /// and more than the memory of a push.
+    static let partOfMemory: UInt64 = 6
+
     let group: any SharedStore
-    /// The most pushes that are kept, those in hand counted.
-    private let capacity: Int
+    private let capacity: Capacity
+    private let routes: PushRoutes
+    /// How long a push waits for a Main.
+    private let lifetime: Duration
     private let room = PushRoom()
     private let clock: any TimeSource
     let pending: QueueMailbox
     let failed: QueueMailbox
+    let forMain: MainPushQueue
 
     init(
-        of group: any SharedStore, capacity: Int = .max, failureCapacity: Int = Self.failureCapacity,
+        of group: any SharedStore, capacity: Capacity = Capacity(), routes: PushRoutes = PushRoutes(),
+        lifetime: Duration = Inbox.defaultLifetime, failureCapacity: Int = Self.failureCapacity,
         clock: any TimeSource = SystemClock()
     ) throws(SharedCoreError) {
         self.group = group
         self.capacity = capacity
+        self.routes = routes
+        self.lifetime = lifetime
         self.clock = clock
         pending = try QueueMailbox(group, path: ".sharedcore/pushes")
         failed = try QueueMailbox(
             group, path: ".sharedcore/push-failures",
             options: QueueOptions(capacity: failureCapacity, overflow: .dropOldest))
+        forMain = try MainPushQueue(group, clock: clock)
     }
 
-    /// Puts a push behind those that wait.
+    /// Whose a push is.
+    func route(of push: Push) -> PushRoutes.Route { routes[push.type] }
+
+    /// Puts a push behind those that wait for a Main or for an Executor, by its type.
     ///
     /// - Throws: `limitExceeded` when there are as many as may be.
-    func send(_ callID: CallID) async throws(SharedCoreError) -> Revision {
-        try await requireRoom()
-        return try await pending.send(push(for: callID).bytes).revision
+    func send(_ push: Push) async throws(SharedCoreError) -> Revision {
+        let (mailbox, bytes) = place(of: push)
+        try await requireRoom(for: bytes.count)
+        return try await mailbox.send(bytes).revision
+    }
+
+    /// The queue that a push goes into, and what stands there of it.
+    func place(of push: Push) -> (mailbox: QueueMailbox, bytes: [UInt8]) {
+        switch route(of: push) {
+        case .main: (forMain.mailbox, forMain.bytes(of: push, for: lifetime))
+        case .executor: (pending, PushRecord(push, at: clock.now(), in: clock.bootID).bytes)
+        }
     }
 
     /// Makes sure that one more may be kept. Those who send at the same moment may each add some: the bound is to keep a
     /// flood from filling the store, and a count that all agree on would make them wait for each other.
-    func requireRoom() async throws(SharedCoreError) {
-        guard capacity < .max else { return }
+    func requireRoom(for byteCount: Int) async throws(SharedCoreError) {
+        guard capacity != Capacity() else { return }
         let start = clock.now()
         if room.mustCount(at: start) {
-            let keys = pending.keys
-            let entries = try await group.list(keys.prefix).entries
-            room.counted(
-                entries.count { keys.place(of: $0.key)?.part == .message }, from: start, to: clock.now())
+            var use = PushRoom.Use()
+            for keys in [pending.keys, forMain.mailbox.keys] {
+                for entry in try await group.list(keys.prefix).entries where keys.place(of: entry.key)?.part == .message
+                {
+                    use.add(entry.value.count)
+                }
+            }
+            room.counted(use, from: start, to: clock.now())
         }
-        guard let count = room.take(of: capacity) else { return }
+        guard let use = room.take(byteCount, of: capacity) else { return }
         throw SharedCoreError(
             .limitExceeded,
-            "The push is refused: \(count) are kept, and push.capacity is \(capacity), or as many fit into executor.memory.",
+            use.count < capacity.count
+                ? "The push is refused: those that are kept have \(use.byteCount) bytes with their payloads, and "
+                    + "\(capacity.byteCount) fit into executor.memory."
+                : "The push is refused: \(use.count) are kept, and push.capacity is \(capacity.count), or as many fit into "
+                    + "executor.memory.",
             at: pending.path)
     }
 
-    func push(for callID: CallID) -> Push {
-        Push(callID, at: clock.now(), in: clock.bootID)
-    }
-
     /// How long ago a push came.
-    func age(of push: Push) -> Duration? {
-        push.age(at: clock.now(), in: clock.bootID)
+    func age(of record: PushRecord) -> Duration? {
+        record.age(at: clock.now(), in: clock.bootID)
     }
 
     /// Says that a push is dealt with.
     func acknowledge(_ taken: Taken) async throws(SharedCoreError) {
         try await pending.acknowledge(taken.delivery)
-        room.free()
+        room.free(taken.delivery.bytes.count)
     }
 
     /// Writes down that an Executor has failed for a push, which stays in hand.
-    func note(_ push: Push, for taken: Taken) async throws(SharedCoreError) {
+    func note(_ record: PushRecord, for taken: Taken) async throws(SharedCoreError) {
         var transaction = Transaction()
         let keys = pending.keys
         transaction.require(.epoch(try keys.key(of: .take, for: taken.delivery.item), taken.delivery.epoch))
-        transaction.put(try keys.key(of: .message, for: taken.delivery.item), push.bytes)
+        transaction.put(try keys.key(of: .message, for: taken.delivery.item), record.bytes)
         _ = try await group.commit(transaction)
     }
 
@@ -111,7 +149,7 @@ struct PushQueue: Sendable {
             try pending.addAcknowledgement(of: taken.delivery, to: &transaction)
             do throws(SharedCoreError) {
                 _ = try await group.commit(transaction)
-                room.free()
+                room.free(taken.delivery.bytes.count)
                 return
             } catch {
                 guard failed.isOutdated(error) else { throw error }
@@ -125,12 +163,13 @@ struct PushQueue: Sendable {
     func retryFailures() async throws(SharedCoreError) -> Int {
         var count = 0
         while let delivery = try await failed.take() {
-            guard let former = Push(delivery.bytes), let callID = PushID.callID(former.callID) else {
+            guard let former = PushRecord(delivery.bytes) else {
                 // Of another version: it is that one's.
                 continue
             }
             var transaction = Transaction()
-            try pending.addSend(of: push(for: callID).bytes, as: ItemName("again \(delivery.epoch)"), to: &transaction)
+            let (mailbox, bytes) = place(of: former.push)
+            try mailbox.addSend(of: bytes, as: ItemName("again \(delivery.epoch)"), to: &transaction)
             try failed.addAcknowledgement(of: delivery, to: &transaction)
             _ = try await group.commit(transaction)
             count += 1
@@ -140,15 +179,28 @@ struct PushQueue: Sendable {
 
     func count() async throws(SharedCoreError) -> Count {
         let pending = try await pending.count()
-        return Count(waiting: pending.waiting, taken: pending.taken, givenUp: try await failed.count().total)
+        return Count(
+            waiting: pending.waiting, taken: pending.taken, givenUp: try await failed.count().total,
+            forMain: try await forMain.mailbox.count().total)
     }
 }
 
 /// About how many pushes are kept: those that were counted, and what this process has done since. Who counted all of them
 /// for each one that comes would take longer with each, and most of all in a flood.
 final class PushRoom: Sendable {
-    private struct State {
+    /// How many there are, and how much their records have together.
+    struct Use: Hashable, Sendable {
         var count = 0
+        var byteCount = 0
+
+        mutating func add(_ byteCount: Int) {
+            count += 1
+            self.byteCount += byteCount
+        }
+    }
+
+    private struct State {
+        var use = Use()
         var nextCount: BootInstant?
     }
 
@@ -164,24 +216,29 @@ final class PushRoom: Sendable {
     }
 
     /// So many are there.
-    func counted(_ count: Int, from start: BootInstant, to end: BootInstant) {
+    func counted(_ use: Use, from start: BootInstant, to end: BootInstant) {
         let next = end.advanced(by: max(Self.interval, start.duration(to: end) * Self.share))
-        state.withLock { $0 = State(count: count, nextCount: next) }
+        state.withLock { $0 = State(use: use, nextCount: next) }
     }
 
     /// Takes room for one more.
     ///
-    /// - Returns: Nil when it is taken; how many there are when there is none.
-    func take(of capacity: Int) -> Int? {
+    /// - Returns: Nil when it is taken; what there is when there is none.
+    func take(_ byteCount: Int, of capacity: PushQueue.Capacity) -> Use? {
         state.withLock { state in
-            guard state.count < capacity else { return state.count }
-            state.count += 1
+            guard state.use.count < capacity.count, byteCount <= capacity.byteCount - state.use.byteCount else {
+                return state.use
+            }
+            state.use.add(byteCount)
             return nil
         }
     }
 
     /// One has gone.
-    func free() {
-        state.withLock { $0.count -= 1 }
+    func free(_ byteCount: Int) {
+        state.withLock { state in
+            state.use.count -= 1
+            state.use.byteCount -= byteCount
+        }
     }
 }

@@ -1,4 +1,6 @@
+internal import Coordination
 internal import CoreAPI
+internal import FoundationEssentials
 internal import Platform
 internal import ProgramOutput
 
@@ -6,9 +8,12 @@ internal import ProgramOutput
 ///
 /// ```
 /// PUSH <call-id>\n   ->   OK <revision>\n   |   ERROR <code> <text>\n
+/// {"callID": …, "type": …, "account": …, "payload": <Base64>}\n   ->   the same
 /// ```
 enum PushSocket {
     private static let word = "PUSH "
+    /// The longest line. Each byte of a call-id may be escaped in JSON.
+    private static let lineByteCount = 16 << 10
 
     /// Begins to listen. The caller must be the group's host: whatever listened there before did so for another one.
     static func start(at path: String, _ queue: PushQueue) throws(SystemCallError) -> RequestServer {
@@ -18,25 +23,63 @@ enum PushSocket {
     }
 
     static let rules = RequestServer.Rules(
-        terminator: [UInt8(ascii: "\n")], requestByteCount: word.utf8.count + PushID.maximumByteCount + 1,
-        isPersistent: true, user: FileStatus.currentUser,
-        tooLong: error("tooLong", "A line has at most \(word.utf8.count + PushID.maximumByteCount) bytes."),
+        terminator: [UInt8(ascii: "\n")], requestByteCount: lineByteCount, isPersistent: true,
+        user: FileStatus.currentUser,
+        tooLong: error("tooLong", "A line has at most \(lineByteCount) bytes."),
         busy: error("busy", "Too many are connected."))
 
     static func answer(_ line: String?, _ queue: PushQueue) async -> [UInt8] {
-        guard let line, line.hasPrefix(word) else {
-            return error("invalid", "A line is PUSH, a space and a call-id.")
-        }
-        // Some write lines as mail does.
-        let text = line.dropFirst(word.count)
-        guard let callID = PushID.callID(text.last == "\r" ? text.dropLast() : text) else {
-            return error("invalid", "A call-id is \(PushID.expectation).")
+        let push: Push
+        do throws(Invalid) {
+            push = try Self.push(line)
+        } catch {
+            return Self.error("invalid", error.text)
         }
         do throws(SharedCoreError) {
-            return Array("OK \(try await queue.send(callID))\n".utf8)
+            return Array("OK \(try await queue.send(push))\n".utf8)
         } catch {
             return Self.error("\(error.code)", error.sentence)
         }
+    }
+
+    /// Why a line is no push; with nothing of what it has.
+    private struct Invalid: Error {
+        let text: String
+    }
+
+    private static func push(_ line: String?) throws(Invalid) -> Push {
+        guard let line, line.hasPrefix(word) || line.hasPrefix("{") else {
+            throw Invalid(text: "A line is PUSH, a space and a call-id, or an object of JSON.")
+        }
+        if line.hasPrefix("{") { return try push(json: line) }
+        // Some write lines as mail does.
+        let text = line.dropFirst(word.count)
+        return Push(try callID(text.last == "\r" ? text.dropLast() : text))
+    }
+
+    private static func push(json line: String) throws(Invalid) -> Push {
+        guard JSONGrammar.accepts(Array(line.utf8)),
+            let fields = try? JSONDecoder().decode([String: String].self, from: Data(line.utf8)),
+            let id = fields["callID"], Set(["callID", "type", "account", "payload"]).isSuperset(of: fields.keys)
+        else {
+            throw Invalid(
+                text: "An object has the field callID and, where it is to, type, account and payload, all texts.")
+        }
+        guard let payload = Base64.decode(fields["payload"] ?? "") else {
+            throw Invalid(text: "A payload is Base64 (RFC 4648) with its padding.")
+        }
+        let callID = try callID(id)
+        do throws(SharedCoreError) {
+            return try Push(
+                callID, type: fields["type"] ?? Push.defaultType, account: fields["account"] ?? "", payload: payload)
+        } catch {
+            throw Invalid(text: error.message)
+        }
+    }
+
+    private static func callID(_ text: some StringProtocol) throws(Invalid) -> CallID {
+        guard let callID = PushID.callID(text) else { throw Invalid(text: "A call-id is \(PushID.expectation).") }
+        return callID
     }
 
     private static func error(_ code: String, _ text: String) -> [UInt8] {

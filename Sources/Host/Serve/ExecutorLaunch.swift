@@ -62,38 +62,38 @@ struct ExecutorLaunch: Sendable {
     /// Whether it is an Executor of this project: then it is known what its answers mean.
     var isOwn: Bool { if case .command = kind { false } else { true } }
 
-    /// The program for a call-id.
+    /// The program for a push, whose values are in its environment.
     ///
     /// - Parameter isHeld: Whether it does nothing until it is let go.
-    func program(for callID: CallID, isHeld: Bool = false) -> ExecutorInvocation {
+    func program(for push: Push, isHeld: Bool = false) -> ExecutorInvocation {
+        let callID = push.callID
         let name = "push \(callID)"
         switch kind {
         case .slim(let path, let slim):
             let arguments = slim.arguments(for: callID, as: name, timeout: timeout)
             return ExecutorInvocation(
-                path: path, arguments: arguments + ["--confirmed"] + (isHeld ? ["--held"] : []), variables: [:],
+                path: path, arguments: arguments + ["--confirmed"] + (isHeld ? ["--held"] : []),
+                variables: push.variables,
                 isHeld: isHeld, isConfirmed: true)
         case .own:
             let command = [
                 "executor", "--json", "--log-level", "warning", "--call-id=\(callID)", "--name=\(name)", "--timeout",
                 DurationText.write(timeout), "--confirmed",
             ]
-            var program = gated(command, as: .own, variables, isHeld)
+            var program = gated(command, as: .own, for: push, isHeld)
             program.isConfirmed = true
             return program
         case .command(let words):
-            var variables = variables
-            variables[EnvironmentLayer.callIDVariable] = callID.text
-            return gated(words.map { $0.replacing("{id}", with: callID.text) }, as: .executor, variables, isHeld)
+            return gated(words.map { $0.replacing("{id}", with: callID.text) }, as: .executor, for: push, isHeld)
         }
     }
 
     private func gated(
-        _ words: [String], as way: StartGate.Way, _ variables: [String: String], _ isHeld: Bool
+        _ words: [String], as way: StartGate.Way, for push: Push, _ isHeld: Bool
     ) -> ExecutorInvocation {
         ExecutorInvocation(
             path: own,
             arguments: StartGate.arguments(for: words, as: way, of: parent, leave: isHeld ? STDIN_FILENO : nil),
-            variables: variables, isHeld: isHeld)
+            variables: variables.merging(push.variables) { _, pushed in pushed }, isHeld: isHeld)
     }
 }

@@ -27,11 +27,11 @@ struct HostOverview: Sendable {
         ])
     }
 
-    /// `waiting taken givenUp`.
+    /// `waiting taken givenUp forMain`.
     var pushes: JSONObject {
         [
             "waiting": .integer(Int64(count.waiting)), "taken": .integer(Int64(count.taken)),
-            "givenUp": .integer(Int64(count.givenUp)),
+            "givenUp": .integer(Int64(count.givenUp)), "forMain": .integer(Int64(count.forMain)),
         ]
     }
 
@@ -48,8 +48,10 @@ struct HostOverview: Sendable {
         } else {
             lines.append("host      none")
         }
-        if count.waiting + count.taken + count.givenUp > 0 || record != nil {
-            lines.append("pushes    \(count.waiting) waiting, \(count.taken) taken, \(count.givenUp) given up")
+        if count != PushQueue.Count() || record != nil {
+            lines.append(
+                "pushes    \(count.waiting) waiting, \(count.taken) taken, \(count.givenUp) given up"
+                    + (count.forMain > 0 ? ", \(count.forMain) for Main" : ""))
         }
         return lines
     }

@@ -15,6 +15,7 @@ struct HostRun: Sendable {
     private let reload: HostReload
     private let logger: Logger
     private let maildir: PushMaildir?
+    private let mainPushes: MainPushEnding
     private let servers: [RequestServer]
     private let supervisor: MainSupervisor?
     private let group: any SharedGroup
@@ -40,7 +41,9 @@ struct HostRun: Sendable {
         if !left.isComplete {
             context.logger.warning("some processes that Executors of a killed host had left running do not end")
         }
-        let queue = try PushQueue(of: group, capacity: try context.resolution.pushCapacity())
+        let queue = try context.resolution.pushQueue(of: group)
+        mainPushes = MainPushEnding(
+            queue.forMain, lifetime: try context.resolution.value(Settings.inboxLifetime), logger: context.logger)
         let changes = ChangeBell()
         let registry = PrometheusRegistry()
         let figures = HostFigures(registry)
@@ -130,6 +133,7 @@ struct HostRun: Sendable {
                 group.addTask { await keepAlive() }
                 group.addTask { await maildir?.run() }
                 group.addTask { await followActivities() }
+                group.addTask { await mainPushes.run() }
                 do {
                     try await host.run(isWaiting: maildir?.isWaiting)
                 } catch {

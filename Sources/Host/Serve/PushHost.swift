@@ -157,7 +157,7 @@ actor PushHost {
             deliveries.cancel()
         }
         for try await delivery in deliveries {
-            let taken = PushQueue.Taken(delivery: delivery, push: Push(delivery.bytes))
+            let taken = PushQueue.Taken(delivery: delivery, record: PushRecord(delivery.bytes))
             // One push waits in this hand for its turn; the others wait in the queue, for any host.
             guard await slots.take() else { return }
             group.addTask { await self.serve(taken) }
@@ -166,7 +166,7 @@ actor PushHost {
 
     /// Serves one push to its end. It has a slot already.
     private func serve(_ taken: PushQueue.Taken) async {
-        guard var push = taken.push, let callID = PushID.callID(push.callID) else {
+        guard var record = taken.record else {
             slots.giveBack()
             logger.error("a push cannot be read here; it is given up: \(taken.delivery.item)")
             _ = await insist("a push cannot be given up") { () async throws(SharedCoreError) in
@@ -174,15 +174,15 @@ actor PushHost {
             }
             return
         }
-        tell(.taken(callID: push.callID))
+        tell(.taken(callID: record.callID))
         var outages = 0
         while true {
-            var end = await runExecutor(for: callID, attempt: push.failures + 1)
+            var end = await runExecutor(for: record.push, attempt: record.failures + 1)
             slots.giveBack()
-            if end.isNo { await judgeNo(&end, to: callID) }
+            if end.isNo { await judgeNo(&end, to: record.push.callID) }
             switch end.verdict {
             case .interrupted: return
-            case .served: return await acknowledge(push, taken)
+            case .served: return await acknowledge(record, taken)
             case .failed: break
             }
             outages = end.isOutage ? outages + 1 : 0
@@ -190,20 +190,20 @@ actor PushHost {
             if end.isOutage {
                 pause = settings.retry.delay(after: outages)
             } else {
-                push.failures += 1
-                push.lastFailure = end.reason
-                guard case .again(let next) = settings.retry.decision(after: push.failures) else {
-                    return await giveUp(push, taken)
+                record.failures += 1
+                record.lastFailure = end.reason
+                guard case .again(let next) = settings.retry.decision(after: record.failures) else {
+                    return await giveUp(record, taken)
                 }
                 pause = next
-                let noted = push
+                let noted = record
                 let isOurs = await insist("a failure cannot be written down") { () async throws(SharedCoreError) in
                     try await self.queue.note(noted, for: taken)
                 }
                 guard isOurs else { return }
             }
             retrying += 1
-            tell(.postponed(callID: push.callID, failures: push.failures, pause: pause, reason: end.reason))
+            tell(.postponed(callID: record.callID, failures: record.failures, pause: pause, reason: end.reason))
             await stopping.pause(pause)
             retrying -= 1
             guard await slots.take() else { return }
@@ -220,13 +220,14 @@ actor PushHost {
         var isNo = false
     }
 
-    private func runExecutor(for callID: CallID, attempt: Int) async -> Attempt {
+    private func runExecutor(for push: Push, attempt: Int) async -> Attempt {
+        let callID = push.callID
         let executor: ExecutorProcess
         let launch = settings.launch
         do {
             let enclosing = enclosing
             executor = try await ExecutorProcess.start(
-                launch.program(for: callID, isHeld: enclosing != nil), limits: settings.limits,
+                launch.program(for: push, isHeld: enclosing != nil), limits: settings.limits,
                 enclosing: enclosing, hear: show)
         } catch {
             return Attempt(verdict: .failed, reason: "its Executor cannot be started: \(error)", isOutage: true)
@@ -273,23 +274,23 @@ actor PushHost {
         end.isOutage = isOwned.withLock { $0 }
     }
 
-    private func acknowledge(_ push: Push, _ taken: PushQueue.Taken) async {
+    private func acknowledge(_ record: PushRecord, _ taken: PushQueue.Taken) async {
         let isDone = await insist("a push cannot be acknowledged") { () async throws(SharedCoreError) in
             try await self.queue.acknowledge(taken)
         }
         guard isDone else { return }
-        tell(.served(callID: push.callID, after: queue.age(of: push)))
+        tell(.served(callID: record.callID, after: queue.age(of: record)))
     }
 
-    private func giveUp(_ push: Push, _ taken: PushQueue.Taken) async {
+    private func giveUp(_ record: PushRecord, _ taken: PushQueue.Taken) async {
         let isDone = await insist("a push cannot be given up") { () async throws(SharedCoreError) in
-            try await self.queue.giveUp(push.bytes, taken)
+            try await self.queue.giveUp(record.bytes, taken)
         }
         guard isDone else { return }
         logger.error(
-            "the push “\(ValueText.oneLine(push.callID))” is given up after \(push.failures) attempts: \(push.lastFailure ?? "")"
+            "the push “\(ValueText.oneLine(record.callID))” is given up after \(record.failures) attempts: \(record.lastFailure ?? "")"
         )
-        tell(.givenUp(callID: push.callID, failures: push.failures, reason: push.lastFailure ?? ""))
+        tell(.givenUp(callID: record.callID, failures: record.failures, reason: record.lastFailure ?? ""))
     }
 
     /// Does a step in the store until it is done, or until it cannot be done any more.

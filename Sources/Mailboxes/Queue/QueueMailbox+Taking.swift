@@ -69,11 +69,16 @@ extension QueueMailbox {
 
     /// Tries to take a message as it was seen; nil when something changed.
     ///
+    /// - Parameter condition: What must hold besides; its failure is thrown.
+    ///
     /// A take whose answer is lost may stand, and would keep the message from all consumers: it is looked for, and
     /// known by its nonce. Where that look fails too, the take is given back as soon as it is found.
-    package func take(_ message: Entry, of item: ItemName) async throws(SharedCoreError) -> QueueDelivery? {
+    package func take(
+        _ message: Entry, of item: ItemName, requiring condition: Transaction.Guard? = nil
+    ) async throws(SharedCoreError) -> QueueDelivery? {
         let nonce = (0..<8).map { _ in UInt8.random(in: .min ... .max) }
         var transaction = Transaction()
+        if let condition { transaction.require(condition) }
         try addTake(of: message, item: item, nonce: nonce, to: &transaction)
         do throws(SharedCoreError) {
             let commit = try await store.commit(transaction)

@@ -36,11 +36,12 @@ final class World: Sendable {
 
     func executor(
         _ name: String = "executor", script: ScriptedCore.Script = .init(), in process: SimulatedProcess? = nil,
-        options: CoordinationOptions? = nil, witness: (any Witness)? = nil
+        options: CoordinationOptions? = nil, witness: (any Witness)? = nil, push: Push? = nil
     ) async throws -> Player<ExecutorParticipant> {
         let (group, process, usual, core) = try await enter(.executor, name, script, in: process)
         var environment = usual
         if let witness { environment.witness = witness }
+        environment.push = push
         let executor = try ExecutorParticipant(
             of: group, options: options ?? self.options, environment: environment, core: core)
         return Player(participant: executor, group: group, process: process)
@@ -73,7 +74,7 @@ final class World: Sendable {
             return seed
         }
         let environment = CoordinationEnvironment(
-            clock: clock, processes: processes, witness: witness, seed: number)
+            clock: clock, processes: processes, witness: witness, seed: number, push: nil)
         return (
             group, process, environment,
             { [server, gauge] in ScriptedCore(server: server, gauge: gauge, process: process, script: script) }

@@ -81,7 +81,7 @@ struct ExecutorProcessTests {
         let launch = try ExecutorLaunch(resolution, timeout: .seconds(1))
         let callID = try #require(PushID.callID("1@x"))
         for isHeld in [true, false] {
-            let program = launch.program(for: callID, isHeld: isHeld)
+            let program = launch.program(for: Push(callID), isHeld: isHeld)
             #expect(program.isHeld == isHeld && program.arguments.contains("free") == !isHeld)
         }
     }

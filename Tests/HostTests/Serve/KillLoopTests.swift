@@ -67,7 +67,7 @@ struct KillLoopTests {
             for _ in 0..<Int.random(in: 0...2, using: &random) where sent.count < mostPushes {
                 let id = "\(sent.count)@x"
                 try program.deliver(id)
-                _ = try await queue.send(try #require(PushID.callID(id)))
+                _ = try await queue.send(Push(try #require(PushID.callID(id))))
                 sent.append(id)
             }
             // What falls where is chance, which is the point: no condition is waited for.
@@ -117,7 +117,7 @@ struct KillLoopTests {
         let queue = try PushQueue(of: group)
         for number in 0..<size {
             try program.deliver("\(number)@x")
-            _ = try await queue.send(try #require(PushID.callID("\(number)@x")))
+            _ = try await queue.send(Push(try #require(PushID.callID("\(number)@x"))))
         }
         // On a busy machine a whole wave may take longer than the usual 30 s.
         let host = try startHost(["SHAREDCORE_EXECUTOR_BUDGET": "1h"])

@@ -1,3 +1,4 @@
+internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
 internal import InMemoryBackend
@@ -15,7 +16,7 @@ struct PushCapacityTests {
     @Test("One more than push.capacity is refused with an answer that says so, and taken when there is room")
     func refused() async throws {
         let group = try await space.open("a")
-        let queue = try PushQueue(of: group, capacity: 2)
+        let queue = try PushQueue(of: group, capacity: .init(count: 2))
         for id in ["1@x", "2@x"] {
             #expect(String(decoding: await PushSocket.answer("PUSH \(id)", queue), as: UTF8.self).hasPrefix("OK "))
         }
@@ -24,7 +25,7 @@ struct PushCapacityTests {
         let answer = String(decoding: await PushSocket.answer("PUSH 3@x", queue), as: UTF8.self)
         #expect(answer.hasPrefix("ERROR limitExceeded ") && answer.contains("push.capacity is 2"), "\(answer)")
         #expect(try await queue.pending.count().total == 2)
-        try await queue.acknowledge(PushQueue.Taken(delivery: delivery, push: Push(delivery.bytes)))
+        try await queue.acknowledge(PushQueue.Taken(delivery: delivery, record: PushRecord(delivery.bytes)))
         #expect(String(decoding: await PushSocket.answer("PUSH 3@x", queue), as: UTF8.self).hasPrefix("OK "))
         await group.close()
     }
@@ -40,18 +41,18 @@ struct PushCapacityTests {
                 if listed == prefix { counts.withLock { $0 += 1 } }
             })
         let clock = ManualClock()
-        let queue = try PushQueue(of: store, capacity: 100, clock: clock)
-        for number in 1...100 { _ = try await queue.send(try #require(PushID.callID("\(number)@x"))) }
+        let queue = try PushQueue(of: store, capacity: .init(count: 100), clock: clock)
+        for number in 1...100 { _ = try await queue.send(Push(try #require(PushID.callID("\(number)@x")))) }
         let more = try #require(PushID.callID("more@x"))
         for _ in 0..<10 {
-            await #expect(throws: SharedCoreError.self) { _ = try await queue.send(more) }
+            await #expect(throws: SharedCoreError.self) { _ = try await queue.send(Push(more)) }
         }
         #expect(counts.withLock { $0 } == 1)
         let other = try PushQueue(of: group)
         let delivery = try #require(try await other.pending.take())
-        try await other.acknowledge(PushQueue.Taken(delivery: delivery, push: nil))
+        try await other.acknowledge(PushQueue.Taken(delivery: delivery, record: nil))
         clock.advance(by: .seconds(60))
-        _ = try await queue.send(more)
+        _ = try await queue.send(Push(more))
         #expect(counts.withLock { $0 } == 2)
         await group.close()
     }
@@ -62,7 +63,33 @@ struct PushCapacityTests {
     func memory(_ memory: String, capacity: Int) throws {
         let resolution = Resolution(
             flags: [:], environment: ["SHAREDCORE_EXECUTOR_MEMORY": memory], file: nil, workingDirectory: "/place")
-        #expect(try resolution.pushCapacity() == capacity)
+        #expect(try resolution.pushCapacity().count == capacity)
+    }
+
+    @Test("P13: pushes for Main count, and with their payloads all have at most a sixth of executor.memory")
+    func payloads() async throws {
+        let group = try await space.open("a")
+        let routes = try #require(PushRoutes("call=main"))
+        let push = try Push(#require(CallID("1@x")), type: "call", payload: Array(repeating: 0xff, count: 4096))
+        let counted = try PushQueue(of: group, capacity: .init(count: 2), routes: routes)
+        for _ in 0..<2 { _ = try await counted.send(push) }
+        let waiting = try Push(push.callID, payload: push.payload)
+        await #expect(throws: SharedCoreError.self) { _ = try await counted.send(waiting) }
+        #expect(try await counted.count() == PushQueue.Count(forMain: 2))
+
+        let size = counted.place(of: push).bytes.count + 100
+        let measured = try PushQueue(of: group, capacity: .init(byteCount: 3 * size), routes: routes)
+        _ = try await measured.send(push)
+        for refused in [push, waiting] {
+            await #expect { _ = try await measured.send(refused) } throws: { error in
+                (error as? SharedCoreError)?.message.contains("executor.memory") == true
+            }
+        }
+        _ = try await measured.send(Push(push.callID))
+        let resolution = Resolution(
+            flags: [:], environment: ["SHAREDCORE_EXECUTOR_MEMORY": "24MiB"], file: nil, workingDirectory: "/place")
+        #expect(try resolution.pushCapacity().byteCount == 4 << 20)
+        await group.close()
     }
 
     @Test("The command says that it was refused, with status 69")
@@ -106,13 +133,14 @@ struct PushCapacityTests {
         }
         let queue = try PushQueue(of: store, failureCapacity: 3)
         for number in 0...3 {
-            _ = try await inner.send(try #require(PushID.callID("\(number)@x")))
+            _ = try await inner.send(Push(try #require(PushID.callID("\(number)@x"))))
             let delivery = try #require(try await inner.pending.take())
-            try await queue.giveUp(delivery.bytes, PushQueue.Taken(delivery: delivery, push: Push(delivery.bytes)))
+            try await queue.giveUp(
+                delivery.bytes, PushQueue.Taken(delivery: delivery, record: PushRecord(delivery.bytes)))
         }
         #expect(totals.withLock { $0 } == [1, 2, 3, 4])
         #expect(try await queue.count() == PushQueue.Count(givenUp: 3))
-        let oldest = try await queue.failed.contents().inOrder.first.flatMap { Push($0.value)?.callID }
+        let oldest = try await queue.failed.contents().inOrder.first.flatMap { PushRecord($0.value)?.callID }
         #expect(oldest == "1@x")
         await group.close()
     }

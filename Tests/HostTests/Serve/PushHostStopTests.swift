@@ -58,7 +58,7 @@ struct PushHostStopTests {
             ], file: nil, workingDirectory: .path(directory.path))
         let group = try await space.open("a")
         let queue = try PushQueue(of: group)
-        for push in pushes { _ = try await queue.send(try #require(PushID.callID(push))) }
+        for push in pushes { _ = try await queue.send(Push(try #require(PushID.callID(push)))) }
         let recorder = Recorder()
         let host = PushHost(
             queue, settings: try ExecutorSettings(resolution, own: try ChildProcess.built("sharedcore")), cage: nil,
@@ -96,7 +96,7 @@ struct PushHostStopTests {
         } _: { _, _ in
         }
         #expect(recorder.startCount == 1)
-        let push = try #require(try await PushQueue(of: next).pending.take().flatMap { Push($0.bytes) })
+        let push = try #require(try await PushQueue(of: next).pending.take().flatMap { PushRecord($0.bytes) })
         #expect(push.failures == 1)
         await next.close()
     }

@@ -70,7 +70,7 @@ struct PushMaildirTests {
     private func callID(_ text: String) throws -> CallID { try #require(CallID(text)) }
 
     private func ids(_ queue: PushQueue) async throws -> [String] {
-        try await queue.pending.contents().inOrder.compactMap { Push($0.value)?.callID }
+        try await queue.pending.contents().inOrder.compactMap { PushRecord($0.value)?.callID }
     }
 
     private func until(_ expected: [String], in queue: PushQueue) async throws {
@@ -138,7 +138,8 @@ struct PushMaildirTests {
         for number in 1...3 { try write("new/\(number)", id: "\(number)@x") }
         try await watching(memory: 8 << 20) { queue in
             try await until(["1@x", "2@x", "3@x"], in: queue)
-            let times = try await queue.pending.contents().inOrder.compactMap { Push($0.value)?.receivedAt }.sorted()
+            let times = try await queue.pending.contents().inOrder.compactMap { PushRecord($0.value)?.receivedAt }
+                .sorted()
             #expect(times.count == 3 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= 1_000_000_000 })
         }
         await group.close()
@@ -214,7 +215,7 @@ struct PushMaildirTests {
     @Test("A full queue is told once and holds up nothing else: what has gone is forgotten, nothing comes twice")
     func fullQueue() async throws {
         let group = try await space.open("a")
-        let queue = try PushQueue(of: group, capacity: 2)
+        let queue = try PushQueue(of: group, capacity: .init(count: 2))
         let stopping = StopSignal()
         let log = HeardLog()
         let maildir = PushMaildir(
@@ -234,9 +235,9 @@ struct PushMaildirTests {
         var served: [String] = []
         try await eventually("all are served", timeout: TestTimeout.long) {
             while let delivery = try await queue.pending.take() {
-                let push = Push(delivery.bytes)
+                let push = PushRecord(delivery.bytes)
                 served.append(push?.callID ?? "")
-                try await queue.acknowledge(PushQueue.Taken(delivery: delivery, push: push))
+                try await queue.acknowledge(PushQueue.Taken(delivery: delivery, record: push))
             }
             return Set(served) == ["1@x", "2@x", "3@x", "4@x"]
         }

@@ -1,3 +1,4 @@
+internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
@@ -72,7 +73,7 @@ struct PushSocketTests {
             #expect(client.connection.send(Array("PUSH 1@x\nPUSH 2@x\r\n".utf8)))
             let lines = try await client.lines(2)
             #expect(lines.allSatisfy { $0.hasPrefix("OK ") } && lines.count == 2)
-            let ids = try await queue.pending.contents().inOrder.compactMap { Push($0.value)?.callID }
+            let ids = try await queue.pending.contents().inOrder.compactMap { PushRecord($0.value)?.callID }
             #expect(ids == ["1@x", "2@x"])
             let revisions = try await queue.pending.contents().inOrder.map { "OK \($0.creationRevision)" }
             #expect(lines == revisions)
@@ -80,8 +81,68 @@ struct PushSocketTests {
     }
 
     @Test(
+        "P13: an object of JSON is a push with a type, an account and a payload, whose absent fields are the defaults")
+    func object() async throws {
+        try await serving { queue in
+            let client = try Client(path)
+            let lines = [
+                #"{"callID": "1@x", "type": "call", "account": "ümit@x", "payload": "AP8K"}"#, #"{"callID":"{2@x}"}"#,
+                "PUSH {3@x}",
+            ]
+            #expect(client.connection.send(Array((lines.joined(separator: "\r\n") + "\n").utf8)))
+            #expect(try await client.lines(3).allSatisfy { $0.hasPrefix("OK ") })
+            let pushes = try await queue.pending.contents().inOrder.compactMap { PushRecord($0.value)?.push }
+            #expect(
+                pushes == [
+                    try Push(#require(CallID("1@x")), type: "call", account: "ümit@x", payload: [0, 0xff, 0x0a]),
+                    Push(try #require(CallID("{2@x}"))), Push(try #require(CallID("{3@x}"))),
+                ])
+        }
+    }
+
+    @Test(
+        "P13: a bad type, account or payload is refused at the door: nothing is stored, and the answer has none of it",
+        arguments: [
+            #""type":"""#, #""type":"Call""#, #""type":"a b""#, #""type":"SECRET""#, #""type":null"#, #""type":1"#,
+            "\"type\":\"\(String(repeating: "a", count: 65))\"", #""account":"a\u0000b""#, #""account":"SECRET\u0085""#,
+            "\"account\":\"\(String(repeating: "ü", count: 129))\"", #""payload":"SECRET""#, #""payload":"AB==""#,
+            #""payload":"AA=A""#, #""payload":"AA\n==""#, #""payload":["SECRET"]"#, #""other":"x""#,
+            "\"payload\":\"\(Base64.encode(Array(repeating: 7, count: 4097)))\"", #""type":"call","#, #""type":"a"}}"#,
+        ])
+    func badObject(fields: String) async throws {
+        try await serving { queue in
+            let client = try Client(path)
+            #expect(client.connection.send(Array((#"{"callID":"1@x","# + fields + "}\nPUSH 2@x\n").utf8)))
+            let lines = try await client.lines(2)
+            #expect(
+                lines.first?.hasPrefix("ERROR invalid ") == true && lines.last?.hasPrefix("OK ") == true, "\(lines)")
+            #expect(!lines.joined().contains("SECRET"))
+            #expect(try await queue.pending.count().waiting == 1)
+        }
+    }
+
+    @Test("P13: the longest of all that may be is one line of the socket")
+    func longestObject() async throws {
+        try await serving { queue in
+            let escaped = { (count: Int) in String(repeating: #"\u0061"#, count: count) }
+            let line =
+                #"{"callID":"\#(escaped(998))","type":"\#(escaped(64))","account":"\#(escaped(256))","payload":""#
+                + Base64.encode(Array(repeating: 0xfb, count: 4096)) + "\"}"
+            let client = try Client(path)
+            #expect(client.connection.send(Array((line + "\n").utf8)))
+            #expect(try await client.lines(1).first?.hasPrefix("OK ") == true)
+            let push = try #require(
+                try await queue.pending.contents().inOrder.first.flatMap { PushRecord($0.value)?.push })
+            #expect(push.payload.count == 4096 && push.type.count == 64 && push.account.count == 256)
+        }
+    }
+
+    @Test(
         "What is no push is answered with an error, and the next line is heard",
-        arguments: ["", "PUSH", "PUSH ", "push 1@x", "PUSH  x", "PUSH \u{7}", "GET / HTTP/1.1", "\0\0\0"])
+        arguments: [
+            "", "PUSH", "PUSH ", "push 1@x", "PUSH  x", "PUSH \u{7}", "GET / HTTP/1.1", "\0\0\0", #"{"callID":""}"#,
+            "{}", "{", "[]",
+        ])
     func garbage(line: String) async throws {
         try await serving { queue in
             let client = try Client(path)

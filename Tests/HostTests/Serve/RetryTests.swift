@@ -1,3 +1,4 @@
+internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
 internal import Platform
@@ -52,7 +53,10 @@ struct RetryTests {
             #expect(try retried.objects().first?["count"] == .number(1))
             try await host.until("served", of: "1@x")
         }
-        #expect(try await program.pushes() == ["waiting": .number(0), "taken": .number(0), "givenUp": .number(0)])
+        #expect(
+            try await program.pushes() == [
+                "waiting": .number(0), "taken": .number(0), "givenUp": .number(0), "forMain": .number(0),
+            ])
     }
 
     @Test("Failures are counted beyond the end of a host")

@@ -1,3 +1,4 @@
+internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
@@ -34,7 +35,10 @@ struct ServeCommandTests {
         }
         #expect(try await program.pushes()["waiting"] == .number(2))
         try await ServingHost.serve(program) { try await $0.untilServed(2) }
-        #expect(try await program.pushes() == ["waiting": .number(0), "taken": .number(0), "givenUp": .number(0)])
+        #expect(
+            try await program.pushes() == [
+                "waiting": .number(0), "taken": .number(0), "givenUp": .number(0), "forMain": .number(0),
+            ])
     }
 
     @Test("No more Executors than the limit run at once; the pushes beyond it wait and are served")
@@ -189,7 +193,8 @@ struct ServeCommandTests {
         arguments: [
             ("EXECUTOR_LIMIT", "0"), ("EXECUTOR_MEMORY", "much"), ("EXECUTOR_COMMAND", "'open"),
             ("EXECUTOR_WARNING", "40s"), ("EXECUTOR_COMMAND", "/x/{id}"), ("EXECUTOR_COMMAND", "sh -c 'run {id}'"),
-            ("EXECUTOR_ATTEMPTS", "-1"), ("METRICS_LISTEN", "99999"),
+            ("EXECUTOR_ATTEMPTS", "-1"), ("METRICS_LISTEN", "99999"), ("PUSH_ROUTES", "call=Main"),
+            ("PUSH_ROUTES", "call"), ("PUSH_ROUTES", "Call=main"), ("PUSH_ROUTES", "call=main call=executor"),
         ])
     func wrong(name: String, value: String) async throws {
         var program = try HostProgram()

@@ -78,10 +78,7 @@ extension HostProgram {
     func deliver(_ callID: String, text: String = "Hello", to folder: String = "state/sharedcore/default/Maildir")
         throws
     {
-        // The group's directory is nobody else's, whoever makes it.
-        try makeDirectory("state/sharedcore/default")
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o700], ofItemAtPath: directory.path(of: "state/sharedcore/default"))
+        try makeGroupDirectory()
         try makeDirectory(folder + "/new")
         try makeDirectory(folder + "/tmp")
         let name = callID.filter { $0.isLetter || $0.isNumber }
@@ -90,6 +87,13 @@ extension HostProgram {
             to: folder + "/tmp/" + name)
         try FileManager.default.moveItem(
             atPath: directory.path(of: folder + "/tmp/" + name), toPath: directory.path(of: folder + "/new/" + name))
+    }
+
+    /// Makes the directory of the group `default`. It is the user's alone, whichever process makes it.
+    func makeGroupDirectory() throws {
+        try makeDirectory("state/sharedcore/default")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o700], ofItemAtPath: directory.path(of: "state/sharedcore/default"))
     }
 
     /// What `status` says of the pushes.

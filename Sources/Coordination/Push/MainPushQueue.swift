@@ -1,0 +1,222 @@
+package import CoreAPI
+package import Mailboxes
+internal import Platform
+
+/// The pushes that are routed to Main: each waits until a Main has taken and acknowledged it, or its time is over.
+///
+/// It is a queue of the group beside that of the Executors' pushes, so that neither waits behind the other. A take lives with
+/// the Main's session, as that of a message does: a Main that is killed gives back what it had in hand. The end of a push is
+/// told on the timeline, in the transaction that removes it.
+///
+/// Source: contract P13.
+package struct MainPushQueue: Sendable {
+    /// The path that the pushes stand under.
+    package static let path = ".sharedcore/main-pushes"
+    /// A transaction has a size.
+    private static let endedAtOnce = 100
+    /// How many of them the timeline names.
+    private static let namedCount = 3
+
+    package let mailbox: QueueMailbox
+    private let timeline: Timeline
+    private let clock: any TimeSource
+
+    package init(
+        _ store: any SharedStore, timelineCapacity: Int = Timeline.defaultCapacity,
+        clock: any TimeSource = SystemClock()
+    ) throws(SharedCoreError) {
+        mailbox = try QueueMailbox(store, path: Self.path)
+        timeline = Timeline(store, capacity: timelineCapacity)
+        self.clock = clock
+    }
+
+    /// The bytes of a push that comes now.
+    ///
+    /// - Parameter lifetime: How long it waits for a Main.
+    package func bytes(of push: Push, for lifetime: Duration) -> [UInt8] {
+        MainPushRecord(push: push, end: clock.now().advanced(by: lifetime), bootID: clock.bootID).bytes
+    }
+
+    /// Takes a push for the Main that owns under an epoch. One whose time is over is ended in place of that.
+    ///
+    /// - Returns: Nil when there is nothing to take, or nothing that this version can read.
+    /// - Throws: ``SharedCoreError/Code/guardFailed``, at the owner's key, when the epoch does not stand any more.
+    func take(_ item: ItemName, under epoch: Revision) async throws(SharedCoreError) -> TakenPush? {
+        let found = try await mailbox.item(item)
+        guard let message = found.message, found.take == nil, let record = MainPushRecord(message.value) else {
+            return nil
+        }
+        if record.isOver(at: clock.now(), in: clock.bootID) {
+            _ = try await end([item: message.revision])
+            return nil
+        }
+        let delivery = try await mailbox.take(
+            message, of: item, requiring: .epoch(OwnershipKey.owner, epoch))
+        return delivery.map { TakenPush(push: record.push, delivery: $0) }
+    }
+
+    /// Adds the acknowledgement of a push, and that the timeline tells of it, to a transaction.
+    func acknowledgementOperations(
+        of taken: TakenPush, under epoch: Revision?, into transaction: inout Transaction
+    ) throws(SharedCoreError) {
+        try mailbox.addAcknowledgement(of: taken.delivery, to: &transaction)
+        try tell(.pushHandled, taken.push.sentence, under: epoch, in: &transaction)
+    }
+
+    /// Ends pushes that were seen at these revisions and that no Main has in hand, some of them where there are many.
+    ///
+    /// - Returns: A sentence about those that have ended; nil when none has. Of what changed meanwhile a watch tells.
+    package func end(_ overdue: [ItemName: Revision]) async throws(SharedCoreError) -> String? {
+        var transaction = Transaction()
+        var names: [String] = []
+        for (item, revision) in overdue.prefix(Self.endedAtOnce) {
+            let found = try await mailbox.item(item)
+            guard let message = found.message, message.revision == revision, found.take == nil else { continue }
+            transaction.require(.revision(message.key, revision))
+            transaction.require(.absent(try mailbox.keys.key(of: .take, for: item)))
+            transaction.delete(message.key)
+            names.append(MainPushRecord(message.value)?.push.sentence ?? "one that cannot be read here")
+        }
+        guard !names.isEmpty else { return nil }
+        let more = names.count - Self.namedCount
+        let sentence =
+            names.prefix(Self.namedCount).joined(separator: "; ") + (more > 0 ? "; and \(more) more" : "")
+        try tell(.pushEnded, sentence, in: &transaction)
+        do throws(SharedCoreError) {
+            _ = try await mailbox.store.commit(transaction)
+        } catch {
+            guard mailbox.isOutdated(error) else { throw error }
+            return nil
+        }
+        try await timeline.trim()
+        return sentence
+    }
+
+    private func tell(
+        _ kind: TimelineEntry.Kind, _ reason: String, under epoch: Revision? = nil, in transaction: inout Transaction
+    ) throws(SharedCoreError) {
+        let entry = TimelineEntry(
+            kind, by: mailbox.store.session, epoch: epoch, reason: reason, at: clock.now(), bootID: clock.bootID)
+        try timeline.append(entry, to: &transaction)
+    }
+}
+
+/// A push that waits for a Main, as it stands in the group.
+///
+/// | bytes | what |
+/// |---|---|
+/// | 1 | version, 1 |
+/// | texts | call-id, type, account |
+/// | data | payload |
+/// | integer, two words | when its time is over, and in which run of the machine |
+struct MainPushRecord: Hashable, Sendable {
+    private static let version: UInt8 = 1
+
+    let push: Push
+    /// When its time is over.
+    let end: BootInstant
+    /// The run of the machine that ``end`` counts in.
+    let bootID: BootID
+
+    init(push: Push, end: BootInstant, bootID: BootID) {
+        self.push = push
+        self.end = end
+        self.bootID = bootID
+    }
+
+    /// Nil when the bytes are no push that this version reads.
+    init?(_ bytes: [UInt8]) {
+        do {
+            var reader = ByteReader(bytes)
+            guard try reader.byte() == Self.version, let callID = CallID(try reader.text()) else { return nil }
+            let type = try reader.text()
+            let account = try reader.text()
+            push = try Push(callID, type: type, account: account, payload: try reader.data())
+            end = try reader.instant()
+            bootID = BootID(high: try reader.word(), low: try reader.word())
+            try reader.finish()
+        } catch {
+            return nil
+        }
+    }
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter(reserving: 64 + push.callID.text.utf8.count + push.payload.count)
+        writer.byte(Self.version)
+        writer.text(push.callID.text)
+        writer.text(push.type)
+        writer.text(push.account)
+        writer.data(push.payload)
+        writer.instant(end)
+        writer.word(bootID.high)
+        writer.word(bootID.low)
+        return writer.bytes
+    }
+
+    /// Whether its time is over; false where that is told in another run of a machine.
+    func isOver(at now: BootInstant, in bootID: BootID) -> Bool { bootID == self.bootID && end <= now }
+}
+
+/// When the pushes that no Main has in hand are over, kept up to date by a watch. It holds names and times only.
+///
+/// A time of another run of a machine, or one that cannot be read, says nothing here. Such a push has one lifetime from when
+/// it was seen first.
+package struct UntakenPushes: Sendable {
+    private struct Place {
+        var message: (revision: Revision, end: BootInstant)?
+        var isTaken = false
+    }
+
+    private let keys: QueueKeys
+    private let lifetime: Duration
+    private let bootID: BootID
+    private var places: [ItemName: Place] = [:]
+
+    package init(of queue: MainPushQueue, lifetime: Duration, in bootID: BootID) {
+        keys = queue.mailbox.keys
+        self.lifetime = lifetime
+        self.bootID = bootID
+    }
+
+    /// Takes in what a watch of the queue delivers.
+    package mutating func apply(_ event: WatchEvent, at now: BootInstant) {
+        switch event {
+        case .snapshot(let snapshot), .lagged(let snapshot):
+            let former = places
+            places = [:]
+            for entry in snapshot.entries { set(entry.key, to: entry, beside: former, at: now) }
+        case .changes(let changes):
+            for change in changes.changes { set(change.key, to: change.new, beside: places, at: now) }
+        }
+    }
+
+    /// Those whose time is over, with the revisions at which they were seen.
+    package func overdue(at now: BootInstant) -> [ItemName: Revision] {
+        places.compactMapValues { place in
+            guard let message = place.message, !place.isTaken, message.end <= now else { return nil }
+            return message.revision
+        }
+    }
+
+    /// When the next one is over; nil when none waits.
+    package var nextEnd: BootInstant? {
+        places.values.lazy.filter { !$0.isTaken }.compactMap(\.message?.end).min()
+    }
+
+    private mutating func set(_ key: Key, to entry: Entry?, beside former: [ItemName: Place], at now: BootInstant) {
+        guard let (item, part) = keys.place(of: key) else { return }
+        var place = places[item] ?? Place()
+        switch part {
+        case .message:
+            place.message = entry.map { entry in
+                if let known = former[item]?.message, known.revision == entry.revision { return known }
+                let record = MainPushRecord(entry.value)
+                let end = record.flatMap { $0.bootID == bootID ? $0.end : nil } ?? now.advanced(by: lifetime)
+                return (entry.revision, end)
+            }
+        case .take: place.isTaken = entry != nil
+        case .mark: return
+        }
+        places[item] = place.message == nil && !place.isTaken ? nil : place
+    }
+}

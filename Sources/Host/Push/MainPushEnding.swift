@@ -1,0 +1,77 @@
+internal import Coordination
+internal import CoreAPI
+internal import Logging
+internal import Mailboxes
+internal import Platform
+internal import ProgramOutput
+
+/// Ends the pushes that no Main has taken within `inbox.lifetime` (contract P13).
+struct MainPushEnding: Sendable {
+    private let queue: MainPushQueue
+    private let lifetime: Duration
+    private let logger: Logger
+    private let clock: any TimeSource
+
+    /// How long it waits where the group cannot be used.
+    private static let trouble = Duration.seconds(5)
+
+    init(_ queue: MainPushQueue, lifetime: Duration, logger: Logger, clock: any TimeSource = SystemClock()) {
+        self.queue = queue
+        self.lifetime = lifetime
+        self.logger = logger
+        self.clock = clock
+    }
+
+    /// Works until the task is cancelled or the session is over.
+    func run() async {
+        while !Task.isCancelled {
+            do {
+                try await follow()
+                return
+            } catch let error as SharedCoreError {
+                // The host ends with its session, and says so.
+                guard error.code != .sessionEnded, error.code != .closed, error.code != .cancelled else { return }
+                logger.warning(
+                    "the pushes for Main are not seen, and those that none takes do not end: \(error.sentence)")
+                try? await Task.sleep(for: Self.trouble)
+            } catch {
+                return
+            }
+        }
+    }
+
+    private func follow() async throws {
+        let watch = try await queue.mailbox.watch()
+        defer { watch.cancel() }
+        var pushes = UntakenPushes(of: queue, lifetime: lifetime, in: clock.bootID)
+        try await withThrowingTaskGroup(of: Happening.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { .changed(try await watch.next()) }
+            var alarm: BootInstant?
+            while let happening = try await group.next() {
+                switch happening {
+                case .changed(nil): return
+                case .changed(let event?):
+                    pushes.apply(event, at: clock.now())
+                    group.addTask { .changed(try await watch.next()) }
+                case .due(let instant): if alarm == instant { alarm = nil }
+                }
+                if let sentence = try await queue.end(pushes.overdue(at: clock.now())) {
+                    logger.warning("no Main has taken in time: \(ValueText.oneLine(sentence))")
+                }
+                // One that was ended or taken is over in what the watch tells next.
+                guard let next = pushes.nextEnd, next > clock.now(), alarm.map({ next < $0 }) ?? true else { continue }
+                alarm = next
+                group.addTask {
+                    try await clock.sleep(until: next)
+                    return .due(next)
+                }
+            }
+        }
+    }
+
+    private enum Happening: Sendable {
+        case changed(WatchEvent?)
+        case due(BootInstant)
+    }
+}

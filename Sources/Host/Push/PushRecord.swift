@@ -1,0 +1,130 @@
+internal import Coordination
+internal import CoreAPI
+internal import FoundationEssentials
+
+/// A push as it waits in the group for an Executor, in JSON.
+///
+/// Type, account and payload, the latter as Base64, stand there where they are not the defaults: a record of an earlier version
+/// has none of them, and an earlier version reads the rest.
+struct PushRecord: Codable, Hashable, Sendable {
+    private enum CodingKeys: CodingKey {
+        case callID, receivedAt, bootID, failures, lastFailure, type, account, payload
+    }
+
+    let push: Push
+    /// When it came, in nanoseconds of that run of the machine.
+    let receivedAt: UInt64
+    /// The run of the machine in which it came.
+    let bootID: String
+    /// How many Executors have failed for it.
+    var failures = 0
+    /// What the last of them ended with, for people.
+    var lastFailure: String?
+
+    /// What it announces.
+    var callID: String { push.callID.text }
+
+    init(_ push: Push, at now: BootInstant, in bootID: BootID) {
+        self.push = push
+        self.receivedAt = now.nanoseconds
+        self.bootID = bootID.description
+    }
+
+    /// Nil when the bytes are no push, such as one of a later version.
+    init?(_ bytes: [UInt8]) {
+        guard let record = try? JSONDecoder().decode(PushRecord.self, from: Data(bytes)) else { return nil }
+        self = record
+    }
+
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        func text(_ key: CodingKeys) throws -> String? { try fields.decodeIfPresent(String.self, forKey: key) }
+        guard let callID = PushID.callID(try fields.decode(String.self, forKey: .callID)),
+            let push = Push(
+                callID, type: try text(.type) ?? Push.defaultType, account: try text(.account) ?? "",
+                encodedPayload: try text(.payload) ?? "")
+        else { throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "no push")) }
+        self.push = push
+        receivedAt = try fields.decode(UInt64.self, forKey: .receivedAt)
+        bootID = try fields.decode(String.self, forKey: .bootID)
+        failures = try fields.decode(Int.self, forKey: .failures)
+        lastFailure = try text(.lastFailure)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(callID, forKey: .callID)
+        try fields.encode(receivedAt, forKey: .receivedAt)
+        try fields.encode(bootID, forKey: .bootID)
+        try fields.encode(failures, forKey: .failures)
+        try fields.encodeIfPresent(lastFailure, forKey: .lastFailure)
+        if push.type != Push.defaultType { try fields.encode(push.type, forKey: .type) }
+        if !push.account.isEmpty { try fields.encode(push.account, forKey: .account) }
+        if !push.payload.isEmpty { try fields.encode(Base64.encode(push.payload), forKey: .payload) }
+    }
+
+    var bytes: [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        // Texts and numbers always have a form in JSON.
+        return (try? encoder.encode(self)).map(Array.init) ?? []
+    }
+
+    /// How long ago it came; nil when that was in an earlier run of the machine.
+    func age(at now: BootInstant, in bootID: BootID) -> Duration? {
+        bootID.description == self.bootID ? BootInstant(nanoseconds: receivedAt).duration(to: now) : nil
+    }
+}
+
+/// The rule for the call-ids that a push can have: they travel in a line and in the arguments of a program.
+enum PushID {
+    /// As long as an identifier can be that stands in a message.
+    static let maximumByteCount = 998
+
+    static let expectation = "1 to \(maximumByteCount) bytes of UTF-8 without control characters or spaces at its ends"
+
+    /// The call-id; nil when a text cannot be one.
+    static func callID(_ text: some StringProtocol) -> CallID? {
+        let scalars = text.unicodeScalars
+        guard text.utf8.count <= maximumByteCount, scalars.first != " ", scalars.last != " ",
+            !scalars.contains(where: { $0.properties.generalCategory == .control })
+        else { return nil }
+        return CallID(String(text))
+    }
+}
+
+/// Whose the pushes of each type are: `push.routes`, such as `call=main message=executor`.
+struct PushRoutes: Hashable, Sendable {
+    enum Route: String, Sendable {
+        /// A Main takes it.
+        case main
+        /// The host starts an Executor for it.
+        case executor
+    }
+
+    static let expectation = "types with “=main” or “=executor” behind each and spaces between, such as “call=main”"
+
+    private var routes: [String: Route] = [:]
+
+    /// All types are the Executors'.
+    init() {}
+
+    /// Nil for a text of another form, and for one that names a type twice.
+    init?(_ text: String) {
+        for word in text.split(whereSeparator: \.isWhitespace) {
+            let parts = word.split(separator: "=", omittingEmptySubsequences: false)
+            guard parts.count == 2, Push.isType(parts[0]), let route = Route(rawValue: String(parts[1])),
+                routes.updateValue(route, forKey: String(parts[0])) == nil
+            else { return nil }
+        }
+        guard !routes.isEmpty else { return nil }
+    }
+
+    /// Whose a type is; that of a type that is not named is the Executors'.
+    subscript(type: String) -> Route { routes[type] ?? .executor }
+}
+
+extension SettingKind where Value == PushRoutes {
+    static let pushRoutes = SettingKind(
+        name: "routes", expectation: PushRoutes.expectation, parse: { PushRoutes($0) })
+}
