@@ -68,13 +68,15 @@ package final class ExpiryTimer: Sendable {
 
 /// The waits between attempts at something that is away: 50 ms, then each twice the one before, 5 s at most.
 package struct RetryDelay: Sendable {
+    private static let longest = Duration.seconds(5)
+
     private var following = Duration.milliseconds(50)
 
     package init() {}
 
     /// The wait after one more attempt that failed.
     package mutating func next() -> Duration {
-        defer { following = min(following * 2, .seconds(5)) }
+        defer { following = min(following * 2, Self.longest) }
         return following
     }
 }
