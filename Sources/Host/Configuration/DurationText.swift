@@ -6,7 +6,7 @@ enum DurationText {
     static let expectation = "a duration such as 250ms, 1.5s, 2m or 1h (a bare number means seconds)"
 
     /// The longest duration, about a hundred years: no sum of two of them leaves 64 bits of nanoseconds.
-    private static let maximumMilliseconds = 3_153_600_000_000.0
+    static let maximumMilliseconds: UInt64 = 3_153_600_000_000
 
     static func parse(_ text: String) -> Duration? {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
@@ -22,7 +22,7 @@ enum DurationText {
             let count = Double(number)
         else { return nil }
         let milliseconds = count * millisecondsPerUnit
-        guard milliseconds <= maximumMilliseconds else { return nil }
+        guard milliseconds <= Double(maximumMilliseconds) else { return nil }
         return .nanoseconds(Int64((milliseconds * 1_000_000).rounded()))
     }
 
@@ -38,6 +38,7 @@ enum DurationText {
 
     /// The shortest way to write a duration that ``parse(_:)`` reads back as the same, to the millisecond.
     static func write(_ duration: Duration) -> String {
+        // One longer than 64 bits of nanoseconds is cut there: a duration from outside must not trap.
         let milliseconds = duration.wholeMilliseconds
         for (unit, size) in [("h", 3_600_000), ("m", 60_000), ("s", 1000)] as [(String, UInt64)]
         where milliseconds > 0 && milliseconds % size == 0 {

@@ -30,7 +30,11 @@ struct PushRecord: Codable, Hashable, Sendable {
         self.bootID = bootID.description
     }
 
-    /// Nil when the bytes are no push, such as one of a later version.
+    /// More failures than any host counts.
+    private static let maximumFailures = 1_000_000
+
+    /// Nil when the bytes are no push, such as one of a later version. Any participant can have written them: a number that
+    /// no host writes makes them none, so that no sum of it leaves 64 bits.
     init?(_ bytes: [UInt8]) {
         guard let record = try? JSONDecoder().decode(PushRecord.self, from: Data(bytes)) else { return nil }
         self = record
@@ -48,6 +52,9 @@ struct PushRecord: Codable, Hashable, Sendable {
         receivedAt = try fields.decode(UInt64.self, forKey: .receivedAt)
         bootID = try fields.decode(String.self, forKey: .bootID)
         failures = try fields.decode(Int.self, forKey: .failures)
+        guard (0...Self.maximumFailures).contains(failures) else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "no host writes this number"))
+        }
         lastFailure = try text(.lastFailure)
     }
 
