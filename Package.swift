@@ -260,8 +260,8 @@ let package = Package(
         .executableTarget(
             name: "sharedcore-test-peer",
             dependencies: [
-                "BundledHarnesses", "CoreAPI", "FileCases", "FileNotifyBackend", "InMemoryBackend", "Platform",
-                zmqBackend, .target(name: "CZMQ", condition: .when(traits: ["ZMQ"])),
+                "BundledHarnesses", "Coordination", "CoreAPI", "FileCases", "FileNotifyBackend", "InMemoryBackend",
+                "Platform", zmqBackend, .target(name: "CZMQ", condition: .when(traits: ["ZMQ"])),
             ],
             path: "Tests/Peer", swiftSettings: settings),
         .executableTarget(
@@ -342,7 +342,8 @@ let package = Package(
             "HostTests",
             of: [
                 "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend", "Lifecycle",
-                "Mailboxes", "MaildirCore", "ProgramOutput", "Platform", "Wormholes", "sharedcore", "ZMQBackend",
+                "Mailboxes", "MaildirCore", "ProgramOutput", "Platform", "Wormholes", "sharedcore",
+                "sharedcore-test-peer", "ZMQBackend",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),

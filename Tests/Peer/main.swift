@@ -15,6 +15,8 @@ if CommandLine.arguments.dropFirst().first == "busError" {
     print(page?.load(as: UInt8.self) ?? 0)
 } else if CommandLine.arguments.dropFirst().first == "hub" {
     await HubProgram.run(Array(CommandLine.arguments.dropFirst(2)))
+} else if CommandLine.arguments.dropFirst().first == "busy" {
+    await BusyExecutor.run(Array(CommandLine.arguments.dropFirst(2)))
 } else if CommandLine.arguments.dropFirst().first == "routingNames" {
     var names = RoutingNames(Array(CommandLine.arguments.dropFirst(2)))
     names?.run()

@@ -85,11 +85,13 @@ package struct Intentions: Sendable {
     // MARK: - What the application asks
 
     /// A Main means to own.
-    package mutating func start(takingOver: Bool, insisting: Bool = false) {
-        intent = takingOver ? .takeOver : .own
-        insists = insisting
+    ///
+    /// - Parameter isRunning: Whether its core runs: then there is nothing to take over, and no caller is told of what comes later.
+    package mutating func start(takingOver: Bool, insisting: Bool = false, isRunning: Bool = false) {
+        intent = takingOver && !isRunning ? .takeOver : .own
+        insists = insisting && !isRunning
         isSuperseded = false
-        hasRun = false
+        hasRun = isRunning
         failuresInRow = 0
     }
 

@@ -13,7 +13,7 @@ extension Participant {
             throw failure(error)
         }
         let before = state
-        intentions.start(takingOver: takingOver, insisting: insisting)
+        intentions.start(takingOver: takingOver, insisting: insisting, isRunning: before.isCoreRunning)
         machine.hasYielded = false
         // What is asked for anew is tried at once.
         machine.rest = nil

@@ -27,6 +27,9 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
     @Flag(help: "As main, take over from another Main that owns.")
     var takeOver = false
 
+    @Flag(help: "As main, interrupt the owner's activities, instead of waiting for them.")
+    var insist = false
+
     @Option(help: "The participant's name for people; without it, the command's.")
     var name: String?
 
@@ -38,6 +41,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
     func validate() throws {
         if command.isEmpty { throw ValidationError("The command is missing: exclusive --role main -- COMMAND.") }
         if takeOver, role != .main { throw ValidationError("--take-over is for --role main.") }
+        if insist, role != .main { throw ValidationError("--insist is for --role main.") }
     }
 
     func run() async throws {
@@ -87,9 +91,9 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
                     let environment = CoordinationEnvironment(witness: try context.resolution.witness())
                     let ownership = try ExclusiveOwnership(
                         role, of: group, options: options.coordination, environment: environment, program: program)
-                    if let ended = try await ownership.run(takingOver: takeOver, reporting: reporting) {
-                        status.set(ended)
-                    }
+                    let ended = try await ownership.run(
+                        takingOver: takeOver, insisting: insist, reporting: reporting)
+                    if let ended { status.set(ended) }
                 }
             }
         }

@@ -7,7 +7,8 @@ struct ExclusiveOwnership {
     typealias Reporting = @Sendable (OwnershipWaitReason) -> Void
 
     private let program: ExclusiveProgram
-    private let start: @Sendable (_ takingOver: Bool, Reporting?) async throws(CoordinationError) -> Void
+    private let start:
+        @Sendable (_ takingOver: Bool, _ insisting: Bool, Reporting?) async throws(CoordinationError) -> Void
     private let close: @Sendable () async -> Void
 
     init(
@@ -19,14 +20,14 @@ struct ExclusiveOwnership {
         switch role {
         case .main:
             let main = try MainParticipant(of: group, options: options, environment: environment, core: core)
-            start = { takingOver, reporting throws(CoordinationError) in
-                try await main.start(takingOver: takingOver, reporting: reporting)
+            start = { takingOver, insisting, reporting throws(CoordinationError) in
+                try await main.start(takingOver: takingOver, insisting: insisting, reporting: reporting)
             }
             close = { await main.stop() }
         case .executor:
             let executor = try ExecutorParticipant(
                 of: group, options: options, environment: environment, core: core)
-            start = { _, reporting throws(CoordinationError) in try await executor.start(reporting: reporting) }
+            start = { _, _, reporting throws(CoordinationError) in try await executor.start(reporting: reporting) }
             close = { await executor.close() }
         }
     }
@@ -34,9 +35,9 @@ struct ExclusiveOwnership {
     /// Owns, runs the command to its end, and lets go.
     ///
     /// - Returns: The command's status; nil when it was not started.
-    func run(takingOver: Bool, reporting: Reporting?) async throws -> Int32? {
+    func run(takingOver: Bool, insisting: Bool, reporting: Reporting?) async throws -> Int32? {
         do {
-            try await start(takingOver, reporting)
+            try await start(takingOver, insisting, reporting)
         } catch {
             // The command may have run all the same, and have been told to end before its start was heard of.
             await letGo()

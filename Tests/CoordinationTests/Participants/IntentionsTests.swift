@@ -55,6 +55,23 @@ struct IntentionsTests {
         #expect(!main.isSuperseded)
     }
 
+    @Test("C14, C17: a Main that is started again while its core runs gives way as any that runs")
+    func startedWhileItsCoreRuns() {
+        var main = main()
+        main.start(takingOver: false)
+        main.coreStarted(at: start)
+
+        main.start(takingOver: true, insisting: true, isRunning: true)
+
+        #expect(main.wish(holding: epoch, core: nil, at: start) == .own)
+        #expect(!main.insists)
+        #expect(main.coreFailed("it broke", of: epoch, at: start)?.length == .seconds(1))
+        main.notice(loss(to: .executor), hasYielded: false)
+        let gaveWay = main.notice(refusal)
+        #expect(gaveWay)
+        #expect(main.isSuperseded)
+    }
+
     @Test("C14: a Main takes over once, when it is told to")
     func takesOverOnce() {
         var main = main()

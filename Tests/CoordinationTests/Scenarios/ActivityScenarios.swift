@@ -61,6 +61,8 @@ struct ActivityScenarios {
                 == .activity(busy.activities.map(\.activity), of: owner, atMost: .seconds(4 * 3600 + 60))
         }
         #expect(heard.value.last?.describe().contains("busy with call “0”") == true)
+        // It says so when it is about to ask.
+        try await eventually("Main has asked") { try await world.report().entries.contains { $0.kind == .asked } }
         // With a Main at the door nothing new begins; what is open already is only named again.
         let refusal = await #expect(throws: SharedCoreError.self) {
             try await busy.context.begin(.transfer, id: "photo-17")
@@ -166,6 +168,13 @@ struct ActivityScenarios {
         let world = World()
         let busy = try await busy(in: world, with: [])
         let context = busy.context
+        let good: [(Activity.Kind, String)] = [
+            (.custom("x", bound: .seconds(1)), "a"),
+            (
+                .custom(String(repeating: "x", count: 64), bound: .seconds(3600)), String(repeating: "é", count: 64)
+            ),
+        ]
+        for (kind, id) in good { try await context.begin(kind, id: id).end() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<16 { group.addTask { _ = try await context.begin(.transfer, id: "\(number)") } }
             try await group.waitForAll()
@@ -174,7 +183,8 @@ struct ActivityScenarios {
         #expect(refusal?.code == .limitExceeded)
 
         let bad: [(Activity.Kind, String)] = [
-            (.call, ""), (.call, String(repeating: "x", count: 129)), (.custom("", bound: .seconds(1)), "a"),
+            (.call, ""), (.call, String(repeating: "x", count: 129)), (.call, String(repeating: "é", count: 65)),
+            (.custom("", bound: .seconds(1)), "a"),
             (.custom("call", bound: .seconds(1)), "a"), (.custom("work", bound: .milliseconds(999)), "a"),
             (.custom("work", bound: .seconds(3601)), "a"),
             (.custom(String(repeating: "x", count: 65), bound: .seconds(1)), "a"),

@@ -41,6 +41,53 @@ struct HandoverScenarios {
         #expect(asked.at.duration(to: killed.at) >= .milliseconds(500))
     }
 
+    @Test(
+        "C3: a Main that was stopped between the announcement of a kill and the signal looks again, and kills nothing")
+    func killLooksAgain() async throws {
+        let world = World(options: Self.brisk)
+        let executor = try await world.executor()
+        let wait = executor.wait(for: "call-1")
+        try await eventually("the Executor owns") { try await world.owner()?.state == .running }
+        executor.process.freeze()
+        let observer = try await world.observer()
+        let (hasAnnounced, isOver) = (Box(false), Box(false))
+        let process = world.processes.start()
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .main, name: "main"), process: process.identity)
+        process.attach(group)
+        // Others have removed its request meanwhile, and the owner has let go.
+        let store = InterposedStore(
+            group,
+            beforeList: { prefix in
+                guard prefix == OwnershipKey.path, hasAnnounced.value, !isOver.value else { return }
+                isOver.update { $0 = true }
+                var transaction = Transaction()
+                transaction.delete(OwnershipKey.handover)
+                transaction.delete(OwnershipKey.owner)
+                _ = try? await observer.commit(transaction)
+            },
+            afterList: { prefix, snapshot in
+                let request = snapshot.entries.first { $0.key == OwnershipKey.handover }
+                guard request.map({ HandoverRecord(bytes: $0.value).isKilling }) == true else { return }
+                hasAnnounced.update { $0 = true }
+            })
+        let main = try MainParticipant(
+            of: store, options: world.options,
+            environment: CoordinationEnvironment(clock: world.clock, processes: world.processes, seed: 7)
+        ) {
+            ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: .init())
+        }
+
+        try await main.start()
+
+        #expect(isOver.value)
+        #expect(world.processes.killed.isEmpty)
+        executor.process.thaw()
+        wait.cancel()
+        _ = try? await wait.value
+        await main.stop()
+    }
+
     @Test("C3, scenario 23: with `fence` the stopped Executor lives; its next write is refused and its core stops")
     func stoppedExecutorIsFencedWhereConfigured() async throws {
         var options = Self.brisk

@@ -71,6 +71,29 @@ struct ExclusiveCommandTests {
         }
     }
 
+    @Test("A Main waits for an Executor's activity and says so; one that insists interrupts it (contracts C17, C18)")
+    func insists() async throws {
+        let program = try HostProgram()
+        // A slow machine needs time for the core to end by itself.
+        try program.write("handover:\n  timeout: 60s\n  maximumTimeout: 60s\n", to: "sharedcore.yaml")
+        _ = try await program.run("store", "put", "group", "is there")
+        let peer = HostProgram(named: "sharedcore-test-peer", in: program.directory)
+        let owner = try await peer.running(
+            "busy", program.directory.path(of: "state/sharedcore/default"), "1", "call"
+        ) { owner in
+            try await owner.untilOutput(has: 1)
+            let patient = try await program.running("exclusive", "--role", "main", "--", "echo", "never") { main in
+                try await main.untilErrors(contain: "busy with call “1”")
+                try main.send(.interrupt)
+            }
+            #expect(patient.status == 125 && patient.output.isEmpty)
+            let main = try await program.run("exclusive", "--role", "main", "--insist", "--", "echo", "main runs")
+            #expect(main.status == 0 && main.output == "main runs\n", "\(main.errors)")
+        }
+        #expect(owner.status == 0 && owner.output == "busy\nstopped insisted")
+        #expect(try await program.run("check").status == 0)
+    }
+
     @Test("A command that ignores SIGTERM is killed at its deadline, and Main owns (contract C3)", arguments: backends)
     func deadline(backend: String) async throws {
         try await HostProgram.using(backend) { program in

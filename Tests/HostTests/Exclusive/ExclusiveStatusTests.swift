@@ -19,6 +19,7 @@ struct ExclusiveStatusTests {
             ["exclusive", "--role", "main"], ["exclusive", "--role", "both", "--", "true"],
             ["exclusive", "--", "true"],
             ["exclusive", "--role", "executor", "--take-over", "--", "true"],
+            ["exclusive", "--role", "executor", "--insist", "--", "true"],
             ["--backend", "memory", "exclusive", "--role", "main", "--", "true"],
             ["exclusive", "--role", "main", "--backend", "nfs", "--", "true"],
             ["exclusive", "--role", "main", "--config", "absent.yaml", "--", "true"],

@@ -253,7 +253,7 @@ extension CanonicalTokens {
         (
             "HandoverWait",
             [
-                "handover", "epoch", "patience", "limit", "lastActivity", "silence", "stopLimit", "enforcement",
+                "handover", "epoch", "patience", "limit", "idleSince", "silence", "stopLimit", "enforcement",
                 "afterKill",
             ],
             ["failure"]
@@ -349,7 +349,7 @@ extension CanonicalTokens {
             add(0)
             add(wait.patience)
             add(wait.limit)
-            add(wait.lastActivity)
+            add(wait.idleSince) { $0.add($1) }
             add(wait.stopLimit) { $0.add($1) }
         // Its time is over, so it is not looked at any more.
         case .confirmed: add(1)

@@ -8,7 +8,6 @@ extension OwnershipMachine {
     package mutating func ask(_ owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
         guard let handover = view.handover else { return request(owner, at: now) }
         guard handover.session == myself.session else { return wait(behind: handover, at: now) }
-        if insists, !handover.record.insists { return insist(in: handover) }
 
         var wait =
             handoverWait
@@ -28,10 +27,14 @@ extension OwnershipMachine {
         if wait.enforcement == .notYet {
             let limit = handoverLimit(of: owner)
             let activities = activities(holdingUp: owner, after: wait.patience.elapsed)
-            // Its time to hand over begins when its last activity ends.
-            if activities != nil { wait.lastActivity = wait.patience.elapsed }
+            // Only where that changes something: it gives the owner its time anew.
+            if insists, activities != nil { return insist(in: handover) }
+            // Its time to hand over begins when it is seen busy no more, not when it was last seen busy: it had no reason to stop
+            // in between.
+            let idleSince = activities == nil ? wait.idleSince ?? wait.patience.elapsed : nil
+            wait.idleSince = idleSince
             // What was granted stays granted: an owner that leaves its section early still has its core to stop.
-            wait.limit = max(wait.limit, wait.lastActivity + limit)
+            wait.limit = max(wait.limit, (idleSince ?? wait.patience.elapsed) + limit)
             if owner.record.state == .stopping, wait.stopLimit == nil {
                 wait.stopLimit = wait.patience.elapsed + rules.stopTimeout
             }
@@ -98,7 +101,7 @@ extension OwnershipMachine {
     ///
     /// No activity begins while a request stands, so each of them began before it.
     func activities(holdingUp owner: Standing<OwnerRecord>, after elapsed: Duration) -> ActivitiesRecord? {
-        guard !insists, view.handover?.record.insists != true, owner.record.state != .stopping,
+        guard view.handover?.record.insists != true, owner.record.state != .stopping,
             let activities = view.activities(of: owner.claim), elapsed < activities.bound
         else { return nil }
         return activities
@@ -251,8 +254,8 @@ package struct HandoverWait: Hashable, Sendable {
     package var patience: RunningTime
     /// How long the owner has.
     package var limit = Duration.zero
-    /// How much of the wait had passed when it was last seen busy.
-    package var lastActivity = Duration.zero
+    /// How much of the wait had passed when it was first seen without an activity; nil while it is busy.
+    package var idleSince: Duration?
     /// The challenge that a busy owner has not answered, on which the end of its ownership relies.
     package var silence: OwnershipMachine.Silence?
     /// How long it has where it says that its core stops, and answers challenges; nil where it has not said so.
