@@ -22,8 +22,9 @@ struct MainPushEnding: Sendable {
         self.clock = clock
     }
 
-    /// Works until the task is cancelled or the session is over.
+    /// Works until the task is cancelled or the session is over. A problem is said once, until there is another one.
     func run() async {
+        var told: String?
         while !Task.isCancelled {
             do {
                 try await follow()
@@ -31,8 +32,10 @@ struct MainPushEnding: Sendable {
             } catch let error as SharedCoreError {
                 // The host ends with its session, and says so.
                 guard error.code != .sessionEnded, error.code != .closed, error.code != .cancelled else { return }
-                logger.warning(
-                    "the pushes for Main are not seen, and those that none takes do not end: \(error.sentence)")
+                if told != error.sentence {
+                    logger.warning("pushes that no Main takes do not end in time: \(error.sentence)")
+                }
+                told = error.sentence
                 try? await Task.sleep(for: Self.trouble)
             } catch {
                 return

@@ -16,7 +16,7 @@ struct ChildSettingsTests {
 
     /// A value for every setting that is right and not the default. Relative paths are not what they are elsewhere.
     private static let values: [String: String] = {
-        let candidates = ["sub/x", "7s", "17", "5MiB", "/bin/x --y z"]
+        let candidates = ["sub/x", "7s", "17", "5MiB", "/bin/x --y z", "call=main"]
         var values: [String: String] = [:]
         for setting in Settings.all {
             values[setting.name] = (setting.choices + candidates).first { text in
