@@ -132,7 +132,7 @@ extension Command {
     /// Runs schedules of each mutant until one breaks a rule. Gives whether all were caught.
     func tryMutants() async -> Bool {
         var survivors = 0
-        for mutant in Mutant.all {
+        for mutant in Mutant.every {
             let limit = schedules ?? 50_000
             let report = Campaign(seeds: first..<first + limit, damagedBy: mutant, patience: 1).run()
             if let failure = report.failures.first {

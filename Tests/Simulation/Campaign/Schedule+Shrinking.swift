@@ -61,8 +61,10 @@ extension Schedule {
         switch incidents[number].kind {
         case .push(let member, let message, let deadline, true):
             add { $0.kind = .push(member: member, message: message, deadline: deadline, insists: false) }
-        case .start(let member, true):
-            add { $0.kind = .start(member: member, takingOver: false) }
+        case .start(let member, true, let insists):
+            add { $0.kind = .start(member: member, takingOver: false, insisting: insists) }
+        case .start(let member, false, true):
+            add { $0.kind = .start(member: member, takingOver: false, insisting: false) }
         case .freezeAtCommit(let member, let skipping, let duration):
             add { $0.kind = .freezeAtCommit(member: member, skipping: skipping, duration: duration / 2) }
         case .freeze(let process, let duration):

@@ -3,7 +3,7 @@ internal import Coordination
 /// The wishes, and the reasons for having none.
 enum WishKind: UInt8 {
     case nothing, own, insist, takeOver
-    case notStarted, closes, nobodyWaits, allServed, budgetUsedUp, superseded, coreFailed, refused
+    case notStarted, closes, nobodyWaits, allServed, budgetUsedUp, boundPassed, superseded, coreFailed, refused
 
     init(_ wish: Wish) {
         switch wish {
@@ -20,8 +20,8 @@ enum WishKind: UInt8 {
                 case .superseded: .superseded
                 case .refused: .refused
                 case .nothingAsked: .nothing
-                // Its cores begin no activities.
-                case .budgetUsedUp, .boundPassed: .budgetUsedUp
+                case .budgetUsedUp: .budgetUsedUp
+                case .boundPassed: .boundPassed
                 // The simulation's Mains are not cancelled and wait for their store.
                 case .coreFailed, .startCancelled, .storeRefuses: .coreFailed
                 }
@@ -33,6 +33,8 @@ enum WishKind: UInt8 {
 enum PolicyInput: UInt8 {
     /// What is waited for is not known yet; somebody waits; nobody does.
     case unknown, awaited, quiet
+    /// An activity is open, whatever is waited for.
+    case busy
 }
 
 /// What is decided about a core that runs for others.

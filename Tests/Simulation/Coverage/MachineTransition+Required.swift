@@ -48,7 +48,7 @@ extension MachineTransition {
                 .challengesAgain,
             ]
         ),
-        (.asking, [.waits, .looks, .buries]),
+        (.asking, [.waits, .looks, .buries, .asks, .examines, .challenges, .challengesAgain]),
         (.askedNobody, [.waits, .acquires, .answers]),
         (.confirmed, [.waits, .kills, .announcesKill]),
         (.killed, [.waits, .looks, .buries]),
@@ -80,13 +80,20 @@ extension MachineTransition {
     /// Which wish follows which.
     private static let wish: [(WishKind, [WishKind])] = [
         (.nothing, [.notStarted, .closes, .nobodyWaits]),
-        (.own, [.insist, .closes, .nobodyWaits, .allServed, .budgetUsedUp, .superseded, .coreFailed, .refused]),
+        (
+            .own,
+            [
+                .insist, .closes, .nobodyWaits, .allServed, .budgetUsedUp, .boundPassed, .superseded, .coreFailed,
+                .refused,
+            ]
+        ),
         (.insist, [.own, .closes, .nobodyWaits]),
         (.takeOver, [.own, .closes, .superseded, .coreFailed]),
         (.notStarted, [.own, .takeOver, .closes]),
         (.nobodyWaits, [.own, .insist, .closes]),
         (.allServed, [.own, .insist, .closes, .nobodyWaits, .budgetUsedUp]),
         (.budgetUsedUp, [.closes, .nobodyWaits]),
+        (.boundPassed, [.budgetUsedUp]),
         (.superseded, [.closes]),
         (.coreFailed, [.closes, .superseded]),
         (.refused, [.closes]),
@@ -97,6 +104,7 @@ extension MachineTransition {
         (.unknown, [.run]),
         (.awaited, [.run, .spent]),
         (.quiet, [.run, .done, .spent]),
+        (.busy, [.run]),
     ]
 
     /// What a call does with what it finds.

@@ -58,7 +58,7 @@ extension Simulation {
     /// Whoever could hear the request for all of the deadline, and whose core stops as it should, has let go.
     private func judgeNeed(toKill target: Member) {
         guard let owner = present.owner, owner.session == target.session, present.critical == nil,
-            !target.isFrozen(at: clock),
+            !mayBeBusy(owner), !target.isFrozen(at: clock),
             let core = core(of: owner.claim, in: target.number), !cores[core].isEnding,
             clock - target.runsSince > 600_000_000, target.troubleUntil + 600_000_000 < clock,
             now.nanoseconds - owner.record.since.nanoseconds > 600_000_000

@@ -88,8 +88,16 @@ extension Simulation {
     mutating func watchOver(_ handover: Standing<HandoverRecord>) {
         guard let number = member(handover.session), let owner = present.owner else { return }
         granted[handover.claim] = bound(of: present, on: owner.claim)
+        let activities = handover.record.insists ? nil : present.activities(of: owner.claim)
+        watchOver(handover, of: number, to: owner, after: activities?.bound ?? .zero)
+    }
+
+    /// - Parameter busy: How long the owner's activities may hold the request up from now on.
+    mutating func watchOver(
+        _ handover: Standing<HandoverRecord>, of number: Int, to owner: Standing<OwnerRecord>, after busy: Duration
+    ) {
         // Its core may be stopping then, and has its bound for that.
-        let limit = bound(of: present, on: owner.claim) + promised.stopTimeout + .milliseconds(2500)
+        let limit = busy + bound(of: present, on: owner.claim) + promised.stopTimeout + .milliseconds(2500)
         queue.insert(
             .judge(
                 .asked(number, handover: handover.claim.rawValue, epoch: owner.claim.rawValue, since: clock)),

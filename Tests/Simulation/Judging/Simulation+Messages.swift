@@ -89,8 +89,12 @@ extension Simulation {
     /// A core runs no longer than its process may.
     mutating func judgePolicy(of number: Int) {
         let intentions = members[number].intentions
+        let machine = members[number].machine
+        let last = machine.holding.flatMap { machine.view.activities(of: $0.epoch)?.last }
         let input: PolicyInput =
-            if intentions.demand == nil {
+            if let last, last.latestEnd > now {
+                .busy
+            } else if intentions.demand == nil {
                 .unknown
             } else {
                 intentions.demand?.openUntil(after: now) == nil ? .quiet : .awaited
@@ -98,15 +102,16 @@ extension Simulation {
         let decision: PolicyDecision
         switch WishKind(members[number].machine.wish) {
         case .allServed: decision = .done
-        case .budgetUsedUp: decision = .spent
+        case .budgetUsedUp, .boundPassed: decision = .spent
         default: decision = .run
         }
         took(.policy, input.rawValue, decision.rawValue, by: number)
         guard let core = members[number].cores.last, cores[core].runs, !cores[core].isEnding else { return }
         let bound = schedule.budget.clampedNanoseconds + 500_000_000
         let since = max(cores[core].startedAt, members[number].runsSince)
+        let idleAt = busyEnd(of: cores[core].epoch)
         check(
-            clock < since + bound || !members[number].machine.wish.wantsOwnership,
+            clock < max(since + bound, idleAt + 500_000_000) || !members[number].machine.wish.wantsOwnership,
             "C9: \(members[number].name)'s core runs beyond its budget of \(schedule.budget)")
     }
 }

@@ -11,6 +11,7 @@ extension Simulation {
             check(new.session == members[number].session, "C5: somebody wrote the state of another's core")
         }
         if let handover = after.handover, handover.claim != before.handover?.claim { watchOver(handover) }
+        judgeActivities(before, purpose, by: number)
         switch purpose {
         case .storing(_, let epoch):
             check(after.owner?.claim == epoch, "C4: the write of a superseded core took effect")
@@ -48,6 +49,10 @@ extension Simulation {
                 old.session == author.session,
                 "C5: \(author.name) ended the ownership of session \(old.session)")
             judgeRelease(of: old, by: number)
+            judgeStopTime(of: old, by: number)
+            check(
+                before.handover == nil || after.handover != nil || before.handover?.session == author.session,
+                "C3: \(author.name) releases, and removes the request of another")
         }
         if let old = before.owner, after.owner != nil {
             superseded.insert(old.claim)

@@ -2,10 +2,10 @@ internal import Coordination
 internal import CoreAPI
 
 extension Mutant {
-    /// All mutants, by whatever they are found.
+    /// All mutants. Schedules find each of them.
     package static var every: [Mutant] { all + ofActivities }
 
-    /// The mutants that schedules find, each with one line of damage.
+    /// Those of everything but activities, each with one line of damage.
     package static let all: [Mutant] = [
         Mutant("a core whose writes are not fenced") {
             $0.changeTransaction = { transaction, purpose in
@@ -74,7 +74,12 @@ extension Mutant {
             $0.changeDirective = { directive, move, _ in move == .buries ? .look : directive }
         },
         Mutant("a kill of whatever has the number of the process") { $0.killsByNumber = true },
+        Mutant("a Main that is started again and forgets that its core runs") { $0.startsAnew = true },
+        Mutant("a core that is not told why it stops") { $0.tellsNoReason = true },
+        Mutant("a core that is given up before its bound") { $0.changeRules = { $0.stopTimeout = .milliseconds(20) } },
+        Mutant("an Executor that its activity does not keep") { $0.overlooksOwnActivities = true },
         Mutant("a kill that was not announced") {
+            $0.killsWithoutLooking = true
             $0.changeDirective = { directive, move, machine in
                 guard move == .announcesKill, let owner = machine.view.owner else { return directive }
                 return .kill(owner.record.process, epoch: owner.claim)
@@ -108,7 +113,7 @@ extension Mutant {
         },
     ]
 
-    /// Those of activities, of which only the exploration has any.
+    /// Those of activities, which the exploration finds too.
     package static let ofActivities: [Mutant] = [
         Mutant("an activity that answers for its owner") {
             $0.changeDirective = { directive, move, machine in

@@ -13,7 +13,7 @@ package struct Mutant: Sendable {
     var changeDirective: (@Sendable (Directive, Move, OwnershipMachine) -> Directive?)?
     /// Damages what is committed.
     var changeTransaction: (@Sendable (inout Transaction, Simulation.Purpose) -> Void)?
-    /// Damages what a participant of a session sees of an entry; nil does not show it. Only the exploration asks.
+    /// Damages what a participant of a session sees of an entry; nil does not show it.
     var changeSeen: (@Sendable (Entry, SessionID) -> Entry?)?
     /// Damages the shell: its calls look before their watch is open.
     var looksFirst = false
@@ -23,6 +23,14 @@ package struct Mutant: Sendable {
     var acknowledgesFirst = false
     /// Its system kills whatever has a process's number.
     var killsByNumber = false
+    /// Its Mains kill without looking again.
+    var killsWithoutLooking = false
+    /// Its Mains forget that their core runs when they are started again.
+    var startsAnew = false
+    /// Its cores are not told why they stop.
+    var tellsNoReason = false
+    /// Its Executors stop their cores whatever those are busy with.
+    var overlooksOwnActivities = false
     /// Its owners learn nothing of what is waited for.
     var overlooksDemand = false
     /// Its Executors are told of a budget without end.

@@ -11,8 +11,8 @@ extension Simulation {
         /// A core of an epoch announces itself, or writes what it received.
         case announcing(Revision), storing(message: Int, epoch: Revision)
         case enteringCritical, leavingCritical
-        /// An activity of the exploration.
-        case beginning
+        /// An activity.
+        case beginning, ending
         case taking(message: Int), acknowledging(message: Int), givingBack
         case expecting(call: Int), forgetting
     }

@@ -19,6 +19,8 @@ extension Simulation {
 
     mutating func stopCore(_ epoch: Revision, of number: Int) {
         guard let core = core(of: epoch, in: number) else { return }
+        let request = members[number].machine.core?.request
+        judgeRequest(mutant?.tellsNoReason == true ? nil : request, to: core)
         cores[core].wasToldToStop = true
         end(core)
     }
@@ -27,6 +29,7 @@ extension Simulation {
     private mutating func end(_ core: Int) {
         guard !cores[core].isEnding else { return }
         cores[core].isEnding = true
+        cores[core].endsSince = now
         let number = cores[core].member
         // One that has run nothing yet ends before it begins.
         guard cores[core].runs else { return schedule(.core(core, .stopped), after: stepTime(of: number)) }
@@ -45,6 +48,8 @@ extension Simulation {
         case .enterCritical: enterCritical(core, of: number)
         case .leaveCritical:
             _ = commit(CriticalRecord.leaving(cores[core].epoch), of: number, for: .leavingCritical)
+        case .beginActivity: beginActivity(core, of: number)
+        case .endActivity(let id): endActivity(id, of: core, in: number)
         case .receive(let message): receive(message, in: core)
         case .acknowledge(let message): acknowledge(message, by: core)
         }
@@ -88,6 +93,9 @@ extension Simulation {
         for message in messages.indices where messages[message].isHeld { send(message, to: core) }
         if members[number].random.once(in: schedule.weather.criticalSections) {
             schedule(.core(core, .enterCritical), after: members[number].random.time(0..<100))
+        }
+        if goesWrong(schedule.weather.activities, for: number, .activities) {
+            schedule(.core(core, .beginActivity), after: members[number].random.time(0..<300))
         }
         proceed(number)
     }
@@ -148,5 +156,54 @@ extension Simulation {
         say("\(members[number].name)'s core enters a critical section of at most \(bound / 1000) ms")
         count(.criticalSections)
         schedule(.core(core, .leaveCritical), after: members[number].random.time(0..<1800))
+    }
+
+    // MARK: - Activities
+
+    /// Begins work of some kind. What lasts for hours or minutes at most is ended within seconds; what lasts for seconds at
+    /// most may outlast its bound.
+    private mutating func beginActivity(_ core: Int, of number: Int) {
+        guard cores[core].phase == .running, !cores[core].isEnding else { return }
+        let kinds: [Activity.Kind] = [
+            .call, .transfer, .custom("work", bound: .microseconds(members[number].random.time(200..<4000))),
+        ]
+        let kind = kinds[min(members[number].random.number(0..<8), 2)]
+        let id = cores[core].activities.count
+        let activity = Activity(kind, id: "\(id)", begun: now)
+        let transaction = ActivitiesRecord.beginning(activity, under: cores[core].epoch, beside: present.activities)
+        let verdict = commit(transaction, of: number, for: .beginning)
+        guard members[number].isAlive else { return }
+        switch verdict {
+        // A begin whose answer is lost is repeated, and gives the activity that is open.
+        case .committed, .unknown: break
+        case .refused(let failure):
+            if failure.condition.key == OwnershipKey.owner { fenced(core) }
+            return
+        case .failed: return
+        }
+        say("\(members[number].name)'s core begins \(activity.describe()), of \(kind.bound) at most")
+        cores[core].activities.append(activity)
+        wake(number)
+        schedule(.core(core, .endActivity(id)), after: members[number].random.time(0..<5000))
+        if id < 3, members[number].random.once(in: 2) {
+            schedule(.core(core, .beginActivity), after: members[number].random.time(0..<2000))
+        }
+    }
+
+    private mutating func endActivity(_ id: Int, of core: Int, in number: Int) {
+        let activity = cores[core].activities[id]
+        guard
+            let transaction = ActivitiesRecord.ending(
+                activity, under: cores[core].epoch, beside: present.activities)
+        else { return }
+        let verdict = commit(transaction, of: number, for: .ending)
+        guard members[number].isAlive else { return }
+        switch verdict {
+        case .committed, .unknown:
+            say("\(members[number].name)'s core ends \(activity.describe())")
+            wake(number)
+        case .refused: fenced(core)
+        case .failed: schedule(.core(core, .endActivity(id)), after: 100_000)
+        }
     }
 }

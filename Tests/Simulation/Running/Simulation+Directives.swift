@@ -26,7 +26,13 @@ extension Simulation {
             let isStopped = schedule.weather.showsProcesses ? holder?.isFrozen(at: clock) : nil
             members[number].machine.examined(claim, isStopped: isStopped)
         case .kill(let process, let epoch):
-            kill(process, epoch, by: number)
+            // It looks before the signal: it may have been stopped since it said that it would kill.
+            catchUp(number)
+            if mutant?.killsWithoutLooking == true || isToBeKilled(epoch, by: number) {
+                kill(process, epoch, by: number)
+            } else {
+                members[number].machine.killEnded(epoch, impossible: nil, at: now)
+            }
             catchUp(number)
         }
         proceed(number)
@@ -52,6 +58,11 @@ extension Simulation {
         }
         catchUp(number)
         return true
+    }
+
+    private func isToBeKilled(_ epoch: Revision, by number: Int) -> Bool {
+        guard let handover = present.handover, handover.session == members[number].session else { return false }
+        return present.owner?.claim == epoch && handover.record.isKilling
     }
 
     private mutating func kill(_ process: ProcessIdentity, _ epoch: Revision, by number: Int) {
@@ -87,7 +98,9 @@ extension Simulation {
     /// Takes in what stands now, for everything in a member that follows the store.
     mutating func catchUp(_ number: Int) {
         members[number].missedSince = nil
-        if present.revision > members[number].machine.view.revision { members[number].machine.view = present }
+        if present.revision > members[number].machine.view.revision {
+            members[number].machine.view = seen(by: members[number].session)
+        }
         if let position = members[number].demandPosition {
             for change in demandLog[position...] { members[number].demand?.apply(.changes(change)) }
             if position < demandLog.count {
@@ -122,6 +135,17 @@ extension Simulation {
     /// What a member makes of what is waited for.
     private func seen(_ demand: Demand) -> Demand {
         mutant?.overlooksDemand == true ? Demand(of: inbox.mailbox.keys, in: bootID) : demand
+    }
+
+    /// What a session sees of ownership.
+    private func seen(by session: SessionID) -> OwnershipView {
+        guard let change = mutant?.changeSeen else { return present }
+        let entries = OwnershipKeys.all.compactMap { key in
+            (try? state.entry(key)?.entry(for: key)).flatMap { change($0, session) }
+        }
+        var view = OwnershipView()
+        view.apply(Snapshot(revision: present.revision, entries: entries))
+        return view
     }
 
     /// Wakes a member, unless its wake-up is lost.

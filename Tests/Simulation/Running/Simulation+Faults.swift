@@ -153,5 +153,5 @@ package enum Fault: String, CaseIterable, Sendable {
     case doubledDeliveries = "doubled deliveries", stubbornCores = "stubborn cores"
     case criticalSections = "critical sections", forbiddenKills = "forbidden kills"
     case lastMoments = "answers at the last moment", reusedNumbers = "reused numbers of processes"
-    case returnedMessages = "returned messages"
+    case returnedMessages = "returned messages", activities, insistence = "Mains that insist"
 }

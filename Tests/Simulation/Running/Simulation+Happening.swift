@@ -86,7 +86,8 @@ extension Simulation {
                 return
             }
             open(number)
-        case .start(let number, let takingOver): start(number, takingOver: takingOver)
+        case .start(let number, let takingOver, let insisting):
+            start(number, takingOver: takingOver, insisting: insisting)
         case .close(let number): close(number)
         case .push(let number, let message, let deadline, let insists):
             push(number, for: message, within: deadline, insisting: insists)
@@ -109,10 +110,15 @@ extension Simulation {
         }
     }
 
-    private mutating func start(_ number: Int, takingOver: Bool) {
+    private mutating func start(_ number: Int, takingOver: Bool, insisting: Bool) {
         guard members[number].isAlive, !members[number].intentions.isClosing else { return }
-        say("\(members[number].name) is told to own" + (takingOver ? ", over another Main if need be" : ""))
-        members[number].intentions.start(takingOver: takingOver)
+        say(
+            "\(members[number].name) is told to own" + (takingOver ? ", over another Main if need be" : "")
+                + (insisting ? ", whatever the owner is busy with" : ""))
+        if insisting { count(.insistence) }
+        members[number].intentions.start(
+            takingOver: takingOver, insisting: insisting,
+            isRunning: mutant?.startsAnew != true && isCoreRunning(in: number))
         members[number].machine.hasYielded = false
         members[number].isStarting = true
         proceed(number)

@@ -21,6 +21,7 @@ extension Simulation {
                 return setAlarm(of: number, to: clock + 5_000_000)
             }
             members[number].pending = directive
+            if move == .stops { members[number].viewAtStop = machine.view }
             if move == .takesOverUnanswered { thawHolder(by: number) }
             return schedule(.carryOut(number), after: stepTime(of: number))
         }
@@ -39,7 +40,11 @@ extension Simulation {
     private mutating func decideWish(_ number: Int) {
         let machine = members[number].machine
         let hadPolicy = members[number].intentions.policy != nil
-        let wish = members[number].intentions.wish(holding: machine.holding?.epoch, core: machine.core, at: now)
+        let activities = machine.holding.flatMap { machine.view.activities(of: $0.epoch) }
+        let wish = members[number].intentions.wish(
+            holding: machine.holding?.epoch, core: machine.core,
+            activities: mutant?.overlooksOwnActivities == true ? nil : activities, at: now)
+        members[number].machine.insists = members[number].intentions.insists
         if wish != machine.wish {
             let from = WishKind(machine.wish)
             members[number].machine.wish = wish
@@ -89,7 +94,7 @@ extension Simulation {
         finishWhenIdle(number)
     }
 
-    private func isCoreRunning(in number: Int) -> Bool {
+    func isCoreRunning(in number: Int) -> Bool {
         guard let core = members[number].machine.core, core.phase == .running else { return false }
         return core.epoch == members[number].machine.holding?.epoch
     }

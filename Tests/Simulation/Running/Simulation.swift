@@ -50,6 +50,9 @@ package struct Simulation {
     var superseded: Set<Revision> = []
     /// How long the owner has had since each request for hand-over, with the bound of its critical section.
     var granted: [Revision: Duration] = [:]
+    /// When the activities of the owner changed last, and when they were over.
+    var activitiesChangedAt: UInt64 = 0
+    var idleSince: [Revision: UInt64] = [:]
     /// When a request for hand-over was over last.
     var requestOverAt: UInt64 = 0
     /// Until when what is promised without faults is not promised.

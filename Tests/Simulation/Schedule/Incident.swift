@@ -3,8 +3,8 @@ package struct Incident: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// A member opens the group.
         case open(member: Int)
-        /// A Main is told to own.
-        case start(member: Int, takingOver: Bool)
+        /// A Main is told to own. One that insists waits for no activity.
+        case start(member: Int, takingOver: Bool, insisting: Bool)
         /// A member is closed.
         case close(member: Int)
         /// A push wakes a member for a message, with the time that it has in microseconds.
@@ -37,7 +37,7 @@ package struct Incident: Hashable, Sendable {
     /// The member that it is about.
     package var member: Int? {
         switch kind {
-        case .open(let member), .start(let member, _), .close(let member), .push(let member, _, _, _),
+        case .open(let member), .start(let member, _, _), .close(let member), .push(let member, _, _, _),
             .failCore(let member), .killAtCommit(let member, _, _), .freezeAtCommit(let member, _, _),
             .trouble(let member, _):
             member

@@ -72,7 +72,15 @@ extension Schedule {
                 incidents.append(
                     Incident(at: time, kind: .freezeAtCommit(member: member, skipping: 0, duration: duration)))
             }
-            incidents.append(Incident(at: time, kind: .start(member: member, takingOver: takesOver)))
+            let insists = weather.activities > 0 && random.once(in: 4)
+            incidents.append(
+                Incident(at: time, kind: .start(member: member, takingOver: takesOver, insisting: insists)))
+            if weather.activities > 0, !insists, random.once(in: 4) {
+                // It waits for a while, and then no longer.
+                let later = time + random.time(50..<3000)
+                incidents.append(
+                    Incident(at: later, kind: .start(member: member, takingOver: takesOver, insisting: true)))
+            }
             if random.once(in: 5) {
                 incidents.append(Incident(at: open + random.number(0..<span), kind: .close(member: member)))
             }
@@ -125,7 +133,8 @@ extension Weather {
         }
         if random.once(in: 3) { lostWakeUps = 0 }
         // What can only happen now and then happens whenever it can.
-        for rate in [\Weather.lastMoments, \.reusedNumbers, \.forbiddenKills] where self[keyPath: rate] > 0 {
+        for rate in [\Weather.lastMoments, \.reusedNumbers, \.forbiddenKills, \.activities]
+        where self[keyPath: rate] > 0 {
             self[keyPath: rate] = random.number(1..<4)
         }
         showsProcesses = !random.once(in: 2)

@@ -57,6 +57,8 @@ package struct Weather: Hashable, Sendable {
     package var failingCores = 0
     /// Cores that enter critical sections.
     package var criticalSections = 0
+    /// Cores that begin activities.
+    package var activities = 0
     /// Kills that the system forbids.
     package var forbiddenKills = 0
     /// Frozen holders that run again at the very moment at which they are to be superseded.
@@ -79,6 +81,6 @@ package struct Weather: Hashable, Sendable {
         ("stubborn cores", \.stubbornCores), ("failing cores", \.failingCores),
         ("critical sections", \.criticalSections), ("forbidden kills", \.forbiddenKills),
         ("last moments", \.lastMoments), ("reused numbers", \.reusedNumbers),
-        ("returned messages", \.returnedMessages),
+        ("returned messages", \.returnedMessages), ("activities", \.activities),
     ]
 }

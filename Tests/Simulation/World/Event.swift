@@ -29,6 +29,8 @@ enum Event {
 
     enum CoreEvent {
         case announce, started, failed, stopped, enterCritical, leaveCritical
+        /// The core begins an activity, or ends the one of this id.
+        case beginActivity, endActivity(Int)
         /// A message comes from the server.
         case receive(Int)
         /// The core tells the server that it has it.

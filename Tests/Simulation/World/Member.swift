@@ -39,6 +39,8 @@ struct Member {
 
     /// The directive that is on its way.
     var pending: Directive?
+    /// What it knew when it decided to stop its core.
+    var viewAtStop = OwnershipView()
     /// How many directives it has carried out since when.
     var directives = (count: 0, since: UInt64(0))
     /// When its alarm rings; the alarms that were set to other times are not heard.
@@ -87,5 +89,9 @@ struct SimulatedCore {
     /// Whether it has begun, in the eyes of a witness.
     var runs = false
     var startedAt: UInt64 = 0
+    /// Since when it has been coming to its end.
+    var endsSince: BootInstant?
     var problem: String?
+    /// The activities that it has begun, by id.
+    var activities: [Activity] = []
 }

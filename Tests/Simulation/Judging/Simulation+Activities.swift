@@ -1,0 +1,125 @@
+internal import Coordination
+internal import CoreAPI
+
+/// What an all-seeing observer holds against the rules of work in progress, and of what a core is told when it stops.
+extension Simulation {
+    /// How long a participant may take to hear of what it looks for every 250 ms.
+    private static let hearing: UInt64 = 350_000_000
+    /// For how long one has to have run to have answered a challenge.
+    private static let answering: UInt64 = 1_200_000_000
+
+    /// Judges one commit by what it did to activities, and to a request that waits for them.
+    mutating func judgeActivities(_ before: OwnershipView, _ purpose: Purpose, by number: Int) {
+        let after = present
+        if let activities = after.activities, activities.record.epoch != after.owner?.claim {
+            broke("C17: activities of epoch \(activities.record.epoch) stand, which is over")
+        }
+        switch purpose {
+        case .beginning:
+            activitiesChangedAt = clock
+            check(before.handover == nil, "C17: an activity began after the request for hand-over")
+        case .ending:
+            activitiesChangedAt = clock
+            noteEnd(before)
+        case .transition(let stories):
+            let isEnforced = stories.contains { $0.kind == .killed || $0.kind == .tookOver }
+            if isEnforced { judgeNeed(toEndBusy: before, by: number, stories) }
+            guard let handover = after.handover, handover.record.insists, let owner = after.owner,
+                before.handover?.claim == handover.claim, before.handover?.record.insists == false
+            else { return }
+            // From here on it waits as for an owner that is not busy.
+            watchOver(handover, of: number, to: owner, after: .zero)
+        default: break
+        }
+    }
+
+    /// An owner is not busy any more: a request that stands has its deadline from here.
+    private mutating func noteEnd(_ before: OwnershipView) {
+        guard let owner = present.owner, isBusy(owner, in: before), !isBusy(owner, in: present) else { return }
+        idleSince[owner.claim] = clock
+        guard let handover = present.handover, let asker = member(handover.session) else { return }
+        watchOver(handover, of: asker, to: owner, after: .zero)
+    }
+
+    /// The end of an owner that is busy and answers is enforced by no request that waits for it.
+    private mutating func judgeNeed(toEndBusy before: OwnershipView, by number: Int, _ stories: [Story]) {
+        guard let owner = before.owner, let activities = before.activities(of: owner.claim),
+            let handover = before.handover, !handover.record.insists, !handover.record.isKilling,
+            owner.record.state != .stopping, let holder = member(owner.session),
+            stories.last?.previous?.end != .unanswered,
+            // The bounds count in the Main's own running time, of which there is no more than of the clock's.
+            handover.record.askedAt.duration(to: now) < activities.bound
+        else { return }
+        let target = members[holder]
+        guard target.isAlive, !target.isFrozen(at: clock), !mayHaveMissed(target),
+            clock - target.runsSince > Self.answering, target.troubleUntil + Self.answering < clock
+        else { return }
+        broke("C17: \(members[number].name) ends the ownership of \(target.name), which is busy and answers")
+    }
+
+    /// Whether an owner was right not to stop for a request lately.
+    func mayBeBusy(_ owner: Standing<OwnerRecord>) -> Bool {
+        guard present.handover?.record.insists != true else { return false }
+        return busyEnd(of: owner.claim) + 600_000_000 > clock
+    }
+
+    private func isBusy(_ owner: Standing<OwnerRecord>, in view: OwnershipView) -> Bool {
+        view.activities(of: owner.claim)?.last.map { $0.latestEnd > now } ?? false
+    }
+
+    /// When the last activity of an ownership ended, or its bound had passed; now, while one is open.
+    func busyEnd(of epoch: Revision) -> UInt64 {
+        let ended = idleSince[epoch] ?? 0
+        guard let last = present.activities(of: epoch)?.last else { return ended }
+        return max(ended, clock - min(clock, last.latestEnd.duration(to: now).clampedNanoseconds))
+    }
+
+    // MARK: - What a core is told
+
+    /// A core is told the true reason why it stops, and that is no hand-over while it is busy.
+    mutating func judgeRequest(_ request: StopRequest?, to core: Int) {
+        let member = members[cores[core].member]
+        let view = member.viewAtStop
+        guard let request else { return broke("C18: \(member.name)'s core is not told why it stops") }
+        let isTrue =
+            switch request.reason {
+            case .handover: view.handover?.record.insists == false && view.handover?.record.name == request.requester
+            case .insisted: view.handover?.record.insists == true && view.handover?.record.name == request.requester
+            case .bound: request.activity.map { $0.latestEnd <= now } ?? false
+            case .superseded: view.owner?.claim != cores[core].epoch
+            case .served, .budget: !member.isMain
+            case .closing: member.intentions.isClosing || member.isMain
+            default: false
+            }
+        check(isTrue, "C18: \(member.name)'s core is told “\(request.reason)”, which is not why it stops")
+        guard cores[core].runs, let last = present.activities(of: cores[core].epoch)?.last, last.latestEnd > now else {
+            return
+        }
+        switch request.reason {
+        case .handover,
+            .bound where view.handover != nil:
+            // What is open now was open when the request was made.
+            guard present.handover?.claim == view.handover?.claim, present.handover?.record.insists != true else {
+                return
+            }
+        case .served, .budget, .bound:
+            guard activitiesChangedAt + Self.hearing < clock, member.runsSince + Self.hearing < clock,
+                member.missedSince == nil
+            else { return }
+        default: return
+        }
+        broke("C17: \(member.name)'s core is busy, and told to stop: \(request.reason)")
+    }
+
+    /// An ownership is released when its core has stopped, or has had its time for that.
+    mutating func judgeStopTime(of owner: Standing<OwnerRecord>, by number: Int) {
+        // The bound also counts while the process is stopped or the machine sleeps.
+        guard let core = core(of: owner.claim, in: number), cores[core].runs, let since = cores[core].endsSince,
+            clock - members[number].runsSince > promised.stopTimeout.clampedNanoseconds
+        else { return }
+        // Its bound counts from the decision, of which it is told a step later.
+        check(
+            since.duration(to: now) + .milliseconds(100) >= promised.stopTimeout,
+            "C18: \(members[number].name) released while its core was stopping within its bound")
+    }
+}
