@@ -35,7 +35,7 @@ extension SharedStore {
         core: @escaping @Sendable () -> any Core,
         _ body: @escaping @Sendable (MainParticipant) async throws -> Value
     ) async throws -> Value {
-        try await closing { () async throws in
+        try await SurelyClosedStore(inner: self).closing { () async throws in
             let main = try MainParticipant(of: self, options: options, environment: environment, core: core)
             do {
                 try await main.start(takingOver: takingOver, insisting: insisting, reporting: reporting)
@@ -77,7 +77,7 @@ extension SharedStore {
         environment: CoordinationEnvironment = CoordinationEnvironment(), core: @escaping @Sendable () -> any Core,
         _ body: (ExecutorParticipant) async throws -> Value
     ) async throws -> Value {
-        try await closing { () async throws in
+        try await SurelyClosedStore(inner: self).closing { () async throws in
             let executor = try ExecutorParticipant(of: self, options: options, environment: environment, core: core)
             do {
                 let value = try await body(executor)
@@ -89,23 +89,15 @@ extension SharedStore {
             }
         }
     }
+}
 
-    /// Closes this handle after `body`, however that ends.
-    private func closing<Value>(_ body: () async throws -> Value) async throws -> Value {
-        do {
-            let value = try await body()
-            await closeAnyway()
-            return value
-        } catch {
-            await closeAnyway()
-            throw error
-        }
-    }
+/// A handle that is closed also when the task is cancelled: what a cancelled task asks of a network may not be done.
+private struct SurelyClosedStore: ForwardingStore {
+    let inner: any SharedStore
 
-    /// Closes this handle, also when the task is cancelled: what a cancelled task asks of a network may not be done.
-    private func closeAnyway() async {
-        guard Task.isCancelled else { return await close() }
-        await Task { await close() }.value
+    func close() async {
+        guard Task.isCancelled else { return await inner.close() }
+        await Task { await inner.close() }.value
     }
 }
 

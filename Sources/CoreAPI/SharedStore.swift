@@ -130,6 +130,18 @@ extension SharedStore {
         }
     }
 
+    /// Runs a body and closes the handle, also when the body throws.
+    package func closing<Value>(after body: () async throws -> Value) async throws -> Value {
+        do {
+            let value = try await body()
+            await close()
+            return value
+        } catch {
+            await close()
+            throw error
+        }
+    }
+
     /// Begins to deliver what a prefix selects: a snapshot first, then every change.
     public func watch(
         _ prefix: KeyPrefix = .all, from start: WatchStart = .snapshot

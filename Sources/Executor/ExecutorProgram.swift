@@ -71,7 +71,7 @@ enum ExecutorProgram {
         let group = try await FileGroup.open(
             directory: arguments.directory, as: SessionDescription(role: .executor, name: arguments.name),
             options: FileGroupOptions(durability: arguments.durability))
-        do {
+        return try await group.closing {
             let thread = SerialThread(name: "output")
             let report = try await ExecutorRun.run(arguments.request, in: group) { report in
                 var line = report.json.line
@@ -86,11 +86,7 @@ enum ExecutorProgram {
                 }
                 if let reason = report.reason { StandardError.write("sharedcore-executor: \(reason)") }
             }
-            await group.close()
             return report.status
-        } catch {
-            await group.close()
-            throw error
         }
     }
 }

@@ -50,8 +50,8 @@ package final class Replica: Sendable {
         }
     }
 
-    /// Changes the state and wakes nobody: for a caller that holds a lock of its own, and calls ``wake()`` after it,
-    /// whatever becomes of what it does.
+    /// Changes the state and wakes nobody: for a caller that holds a lock of its own, and calls ``wake()`` after it
+    /// on every path, including errors.
     package func change<Result, Failure: Error>(
         _ body: (inout StoreState) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

@@ -1,4 +1,4 @@
-/// Measures figures: in each round the figure, then its limit and each peer, so that whatever else the machine does falls
+/// Measures figures: in each round the figure, then its limit and each peer, so that other work of the machine falls
 /// on all of them.
 struct FigureRun: Sendable {
     let figures: [Figure]

@@ -17,16 +17,10 @@ struct MailCollector {
 
     /// What is no file and was reported as such, so that it is reported once.
     private var reportedOthers: Set<FileName> = []
-    /// The messages that met a trouble, in the order in which they were tried last. They come last in the next round,
-    /// so that they hold up no other.
-    private var troubled: [FileName] = []
-    /// The troubles that messages have, so that one that many have, such as a full disk, is reported once.
-    private var knownTroubles: [FileName: String] = [:]
+    private var troubled = MailTroubles()
     /// What has ended the processes of cores before.
     private var attempts: MailAttempts
     private var knowsAttempts = false
-    /// The trouble with the folder that was reported last; nil since it could be read.
-    private var reportedFolderTrouble: String?
     /// The call-ids of messages that wait in their files, by file: no participant waits for them, and this core takes none of
     /// those, or the group has much content.
     private var held: [FileName: ItemName] = [:]
@@ -52,8 +46,6 @@ struct MailCollector {
     private static let markByteCount = 16
     /// How many troubles end a round: where nothing can be stored, trying the rest as well would only cost time.
     private static let troublesPerRound = 32
-    /// How many messages' troubles are known at a time. More are not reported.
-    private static let knownTroubleCount = 100
     /// How many files without an identifier are reported in one round. More are counted: each report is an entry of the
     /// group, and costs as much as a message.
     private static let reportsPerRound = 10
@@ -148,7 +140,7 @@ struct MailCollector {
         } catch {
             return await trouble("The Maildir cannot be read: \(error)")
         }
-        reportedFolderTrouble = nil
+        troubled.folderWasRead()
         await report(look.arrivals.others, in: look.maildir)
         if !knowsAttempts {
             do throws(SharedCoreError) {
@@ -223,18 +215,8 @@ struct MailCollector {
 
     /// The messages in the order in which to try them: what has cost a process its life holds up no other.
     private mutating func harmlessFirst(_ names: [FileName]) -> [FileName] {
-        let names = untroubledFirst(names)
+        let names = troubled.last(names)
         return names.filter { attempts.count(of: $0) == 0 } + names.filter { attempts.count(of: $0) > 0 }
-    }
-
-    /// The messages, those with troubles last. What has gone meanwhile is forgotten.
-    private mutating func untroubledFirst(_ names: [FileName]) -> [FileName] {
-        guard !troubled.isEmpty else { return names }
-        let standing = Set(names)
-        for name in troubled where !standing.contains(name) { knownTroubles[name] = nil }
-        troubled.removeAll { !standing.contains($0) }
-        let known = Set(troubled)
-        return names.filter { !known.contains($0) } + troubled
     }
 
     private mutating func collect(_ name: FileName, in maildir: Maildir) async throws -> Outcome {
@@ -412,8 +394,7 @@ struct MailCollector {
     ) async -> Outcome {
         do throws(SystemCallError) {
             try await thread.run(body)
-            troubled.removeAll { $0 == name }
-            knownTroubles[name] = nil
+            troubled.forget(name)
             return .settled
         } catch {
             return await trouble("A message cannot be moved now: \(error)", with: name)
@@ -425,31 +406,13 @@ struct MailCollector {
         switch error.code {
         case .guardFailed, .sessionEnded, .closed, .cancelled, .unsupported, .incompatible, .corrupt: throw error
         default:
-            let problem = "A message cannot be stored now: \(error)"
-            guard let name else { return await trouble(problem) }
-            return await trouble(problem, with: name)
+            return await trouble("A message cannot be stored now: \(error)", with: name)
         }
     }
 
-    /// Takes note of a failure with the folder that may pass. The same one is reported once, until the folder can be
-    /// read.
-    private mutating func trouble(_ problem: String) async -> Outcome {
-        if reportedFolderTrouble != problem {
-            reportedFolderTrouble = problem
-            await context.report(problem + ". It stays where it is and is tried again.")
-        }
-        return .trouble
-    }
-
-    /// Takes note of a failure with a message that may pass. The same one is reported once, however many messages have
-    /// it.
-    private mutating func trouble(_ problem: String, with name: FileName) async -> Outcome {
-        troubled.removeAll { $0 == name }
-        troubled.append(name)
-        guard knownTroubles[name] != nil || knownTroubles.count < Self.knownTroubleCount else { return .trouble }
-        let isKnown = knownTroubles.values.contains(problem)
-        knownTroubles[name] = problem
-        if !isKnown {
+    /// Notes a failure that may pass, with a message or with the folder.
+    private mutating func trouble(_ problem: String, with name: FileName? = nil) async -> Outcome {
+        if troubled.note(problem, with: name) {
             await context.report(problem + ". It stays where it is and is tried again.")
         }
         return .trouble

@@ -29,14 +29,8 @@ struct BackupCommand: HostCommand {
         } catch {
             throw try CommandFailure.opening(error, with: context.resolution)
         }
-        do {
-            let summary = try await group.backUp(to: path)
-            await group.close()
-            try await context.emit(summary, "written to", at: path)
-        } catch {
-            await group.close()
-            throw error
-        }
+        let summary = try await group.closing { try await group.backUp(to: path) }
+        try await context.emit(summary, "written to", at: path)
     }
 }
 

@@ -57,13 +57,7 @@ struct CommandContext: Sendable {
     /// written (contract L4). It makes no group and starts no hub.
     func withReader(for command: String, _ body: (any SharedGroup) async throws -> Void) async throws {
         let group = try await openToRead(for: command)
-        do {
-            try await body(group)
-        } catch {
-            await group.close()
-            throw error
-        }
-        await group.close()
+        try await group.closing { try await body(group) }
     }
 
     private func openToRead(for command: String) async throws(CommandFailure) -> any SharedGroup {
@@ -142,12 +136,6 @@ struct CommandContext: Sendable {
     ) async throws {
         let group = try await openGroup(
             as: description ?? SessionDescription(role: .tool, name: "sharedcore \(command)"), for: command)
-        do {
-            try await body(group)
-        } catch {
-            await group.close()
-            throw error
-        }
-        await group.close()
+        try await group.closing { try await body(group) }
     }
 }

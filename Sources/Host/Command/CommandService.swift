@@ -33,7 +33,7 @@ final class CommandService: Service {
 
     private static func outcome(of error: any Error, wasInterrupted: Bool) -> Result<Void, CommandFailure> {
         switch error {
-        // Whatever an interrupted command stumbles over, such as children that end with it, comes of the interruption.
+        // An error of an interrupted command, such as that its children end with it, comes of the interruption.
         case let failure as CommandFailure where wasInterrupted && failure.status == .no: .failure(failure)
         // What was done is not undone by it, so a script that would do it again must not take it for “not done”.
         case let error as OutputFailed:

@@ -73,7 +73,7 @@ struct PushMaildir: Sendable {
         return try await isFull() ? (min(count, 1), true) : (count, false)
     }
 
-    /// Works until it is to stop. Whatever fails is said once, until it works again, and tried again.
+    /// Works until it is to stop. A failure is said once, until the step works again, and the step is tried again.
     func run() async {
         var told: String?
         var arrivals: MailArrivals?

@@ -15,7 +15,7 @@ enum PushSocket {
     /// The longest line. Each byte of a call-id may be escaped in JSON.
     private static let lineByteCount = 16 << 10
 
-    /// Begins to listen. The caller must be the group's host: whatever listened there before did so for another one.
+    /// Begins to listen. The caller must be the group's host: a listener that was there before belonged to another one.
     static func start(at path: String, _ queue: PushQueue) throws(SystemCallError) -> RequestServer {
         try RequestServer.start("push-socket", at: StreamListener(path: path), rules: rules) { line in
             await answer(String(validating: line, as: UTF8.self), queue)

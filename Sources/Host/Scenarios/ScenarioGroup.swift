@@ -35,14 +35,9 @@ struct ScenarioGroup: Sendable {
         func withProcesses(_ context: CommandContext) async throws -> Value {
             let handle = try await context.openGroup(
                 as: SessionDescription(role: .tool, name: "sharedcore \(name)"), for: name)
-            do {
+            return try await handle.closing {
                 let driver = ProcessDriver(group: handle, programs: try ScenarioPrograms(context.resolution))
-                let value = try await body(ScenarioGroup(driver: driver, server: server, backend: backend))
-                await handle.close()
-                return value
-            } catch {
-                await handle.close()
-                throw error
+                return try await body(ScenarioGroup(driver: driver, server: server, backend: backend))
             }
         }
         #if ZMQ

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// An Executor that this host has started: its process, what it prints, and its budget.
 ///
-/// One thread of its own does all of it: the kernel ends an Executor with the thread that started it, and whatever else an
+/// One thread of its own does all of it: the kernel ends an Executor with the thread that started it, and what else an
 /// Executor can do, it holds up nobody but its own thread.
 final class ExecutorProcess: Sendable {
     /// How often its memory is looked at, and how long until a signal that could not be sent is tried again.

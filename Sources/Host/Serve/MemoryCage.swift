@@ -116,7 +116,7 @@ final class MemoryCage: Sendable {
         private static let attempts = 200
         private static let pause: UInt32 = 10_000
 
-        /// Ends whatever is left in it, and removes it. Blocks for the moment that the ends take.
+        /// Ends what is left in it, and removes it. Blocks for the moment that the ends take.
         func remove() {
             _ = MemoryCage.write("1", to: path + "/cgroup.kill")
             for _ in 0..<Self.attempts {

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Answers short requests through a socket, on a thread of its own that never waits for a peer.
 ///
-/// Whatever a peer does, it costs no more than its place: requests are bounded, each has a time within which it must be
+/// A peer costs no more than its place: requests are bounded, each has a time within which it must be
 /// complete, a peer that does not read its answers is let go, and so is one of another user. Where each peer has one request,
 /// one more than there may be takes the place of the one that has been silent the longest: a crowd that asks for nothing
 /// keeps no other out.

@@ -16,7 +16,7 @@ struct ServeCommand: HostCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(in context: CommandContext) async throws {
-        // Whatever is wrong with the configuration is said before anything begins.
+        // An error of the configuration is said before anything begins.
         let settings = try ExecutorSettings(context.resolution)
         _ = try context.resolution.overview()
         // Before anything else is started, such as a hub: whoever is not alone in a cgroup cannot have it for itself.

@@ -1,32 +1,5 @@
 package import CoreAPI
 
-extension FileStatus {
-    /// An objection to a file that only certain users may have written, or read.
-    package enum Objection: Hashable, Sendable {
-        /// It is a FIFO, a device, a directory or a socket.
-        case notRegular
-        /// It belongs to a user that is none of them.
-        case foreign(owner: UInt32)
-        /// Its mode gives others what they may not have.
-        case open(permissions: UInt32)
-    }
-
-    /// Returns what speaks against the file; nil when nothing does.
-    ///
-    /// - Parameters:
-    ///   - owners: The users that it may belong to.
-    ///   - bits: The permissions that its mode may not have. Where all may read, the group may write if it is the user's own,
-    ///     as where a umask of 002 leaves it so; root's may not, which containers give to other users.
-    package func objection(owners: [UInt32], forbidding bits: UInt32) -> Objection? {
-        guard isRegularFile else { return .notRegular }
-        guard owners.contains(owner) else { return .foreign(owner: owner) }
-        // Where each user has a group of their own, by the same number, its members are that user and whom root adds.
-        let isSecret = bits & 0o040 != 0
-        let others = group == owner && owner != 0 && !isSecret ? bits & ~0o020 : bits
-        return permissions & others == 0 ? nil : .open(permissions: permissions)
-    }
-}
-
 /// Reads files of keys, which belong to this user alone.
 package enum GuardedFile {
     private static let maximumByteCount = 1 << 20

@@ -45,14 +45,4 @@ extension OpenFile {
         trace { .linked(name: name, file: $0) }
         return true
     }
-
-    /// Gives the space of a range back to the file system: it reads as zeros from then on, and the size stays. A file system
-    /// that cannot do that keeps the space until the last process closes the file.
-    package func punch(_ range: Range<Int>) throws(SystemCallError) {
-        guard !range.isEmpty else { return }
-        try SystemCall.negated("fallocate(PUNCH_HOLE)", at: path) {
-            clinux_punch(descriptor, Int64(range.lowerBound), Int64(range.count))
-        }
-        trace { .wrote(file: $0, offset: range.lowerBound, bytes: [UInt8](repeating: 0, count: range.count)) }
-    }
 }

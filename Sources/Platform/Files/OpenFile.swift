@@ -88,7 +88,7 @@ package final class OpenFile: Sendable {
         }
     }
 
-    /// Opens a file by its name in a directory. Only a regular file is opened: whatever else has the name is refused with an
+    /// Opens a file by its name in a directory. Only a regular file is opened: anything else with the name is refused with an
     /// error that names its ``SystemCallError/found`` kind.
     package convenience init(
         _ name: String, in directory: Directory, _ access: Access
@@ -101,7 +101,7 @@ package final class OpenFile: Sendable {
     }
 
     /// Opens a file by its path. A symbolic link in the place of its last part is refused; where the file may be made, so is
-    /// whatever is no regular file.
+    /// anything but a regular file.
     package convenience init(path: String, _ access: Access) throws(SystemCallError) {
         let flags = access.flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         switch access {

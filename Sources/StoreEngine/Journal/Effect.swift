@@ -102,3 +102,14 @@ extension Effect {
         return byteCount
     }
 }
+
+extension Effect {
+    /// The effect as replicas elsewhere may see it: without what only the order's own backend needs of a session.
+    package var forReplicas: Effect {
+        guard case .sessionOpened(let opening) = body, !opening.backendData.isEmpty else { return self }
+        return Effect(
+            revision: revision, time: time,
+            body: .sessionOpened(
+                SessionOpening(process: opening.process, role: opening.role, name: opening.name, backendData: [])))
+    }
+}

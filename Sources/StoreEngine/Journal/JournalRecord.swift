@@ -12,18 +12,10 @@ public enum JournalRecord: Sendable {
     ///   - external: Where the payload lies, when large values are to stay there.
     /// - Throws: ``SharedCoreError/Code/corrupt``.
     public init(_ payload: ArraySlice<UInt8>, external: ExternalValues? = nil) throws(SharedCoreError) {
-        var reader = RecordReader(payload, external: external)
-        do throws(ByteCodingError) {
+        self = try RecordReader.read(payload, external: external, as: "journal record") {
+            reader throws(ByteCodingError) in
             let tag = try reader.bytes.byte()
-            if tag == RecordTag.effect {
-                self = .effect(try reader.effect())
-            } else {
-                self = .snapshot(try reader.snapshotPart(tag))
-            }
-            try reader.bytes.finish()
-        } catch {
-            throw SharedCoreError(
-                .corrupt, "A record of the journal cannot be read: its bytes are \(error).", at: "journal record")
+            return tag == RecordTag.effect ? .effect(try reader.effect()) : .snapshot(try reader.snapshotPart(tag))
         }
     }
 }

@@ -12,6 +12,23 @@ struct RecordReader {
         self.external = external
     }
 
+    /// Reads all of a payload.
+    ///
+    /// - Throws: ``SharedCoreError/Code/corrupt``.
+    static func read<Value>(
+        _ payload: ArraySlice<UInt8>, external: ExternalValues? = nil, as what: String = "message",
+        _ body: (inout RecordReader) throws(ByteCodingError) -> Value
+    ) throws(SharedCoreError) -> Value {
+        var reader = RecordReader(payload, external: external)
+        do throws(ByteCodingError) {
+            let value = try body(&reader)
+            try reader.bytes.finish()
+            return value
+        } catch {
+            throw SharedCoreError(.corrupt, "A \(what) cannot be read: its bytes are \(error).", at: what)
+        }
+    }
+
     mutating func effect() throws(ByteCodingError) -> Effect {
         let revision = try place()
         let time = BootInstant(nanoseconds: try bytes.integer())

@@ -33,29 +33,3 @@ extension RequestOutcome {
         self = try RecordReader.read(payload) { reader throws(ByteCodingError) in try reader.outcome() }
     }
 }
-
-extension Effect {
-    /// The effect as replicas elsewhere may see it: without what only the order's own backend needs of a session.
-    package var forReplicas: Effect {
-        guard case .sessionOpened(let opening) = body, !opening.backendData.isEmpty else { return self }
-        return Effect(
-            revision: revision, time: time,
-            body: .sessionOpened(
-                SessionOpening(process: opening.process, role: opening.role, name: opening.name, backendData: [])))
-    }
-}
-
-extension RecordReader {
-    fileprivate static func read<Value>(
-        _ payload: ArraySlice<UInt8>, _ body: (inout RecordReader) throws(ByteCodingError) -> Value
-    ) throws(SharedCoreError) -> Value {
-        var reader = RecordReader(payload, external: nil)
-        do throws(ByteCodingError) {
-            let value = try body(&reader)
-            try reader.bytes.finish()
-            return value
-        } catch {
-            throw SharedCoreError(.corrupt, "A message cannot be read: its bytes are \(error).", at: "message")
-        }
-    }
-}

@@ -219,7 +219,7 @@ final class JournalFollower: @unchecked Sendable {
         listen(in: position.journal)
     }
 
-    /// Before the tail of the new journal is looked at, so that whatever is published later rings.
+    /// Before the tail of the new journal is looked at, so that what is published later rings.
     private func listen(in journal: Journal) {
         journal.listen(to: listening.withLock { $0 })
     }

@@ -146,7 +146,7 @@ struct GroupStart {
     ///
     /// - Parameter number: The floor before its journal was looked for. When it is higher after the journals were
     ///   listed, others of the new run have gone on from there, and the list may hold what they made: then nothing is
-    ///   done here. Otherwise whatever they make has a number that this one would need as well.
+    ///   done here. Otherwise what they make has a number that this one would need as well.
     private func restart(after floor: Journal, atFloor number: UInt64) throws(SharedCoreError) {
         let highest = try directory.generations().last ?? floor.generation
         guard directory.page.floor == number else { return }
@@ -323,7 +323,7 @@ struct GroupStart {
                 incarnation: incarnation, bootID: bootID, hasSnapshot: true, predecessorTail: nil, inherited: [],
                 isDurable: true)
         else { return false }
-        // Whatever the durability: if this one could be lost, the next run of the machine would give out the same
+        // With any durability: if this one could be lost, the next run of the machine would give out the same
         // revisions once more.
         try builder.settle()
         return true

@@ -181,7 +181,7 @@ extension LocalGroup {
         moveListeners(inherited, to: journal.generation + 1)
         FailPoint.hit("compaction.beforeFloor")
         // Without power, either the old journals are found or the new one, so nothing old is removed before the new one
-        // is on the disk, whatever the durability: a group must not be lost. A disk that refuses keeps the old ones.
+        // is on the disk, with any durability: a group must not be lost. A disk that refuses keeps the old ones.
         guard (try? builder.settle()) != nil else {
             rescue()
             return true

@@ -89,7 +89,7 @@ extension LocalGroup {
             // What is damaged stays damaged; for anything else the next look may do better.
             if error.code == .corrupt || error.code == .incompatible { replica.fail(with: error) }
         }
-        // Whatever becomes of the process that saw the disk fail.
+        // The process that saw the disk fail may have ended.
         rewriteInBackground()
         // Also for what another thread had applied and has not told yet, or never could.
         replica.wake()

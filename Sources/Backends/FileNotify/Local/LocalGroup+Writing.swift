@@ -222,7 +222,7 @@ extension LocalGroup {
                 return Bells(of: effect, expected: touched, in: &state)
             }
             if !Defect.earlyRing.isPresent {
-                // A hub that comes after this one looks at the journal when this one has ended: whatever was published
+                // A hub that comes after this one looks at the journal when this one has ended: what was published
                 // before needs no bell. So the flag is read behind that.
                 let isHub = isHub.load(ordering: .sequentiallyConsistent)
                 rung.formUnion(isHub && !effect.beginsToEnd ? changed.subtracting(.everything) : changed)

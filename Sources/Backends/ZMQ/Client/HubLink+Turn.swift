@@ -202,7 +202,7 @@ extension HubLink {
         }
     }
 
-    /// A revision is known to exist: whatever is missing up to it is asked for.
+    /// A revision is known to exist: what is missing up to it is asked for.
     private func announce(_ revision: Revision) {
         announced = max(announced, revision)
         guard let replica else {

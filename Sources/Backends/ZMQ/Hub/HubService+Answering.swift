@@ -200,7 +200,7 @@ extension HubService {
         return (news ?? nil) ?? News(after: known)
     }
 
-    private func isThere(_ address: HubAddress) -> Bool {
+    func isThere(_ address: HubAddress) -> Bool {
         doors[address.door].network?.isThere(address.connection) ?? true
     }
 
@@ -272,115 +272,6 @@ extension HubService {
         guard let onRefusal = options.onRefusal else { return }
         if let report = refusalReports.report(error, to: address, at: runningClock.now()) { onRefusal(report) }
     }
-
-    // MARK: - Hello
-
-    /// Refuses other groups, and other users.
-    private func requireOwn(_ group: String, of peer: PeerAddress, at address: HubAddress) throws(SharedCoreError) {
-        guard group == options.group else {
-            throw SharedCoreError(
-                .forbidden,
-                "This hub serves the group “\(options.group)”, not “\(SessionDescription.cut(group))”.",
-                at: "\(doors[address.door].endpoint)")
-        }
-        if let process = peer.process, process.user != FileStatus.currentUser {
-            throw SharedCoreError(
-                .forbidden, "The hub belongs to user \(FileStatus.currentUser), and this is user \(process.user).",
-                at: "\(doors[address.door].endpoint)")
-        }
-    }
-
-    private func welcome(
-        _ hello: Request.Hello, of peer: PeerAddress, at address: HubAddress
-    ) async throws(SharedCoreError) -> Reply.Welcome {
-        try requireOwn(hello.group, of: peer, at: address)
-        let rights = try rights(of: peer, at: address)
-        let client = try await client(for: hello, of: peer, at: address)
-        guard let session = order.replica.read({ $0.sessions[client.session]?.session }) else {
-            forget(client)
-            throw .sessionEnded(client.session)
-        }
-        guard isThere(address) else {
-            throw SharedCoreError(.unavailable, "The connection is over.", at: "\(doors[address.door].endpoint)")
-        }
-        if client.leaseLeft != nil { client.leaseLeft = options.lease }
-        bind(client, to: address)
-        client.rights = rights
-        return Reply.Welcome(
-            session: session, incarnation: incarnation, capabilities: order.capabilities,
-            lease: client.leaseLeft, streamPort: doors[address.door].streamPort, nonce: client.nonce)
-    }
-
-    /// What the key of a connection allows; everything where there are none.
-    private func rights(of peer: PeerAddress, at address: HubAddress) throws(SharedCoreError) -> ClientRights {
-        guard doors[address.door].network != nil else { return .participate }
-        guard let key = peer.user, let rights = try Authenticator.shared().rights(of: key, in: domain) else {
-            throw SharedCoreError(
-                .forbidden, "The key is not among those that are let in.", at: "\(doors[address.door].endpoint)")
-        }
-        return rights
-    }
-
-    /// The client that says hello: the one of its session, or a new one.
-    private func client(
-        for hello: Request.Hello, of peer: PeerAddress, at address: HubAddress
-    ) async throws(SharedCoreError) -> HubClient {
-        if let resumed = hello.resumed {
-            guard let client = clients[resumed], client.token.isSame(as: hello.token) || FailPoint.fails("hub.token")
-            else { throw .sessionEnded(resumed) }
-            guard client.mustEnd else { return client }
-            if FailPoint.fails("hub.unrecordedEnd") { throw .sessionEnded(resumed) }
-            // Whoever is told that it is over goes, and a hub that starts after this one would keep it.
-            throw SharedCoreError(
-                .unavailable, "The session is over, but its end could not be recorded yet.",
-                at: "\(doors[address.door].endpoint)")
-        }
-        // A hello that is said again because the first was not answered is the same client's, also over another
-        // connection and to another hub.
-        if let client = clients.values.first(where: { $0.token.isSame(as: hello.token) }), !client.mustEnd {
-            return client
-        }
-        guard addresses[address].map(\.mustEnd) ?? true else {
-            throw SharedCoreError(
-                .invalidArgument, "This connection has a session already.", at: "\(doors[address.door].endpoint)")
-        }
-        let isHere = isOfThisProcess(address)
-        let process = isHere ? nil : visibleProcess(of: hello, peer)
-        let mark = SessionMark(
-            token: hello.token,
-            processNamespace: isHere || process != nil ? ProcessIdentity.currentNamespace : 0)
-        let seen = process?.identity ?? (isHere ? .current : nil)
-        let opening = SessionOpening(
-            process: seen.map { ProcessIdentity(bootID: order.clock.bootID, pid: $0.pid, startTime: $0.startTime) }
-                ?? hello.process.unproved,
-            description: hello.description, backendData: mark.bytes)
-        let recorded = try await order.record(.join(opening))
-        let revision = try recorded.outcome.get().revision
-        let client = HubClient(
-            session: SessionID(rawValue: revision.rawValue), token: mark.token, process: process,
-            lease: mark.isLeased ? options.lease : nil)
-        keep(client)
-        publishNews()
-        do throws(SharedCoreError) {
-            if let settle = recorded.settle { try await settle() }
-            guard clients[client.session] === client else { throw .sessionEnded(client.session) }
-        } catch {
-            end(client)
-            throw error
-        }
-        return client
-    }
-
-    private func isOfThisProcess(_ address: HubAddress) -> Bool {
-        if case .inproc = doors[address.door].endpoint { true } else { false }
-    }
-
-    /// The process that the kernel says is on the other end, when it is the one that the client says it is.
-    private func visibleProcess(of hello: Request.Hello, _ peer: PeerAddress) -> ProcessHandle? {
-        guard let found = peer.process, hello.process.bootID == ProcessIdentity.current.bootID else { return nil }
-        return try? ProcessHandle(
-            ProcessIdentity(bootID: hello.process.bootID, pid: found.pid, startTime: hello.process.startTime))
-    }
 }
 
 extension ClientRights {
@@ -401,13 +292,5 @@ extension ClientRights {
             .forbidden,
             "The rights of this client's key are “\(rawValue)”; the hub's list of clients gives others, as “rights=participate”.",
             at: "transaction")
-    }
-}
-
-extension ProcessIdentity {
-    /// What a client says of itself and nothing proves: to processes of this machine's run it is one of another.
-    fileprivate var unproved: ProcessIdentity {
-        guard bootID == ProcessIdentity.current.bootID else { return self }
-        return ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: pid, startTime: startTime)
     }
 }

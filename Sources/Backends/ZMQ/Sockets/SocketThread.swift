@@ -4,7 +4,7 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// The thread that a set of sockets belongs to, and the executor of the actor that uses them: whatever the actor does
+/// The thread that a set of sockets belongs to, and the executor of the actor that uses them: all that the actor does
 /// is done by one at a time, so no socket is touched by two threads at once.
 ///
 /// Between the actor's jobs the thread waits for the sockets, for descriptors, and for the time that the actor asked to
@@ -21,7 +21,7 @@ final class SocketThread: SerialExecutor, Sendable {
     final class Duty {
         /// The sockets whose descriptors are watched.
         var sockets: [Socket] = []
-        /// Called before each wait, to take whatever is there.
+        /// Called before each wait, to take what is there.
         var turn: () -> Void = {}
         /// Tells when to be called at the latest.
         var deadline: () -> BootInstant? = { nil }

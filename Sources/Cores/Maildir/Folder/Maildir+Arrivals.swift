@@ -6,7 +6,7 @@ extension Maildir {
     struct Arrivals: Sendable {
         /// Regular files, by their names, which begin with the time of delivery where a mail transfer agent made them.
         var messages: [FileName] = []
-        /// Whatever else has a name that could be a message's.
+        /// Anything else with a name that could be a message's.
         var others: [FileName] = []
         /// Whether there are more messages than these.
         var isPartial = false

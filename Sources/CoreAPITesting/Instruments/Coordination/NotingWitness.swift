@@ -1,0 +1,51 @@
+internal import Coordination
+package import CoreAPI
+
+/// The witness of a case's cores: locks of a file, which also notes beside the store what it saw, so that a case need not
+/// believe the timeline.
+struct NotingWitness: Witness {
+    private let locks: FileWitness
+    private let server: SharedServer
+    private let life: SimulatedLife
+
+    init(at server: SharedServer, in life: SimulatedLife) {
+        locks = FileWitness(path: server.witnessPath)
+        self.server = server
+        self.life = life
+    }
+
+    func begin(epoch: Revision) throws(SharedCoreError) -> any WitnessHold {
+        // Noted before the lock shows, so that whoever sees it finds whose it is.
+        server.noteCore(of: epoch)
+        let hold = try locks.begin(epoch: epoch)
+        life.atEnd { hold.end() }
+        // A process that ends keeps its locks until the system has closed its files. Whether it does is asked now: a core
+        // that ran beside this one and was killed later is no excuse.
+        for other in hold.others where !server.isEnding(other) {
+            server.note(OverlapSight(epoch: epoch, other: other))
+        }
+        return hold
+    }
+}
+
+/// That a core saw another one run when it began.
+package struct OverlapSight: Hashable, Sendable {
+    /// The epoch of the core that began.
+    package let epoch: Revision
+    /// The epoch of the one that ran.
+    package let other: Revision
+
+    package init(epoch: Revision, other: Revision) {
+        self.epoch = epoch
+        self.other = other
+    }
+
+    /// Nil for a text of another form.
+    init?(_ text: String) {
+        let numbers = text.split(separator: "-").compactMap { UInt64($0) }
+        guard numbers.count == 2 else { return nil }
+        self.init(epoch: Revision(rawValue: numbers[0]), other: Revision(rawValue: numbers[1]))
+    }
+
+    var text: String { "\(epoch.rawValue)-\(other.rawValue)" }
+}
