@@ -11,7 +11,6 @@ internal import ProgramOutput
 enum KeeperProgram {
     static func main() {
         OwnProcess.takeDefaultSignals()
-        hearSignals()
         do {
             let arguments = try OwnProcess.arguments.map { bytes throws(ProgramText.NotText) in
                 try ProgramText.text(bytes)
@@ -28,14 +27,6 @@ enum KeeperProgram {
         } catch {
             fail(.unavailable, "\(error)")
         }
-    }
-
-    /// Unblocks all signals: the mask is inherited from the thread that started this program, and one of a pool blocks
-    /// nearly all.
-    private static func hearSignals() {
-        var none = sigset_t()
-        sigemptyset(&none)
-        pthread_sigmask(SIG_SETMASK, &none, nil)
     }
 
     private static func keep(_ arguments: [String]) throws {

@@ -43,9 +43,11 @@ final class ExclusiveProgram: Sendable {
         guard isFirst else { throw CommandFailure(.unavailable, "the command has run already") }
         do {
             let pipe = try Pipe()
-            // Such as SIGPIPE, which is ignored here, so that a closed pipe shows as an error.
+            // Such as SIGPIPE, which is ignored here, so that a closed pipe shows as an error. No signal is blocked: a command
+            // that got them so would hear neither the SIGTERM of a hand-over nor those that are passed on.
+            let signals = OwnProcess.Signals(ignored: OwnProcess.startedSignals.ignored, blocked: 0)
             let gate = StartGate.arguments(
-                for: [], as: .command, leave: pipe.output.descriptor, signals: OwnProcess.startedSignals)
+                for: [], as: .command, leave: pipe.output.descriptor, signals: signals)
             let program = try await AttendedProgram.start(
                 OwnProgram.path, gate.map { Array($0.utf8) } + command, keeping: pipe.output)
             leave.withLock { $0 = pipe.input }

@@ -11,10 +11,14 @@ package enum OwnProcess {
         clinux_end_with_parent(parent) == 0
     }
 
-    /// Has SIGCHLD and SIGQUIT do what they do by default; a SIGQUIT that was ignored at the start stays so. Where SIGCHLD is
-    /// ignored the system does not say how children have ended, and the report that Swift's runtime makes at SIGQUIT takes
-    /// seconds, behind which the process may go on. For programs, at their start.
+    /// Has SIGCHLD and SIGQUIT do what they do by default, and no signal blocked; a SIGQUIT that was ignored at the start stays
+    /// so. Where SIGCHLD is ignored the system does not say how children have ended, and the report that Swift's runtime makes at
+    /// SIGQUIT takes seconds, behind which the process may go on. A SIGTERM that the parent has left blocked would never be heard.
+    /// For programs, at their start: threads that run already keep what they block.
     package static func takeDefaultSignals() {
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
         Glibc.signal(SIGCHLD, SIG_DFL)
         if startedSignals.ignored >> (UInt64(SIGQUIT) - 1) & 1 == 0 { Glibc.signal(SIGQUIT, SIG_DFL) }
     }

@@ -357,7 +357,7 @@ struct ExclusiveCommandTests {
     }
 
     @Test(
-        "The command begins with the signals ignored and blocked that sharedcore was started with",
+        "The command begins with the signals ignored that sharedcore was started with, and with none blocked",
         arguments: ["", "env --ignore-signal=USR1 --ignore-signal=PIPE --ignore-signal=HUP --block-signal=USR2"])
     func dispositions(surroundings: String) async throws {
         let look = "grep -E '^Sig(Ign|Blk)' /proc/self/status"
@@ -367,7 +367,25 @@ struct ExclusiveCommandTests {
             "\(plain) \(look); \(plain) sharedcore exclusive --role main -- \(look)")
         let lines = ended.output.split(separator: "\n")
         #expect(ended.status == 0 && lines.count == 4, "\(ended.output) \(ended.errors)")
-        #expect(lines.prefix(2) == lines.suffix(2))
+        let masks = lines.filter { $0.hasPrefix("SigBlk") }.compactMap { UInt64($0.suffix(16), radix: 16) }
+        #expect(masks.count == 2 && masks.last == 0, "\(lines)")
+        let ignored = lines.filter { $0.hasPrefix("SigIgn") }
+        #expect(ignored.count == 2 && ignored.first == ignored.last, "\(lines)")
+    }
+
+    /// Not a shell, which may take all signals out of its mask.
+    @Test("A SIGTERM that was blocked around sharedcore reaches the command all the same")
+    func blocked() async throws {
+        let ended = try await HostProgram().shell(
+            """
+            exec 3<>in
+            env --default-signal --block-signal=TERM sharedcore exclusive --role main -- tee runs < in &
+            until [ -e runs ]; do sleep 0.05; done
+            kill -TERM $!
+            wait $!
+            echo $?
+            """, fifo: "in")
+        #expect(ended.output == "143\n", "\(ended.output) \(ended.errors)")
     }
 
     @Test("SIGINT and SIGTERM reach the command, which decides", arguments: [2, 15])
