@@ -70,7 +70,7 @@ public struct Activity: Hashable, Sendable {
 
 extension Activity.Kind {
     fileprivate static let longestBound = call.bound
-    private static let maximumNameByteCount = 64
+    fileprivate static let maximumNameByteCount = 64
     private static let customBounds = Duration.seconds(1)...Duration.seconds(3600)
 
     /// The rule that it breaks; nil where it breaks none.
@@ -88,6 +88,13 @@ extension Activity.Kind {
 
 extension Activity {
     private static let maximumIDByteCount = 128
+
+    /// Whether a core can have begun it, of this version or another: what would keep a core longer than any activity may, or
+    /// has a longer text, is damaged.
+    fileprivate var isPossible: Bool {
+        kind.bound <= Kind.longestBound && 1...Kind.maximumNameByteCount ~= kind.name.utf8.count
+            && 1...Self.maximumIDByteCount ~= id.utf8.count
+    }
 
     /// The rule that it breaks; nil where it breaks none.
     package var problem: String? {
@@ -133,9 +140,9 @@ extension ActivitiesRecord {
             let id = try reader.text()
             let begun = try reader.instant()
             let end = try reader.optional { reader throws(ByteCodingError) in try reader.instant() }
-            // What would keep a core longer than any activity may is damaged.
-            guard kind.bound <= Activity.Kind.longestBound else { throw .malformed }
-            activities.append(Activity(kind, id: id, begun: begun, expectedEnd: end))
+            let activity = Activity(kind, id: id, begun: begun, expectedEnd: end)
+            guard activity.isPossible else { throw .malformed }
+            activities.append(activity)
         }
     }
 

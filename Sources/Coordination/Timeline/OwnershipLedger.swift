@@ -146,8 +146,18 @@ extension OwnershipLedger {
             let epoch = Revision(rawValue: try reader.integer())
             challenges[epoch] = try Moment(from: &reader)
         }
-        overlaps = Int(clamping: try reader.integer())
-        supersededOverlaps = Int(clamping: try reader.integer())
+        overlaps = try reader.tally()
+        supersededOverlaps = try reader.tally()
+    }
+}
+
+extension ByteReader {
+    /// How often something has happened in the life of a group. More than any group sees is damaged, and no sum of what is
+    /// read leaves 64 bits.
+    mutating func tally() throws(ByteCodingError) -> Int {
+        let count = try integer()
+        guard count <= 1 << 53 else { throw .malformed }
+        return Int(count)
     }
 }
 

@@ -51,7 +51,7 @@ public struct Timeline: Sendable {
     /// The last ownership that there was, as far as this handle has seen: a handle that has seen it end has seen this
     /// with it, and ``requireUnchanged(_:in:)`` refuses what is too old.
     package func tenure() async throws(SharedCoreError) -> Tenure? {
-        try Tenure(await store.get(Tenure.key, consistency: .causal))
+        Tenure(try await store.get(Tenure.key, consistency: .causal))
     }
 
     /// A key that no other entry has, and that comes after those that this process made before for the session.
@@ -133,23 +133,23 @@ package struct Tenure: Hashable, Sendable {
     /// The revision to guard by when acquiring, so that no other ownership comes in between.
     package let revision: Revision
 
-    /// Reads the entry under ``key``; nil when there never was an owner.
-    ///
-    /// - Throws: ``SharedCoreError/Code/corrupt`` for bytes that say nothing.
-    package init?(_ entry: Entry?) throws(SharedCoreError) {
+    /// Reads the entry under ``key``; nil when there never was an owner. Bytes that say nothing, which any participant can have
+    /// written, are those of an ownership that ended with its session: they must keep no one from owning.
+    package init?(_ entry: Entry?) {
         guard let entry else { return nil }
-        var reader = ByteReader(entry.value)
-        do throws(ByteCodingError) {
-            guard try reader.byte() == Self.version else { throw ByteCodingError.malformed }
-            let released = try reader.optionalRevision()
-            try reader.finish()
-            revision = entry.revision
-            epoch = released ?? entry.revision
-            isReleased = released != nil
-        } catch {
-            throw SharedCoreError(
-                .corrupt, "The record of the last ownership cannot be read.", at: entry.key.text, cause: "\(error)")
-        }
+        let released = Self.released(in: entry.value)
+        revision = entry.revision
+        epoch = released ?? entry.revision
+        isReleased = released != nil
+    }
+
+    /// The epoch that was released; nil where none was, or where the bytes cannot be read.
+    private static func released(in bytes: [UInt8]) -> Revision? {
+        var reader = ByteReader(bytes)
+        guard (try? reader.byte()) == version, let released = try? reader.optionalRevision(),
+            (try? reader.finish()) != nil
+        else { return nil }
+        return released
     }
 
     /// The value for an ownership that ends (`released`) or begins (nil).

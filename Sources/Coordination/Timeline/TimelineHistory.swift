@@ -159,7 +159,7 @@ public struct TimelineCheckpoint: Hashable, Sendable {
         let version = try reader.byte()
         guard 1...Self.version ~= version else { throw .malformed }
         through = Revision(rawValue: try reader.integer())
-        droppedCount = Int(clamping: try reader.integer())
+        droppedCount = try reader.tally()
         ledger = try OwnershipLedger(from: &reader, knowsProcesses: version >= 2)
         try reader.finish()
     }

@@ -61,6 +61,14 @@ struct StoredRecordTests {
         #expect(ActivitiesRecord(bytes: bytes(.seconds(1), count: 16)).activities.count == 16)
         #expect(ActivitiesRecord(bytes: bytes(.seconds(1), count: 17)) == .unreadable)
         #expect(ActivitiesRecord(bytes: bytes(.seconds(1)).dropLast()) == .unreadable)
+        for (kind, id) in [
+            ("", "1"), ("work", ""), ("work", String(repeating: "i", count: 129)),
+            (String(repeating: "k", count: 65), "1"),
+        ] {
+            let activity = Activity(.custom(kind, bound: .seconds(1)), id: id, begun: begun)
+            let record = ActivitiesRecord(epoch: Revision(rawValue: 8), activities: [activity])
+            #expect(ActivitiesRecord(bytes: record.bytes) == .unreadable, "\(kind.count) \(id.count)")
+        }
     }
 
     @Test(

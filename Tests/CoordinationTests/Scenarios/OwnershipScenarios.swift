@@ -32,6 +32,30 @@ struct OwnershipScenarios {
         #expect(world.gauge.running.count == 1)
     }
 
+    @Test(
+        "E2: no record that cannot be read, whichever participant has left it, keeps a Main from owning",
+        arguments: [
+            "tenure", "ownership/owner", "ownership/handover", "ownership/critical", "ownership/activities",
+            "ownership/challenge", "ownership/answer", "timeline/checkpoint", "timeline/x", "expectations/x/1",
+            "expectations/x",
+            "inbox/x", "exclusive",
+        ])
+    func unreadableRecord(_ path: String) async throws {
+        let world = World(options: CoordinationOptions())
+        let stranger = try await world.observer()
+        _ = try await stranger.put(Key(".sharedcore/" + path), [0xff, 0xff, 0xff])
+        await stranger.close()
+        let main = try await world.main()
+        try await main.participant.start()
+        #expect(try await world.owner()?.role == .main)
+        await main.participant.stop()
+        let executor = try await world.executor()
+        world.server.receive(try .text("call-1"))
+        let result = try await executor.participant.message(forCallID: .of("call-1"), timeout: .seconds(30))
+        #expect(try result.message?.callID == .of("call-1"))
+        #expect(world.gauge.overlaps.isEmpty)
+    }
+
     @Test("C3, scenario 2: an Executor that waits with its core running hands over to Main; never both run")
     func executorHandsOverToMain() async throws {
         let world = World()

@@ -260,7 +260,7 @@ struct PageExampleTests {
             let entry = Entry(
                 key: Tenure.key, value: bytes, revision: revision(50), creationRevision: revision(50),
                 lifetime: .persistent, origin: client.id)
-            let tenure = try #require(try Tenure(entry))
+            let tenure = try #require(Tenure(entry))
             return Tenure.encoded(released: tenure.isReleased ? tenure.epoch : nil)
         }
     }
