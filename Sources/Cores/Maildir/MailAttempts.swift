@@ -32,7 +32,9 @@ struct MailAttempts {
         for entry in try await store.list(try KeyPrefix(Self.path)).entries {
             let part = String(entry.key.text.dropFirst(Self.path.count))
             if arrivals.isPartial || standing.contains(part) {
-                counts[part] = Int(String(decoding: entry.value, as: UTF8.self)) ?? 1
+                // Any participant can have written it: beyond the limit no number says more.
+                let count = Int(String(decoding: entry.value, as: UTF8.self)) ?? 1
+                counts[part] = min(max(0, count), Self.limit)
             } else if changes.operations.count < Self.forgottenAtOnce {
                 changes.delete(entry.key)
             }

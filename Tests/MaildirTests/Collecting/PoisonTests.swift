@@ -88,6 +88,18 @@ struct PoisonTests {
         #expect(attempts.count(of: name) == 2)
     }
 
+    @Test(
+        "A count that any participant can have written is no number that traps",
+        arguments: ["\(Int.max)", "\(Int.min)", "\(UInt64.max)", "-1", "", "3"])
+    func foreignCount(_ text: String) async throws {
+        let name = FileName(Array("1".utf8))
+        let inbox = try await TestInbox()
+        _ = try await inbox.store.put(".sharedcore/mail-reading/1", Array(text.utf8))
+        var attempts = MailAttempts(in: inbox.store)
+        try await attempts.load(standing: Maildir.Arrivals(messages: [name]), marked: [name])
+        #expect((1...MailAttempts.limit + 1).contains(attempts.count(of: name)))
+    }
+
     @Test("A mark that says nothing is removed by the next core")
     func unreadableMark() async throws {
         let maildir = try TestMaildir()

@@ -112,7 +112,7 @@
             }
             var topics: [(name: NotificationName, topic: TopicState)] = []
             for (name, pair) in posts {
-                let count = UInt64(clamping: pair.version) + (extras[name]?.value ?? 0)
+                let count = UInt64(clamping: pair.version) &+ (extras[name]?.value ?? 0)
                 topics.append(
                     (
                         name,

@@ -155,7 +155,7 @@
                     var steps = [Etcdserverpb_RequestOp.put(keys.name(name), record.bytes)]
                     if let state { steps.append(.put(keys.state(name), PostRecord.number(state))) }
                     if count > 1 {
-                        steps.append(.put(keys.extra(name), PostRecord.number((extras[name] ?? 0) + count - 1)))
+                        steps.append(.put(keys.extra(name), PostRecord.number((extras[name] ?? 0) &+ (count - 1))))
                     }
                     return steps
                 case .nothing: return []
