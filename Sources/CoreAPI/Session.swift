@@ -40,7 +40,8 @@ public struct SessionID: RawRepresentable, Hashable, Comparable, Sendable, Custo
     }
 }
 
-/// The role of a participant in its application, for people and for the rules of ownership.
+/// The role of a participant in its application, for people and for the rules of ownership: one word. A hub refuses one with
+/// spaces or control characters.
 public struct SessionRole: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The long-lived process of the application.
     public static let main = SessionRole(rawValue: "main")
@@ -56,6 +57,14 @@ public struct SessionRole: RawRepresentable, Hashable, Sendable, CustomStringCon
     }
 
     public var description: String { rawValue }
+
+    /// Whether it has no space, no control character and none that changes the direction of the text around it.
+    package var isWord: Bool {
+        rawValue.unicodeScalars.allSatisfy { scalar in
+            !scalar.properties.isWhitespace && !scalar.properties.isBidiControl
+                && scalar.properties.generalCategory != .control
+        }
+    }
 }
 
 /// A participant's description of itself, given when it opens a group.

@@ -31,6 +31,20 @@ struct MessageCodingTests {
         #expect(try StreamMessage(message.bytes).bytes == message.bytes)
     }
 
+    @Test(
+        "a hello whose role is no word is refused", arguments: ["tool\nowner", "a b", "\u{7}", "\u{2028}", "\u{202e}x"])
+    func role(_ role: String) throws {
+        let request = Request(
+            number: 1,
+            body: .hello(
+                Request.Hello(
+                    group: "chat", process: ProcessIdentity(bootID: BootID(high: 1, low: 2), pid: 1, startTime: 1),
+                    description: SessionDescription(role: SessionRole(rawValue: role)),
+                    token: [UInt8](repeating: 1, count: 32), resumed: nil)))
+        let error = try #require(throws: SharedCoreError.self) { _ = try Request(request.bytes()) }
+        #expect(error.code == .corrupt)
+    }
+
     @Test("whatever is said is what is heard", arguments: Seed.several(6))
     func invented(seed: Seed) throws {
         var random = RandomMessages(seed: seed)

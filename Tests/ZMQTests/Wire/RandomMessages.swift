@@ -63,7 +63,8 @@ struct RandomMessages {
     private mutating func hello() -> Request.Hello {
         Request.Hello(
             group: text(), process: process(),
-            description: SessionDescription(role: SessionRole(rawValue: text()), name: text()),
+            description: SessionDescription(
+                role: SessionRole(rawValue: ["", "main", "né", "😀🇩🇪"][below(4)]), name: text()),
             token: random.bytes(Wire.tokenByteCount), resumed: maybe { SessionID(rawValue: $0.number()) })
     }
 

@@ -158,6 +158,7 @@ struct Request: Hashable {
         let process = ProcessIdentity(
             bootID: bootID, pid: pid, startTime: try reader.integer())
         let role = try reader.text()
+        guard SessionRole(rawValue: role).isWord else { throw .malformed }
         let name = try reader.text()
         // Longer ones would be cut, which takes its time.
         guard max(role.utf8.count, name.utf8.count) <= SessionDescription.maximumNameByteCount else { throw .malformed }
