@@ -25,8 +25,13 @@ struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
         CommandFailure(.usage, message)
     }
 
-    /// A setting whose text is not what it must be.
+    /// A setting whose text is not what it must be. One that has the form of a key is not shown.
     static func wrongValue(_ text: String, of setting: AnySetting, at place: String) -> CommandFailure {
+        guard !SecretText.isKey(text) else {
+            return .configuration(
+                "\(place): \(setting.name) has the form of a key, which is not shown; it must be \(setting.expectation)."
+            )
+        }
         let suggestion = Spelling.suggestion(for: text, among: setting.choices)
         return .configuration(
             "\(place): \(setting.name) is “\(text)”; it must be \(setting.expectation)"

@@ -1,3 +1,5 @@
+internal import Platform
+
 /// How the text of a setting becomes a value, and what a right text looks like.
 struct SettingKind<Value: Sendable>: Sendable {
     /// A word for the table of settings, such as `duration`.
@@ -18,6 +20,11 @@ extension SettingKind where Value == String {
     static let path = SettingKind(
         name: "path", expectation: "a path without NUL bytes",
         parse: { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 })
+
+    /// The path of a file with keys. A text that has the form of a key is one that was given in the place of its file.
+    static let keyFile = SettingKind(
+        name: "path", expectation: "the path of a file",
+        parse: { SecretText.isKey($0) ? nil : path.parse($0) })
 
     /// The name of a group, which is also the name of its directory.
     static let groupName = SettingKind(
@@ -104,9 +111,29 @@ extension SettingKind where Value == Int {
         })
 }
 
+/// What must not be shown, since it may be a secret.
+enum SecretText {
+    /// How many characters of Z85 a key of CURVE has (RFC 32 of ZeroMQ).
+    private static let keyLength = 40
+    private static let alphabet = Set(
+        "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#".utf8)
+
+    /// Whether a text has the form of a key, and is not the absolute path of a file that is there.
+    static func isKey(_ text: String) -> Bool {
+        let word = text.utf8.drop(while: isSpace).reversed().drop(while: isSpace)
+        guard word.count == keyLength, word.allSatisfy(alphabet.contains) else { return false }
+        return !text.hasPrefix("/") || (try? FileStatus(ofPath: text)) == nil
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || (9...13).contains(byte) }
+}
+
 /// Amounts of memory as people write them: a number with `KiB`, `MiB` or `GiB`; a bare number means bytes.
 enum ByteCountText {
     static let expectation = "an amount such as 24MiB, 1MiB or more (a bare number means bytes), or “none”"
+
+    /// The most that can be written. No sum of a few leaves 64 bits.
+    static let maximum: UInt64 = 1 << 60
 
     static func parse(_ text: String) -> UInt64? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
@@ -120,8 +147,7 @@ enum ByteCountText {
         default: return nil
         }
         let (product, overflow) = count.multipliedReportingOverflow(by: 1 << shift)
-        // No sum of a few leaves 64 bits.
-        return overflow || product == 0 || product > 1 << 60 ? nil : product
+        return overflow || product == 0 || product > maximum ? nil : product
     }
 }
 

@@ -33,13 +33,13 @@ enum Settings {
         "zmq.clientMemory", .clientMemory, default: .text("54MiB"),
         "How much of a hub's memory one client over tcp may take for what it sends, and for what it does not take.")
     static let zmqSecretKey = Setting(
-        "zmq.secretKey", .path, default: .none,
+        "zmq.secretKey", .keyFile, default: .none,
         "The file with one's own secret key, the hub's or a client's, for tcp. “config keys” makes one.")
     static let zmqHubKey = Setting(
         "zmq.hubKey", .text, default: .none,
         "The public key of the hub, by which clients know it.")
     static let zmqClientKeys = Setting(
-        "zmq.clientKeys", .path, default: .none,
+        "zmq.clientKeys", .keyFile, default: .none,
         "The file with the public keys of the clients that the hub lets in, one a line.")
     static let etcdEndpoints = Setting(
         "etcd.endpoints", .text, default: .text("127.0.0.1:2379"),

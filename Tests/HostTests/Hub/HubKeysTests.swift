@@ -1,8 +1,11 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 internal import Subprocess
 internal import TestSupport
 internal import Testing
+internal import ZMQBackend
 
 @testable internal import sharedcore
 
@@ -35,6 +38,40 @@ struct HubKeysTests {
         let other = try await program.run("config", "keys")
         #expect(other.output.utf8.count == 41 && other.errors.contains("sharedcore.key"))
         #expect(other.output != made.output)
+    }
+
+    @Test("A key in the place of the path of its file is refused, and no message and no listing shows it")
+    func inPlaceOfPath() async throws {
+        let program = try HostProgram()
+        _ = try await makeKeys(program, in: "own.key")
+        let secret = try await program.shell("printf %s \"$(cat own.key)\"").output
+        for (name, setting) in [("secretKey", "ZMQ_SECRET_KEY"), ("clientKeys", "ZMQ_CLIENT_KEYS")] {
+            let file = "backend: zmq\nzmq: {endpoint: 'tcp://127.0.0.1:1', \(name): '\(secret)'}\n"
+            try program.write(file, to: "c.yaml")
+            var other = program
+            other.environment = ["SHAREDCORE_BACKEND": "zmq", "SHAREDCORE_\(setting)": secret + "\n"]
+            for arguments in [["config", "show"], ["config", "validate"], ["status"]] {
+                for ended in [
+                    try await program.run(arguments + ["--config", "c.yaml"]), try await other.run(arguments),
+                ] {
+                    // The other one may not come to read it.
+                    if arguments[0] == "config" {
+                        #expect(ended.status == 78, "\(arguments)")
+                        #expect(ended.errors.contains("which is not shown"), "\(arguments): \(ended.errors)")
+                    }
+                    #expect(!(ended.output + ended.errors).contains(secret.prefix(20)), "\(arguments)")
+                }
+            }
+        }
+        // The path of a file may have that form.
+        let path =
+            "/tmp/" + String(String(UInt64.random(in: 1...UInt64.max)) + String(repeating: "x", count: 35)).prefix(35)
+        #expect(SecretText.isKey(path))
+        _ = try OpenFile(path: path, .createNew)
+        defer { unlink(path) }
+        #expect(!SecretText.isKey(path) && !SecretText.isKey("hub.key") && !SecretText.isKey(""))
+        let error = #expect(throws: SharedCoreError.self) { try KeyFile.secretKey(at: secret) }
+        #expect(error.map { !"\($0)".contains(secret) } == true)
     }
 
     @Test("Over tcp, a hub lets those in whose keys it lists")

@@ -54,10 +54,15 @@ public struct CurveKeyPair: Hashable, Sendable {
         String(decoding: characters.prefix(40).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// Whether a text has the form of a key.
+    static func isKey(_ text: String) -> Bool {
+        var raw = [UInt8](repeating: 0, count: 32)
+        return text.utf8.count == 40 && zmq_z85_decode(&raw, text) != nil
+    }
+
     /// Refuses what is no key. A secret is never part of the message.
     static func check(_ key: String, _ what: String) throws(SharedCoreError) {
-        var raw = [UInt8](repeating: 0, count: 32)
-        guard key.utf8.count == 40, zmq_z85_decode(&raw, key) != nil else {
+        guard isKey(key) else {
             throw SharedCoreError(
                 .invalidArgument, "A \(what) is 40 characters of Z85, this one is not.", at: what)
         }

@@ -7,8 +7,13 @@ public enum KeyFile {
     /// Reads the secret key of a file that nobody but its owner may read.
     ///
     /// - Throws: ``SharedCoreError/Code/forbidden`` when it belongs to somebody else or is open to others,
-    ///   ``SharedCoreError/Code/invalidArgument`` when it is not there or holds no key.
+    ///   ``SharedCoreError/Code/invalidArgument`` when it is not there or holds no key, and where the path itself has the form
+    ///   of a key, which then no message shows.
     public static func secretKey(at path: String) throws(SharedCoreError) -> CurveKeyPair {
+        guard !CurveKeyPair.isKey(path) || (path.hasPrefix("/") && (try? FileStatus(ofPath: path)) != nil) else {
+            throw SharedCoreError(
+                .invalidArgument, "A key was given in the place of the path of its file.", at: "secret key")
+        }
         let words = try read(path, forbidding: 0o077, "A secret key", right: "600").split(
             whereSeparator: \.isWhitespace)
         guard let key = words.first, words.count == 1 else {
