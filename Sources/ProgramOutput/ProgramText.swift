@@ -56,6 +56,12 @@ package enum ProgramText {
         return line
     }
 
+    /// Returns a text as one line of columns: as ``oneLine(_:upTo:)``, but for the tabs between them.
+    package static func columns(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0.isCommand && $0 != "\t" }) else { return text }
+        return text.unicodeScalars.reduce(into: "") { line, scalar in line += scalar == "\t" ? "\t" : scalar.shown }
+    }
+
     /// Returns a message of several lines, in which no character but its line breaks and its tabs acts on a terminal.
     ///
     /// - Parameters:

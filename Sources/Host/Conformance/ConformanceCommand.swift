@@ -59,7 +59,7 @@ struct ConformanceCommand: HostCommand {
             if !isForPeople { try await output.emit(text: "", json: ConformanceReport.json(result)) }
         }
         if isForPeople { ProgressBar.clear() }
-        try await output.emit(text: report.text, json: report.json)
+        try await output.emit(lines: report.lines, json: report.json)
         if report.interrupted > 0 { try interruption.check() }
         if report.count(of: "failed") > 0 { throw CommandFailure(.no) }
     }

@@ -45,7 +45,7 @@ struct ConformanceReport {
     }
 
     /// The table for people: a line for each case, then what did not pass, then the sums.
-    var text: String {
+    var lines: [String] {
         var lines: [String] = []
         for result in results {
             let mark = Self.marks[result.outcome.word] ?? "?"
@@ -60,7 +60,7 @@ struct ConformanceReport {
             "\(backend): \(count(of: "passed")) passed, \(count(of: "failed")) failed, "
                 + "\(count(of: "unsupported")) unsupported, \(count(of: "skipped")) skipped"
                 + (interrupted > 0 ? "; interrupted: \(interrupted) of \(caseCount) did not run to their end" : ""))
-        return lines.joined(separator: "\n")
+        return lines
     }
 
     private static let marks = ["passed": "✓", "failed": "✗", "unsupported": "–", "skipped": "?", "interrupted": "…"]

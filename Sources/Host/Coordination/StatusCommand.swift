@@ -25,7 +25,7 @@ struct StatusCommand: HostCommand {
                 sessions: try await group.sessions(),
                 revision: try await group.list(KeyPrefix(stringLiteral: ".sharedcore/ownership")).revision,
                 usage: try await group.usage(), clock: WallTime())
-            try await context.output.emit(text: overview.text, json: overview.json)
+            try await context.output.emit(lines: overview.lines, json: overview.json)
         }
     }
 }
@@ -96,10 +96,10 @@ struct StatusOverview: Sendable {
     }
 
     /// The overview for people.
-    var text: String {
+    var lines: [String] {
         let holder =
             owner.map { owner in
-                "\(owner.role) “\(ValueText.oneLine(owner.name))”, \(owner.state), pid \(owner.process.pid), "
+                "\(owner.role) “\(owner.name)”, \(owner.state), pid \(owner.process.pid), "
                     + "epoch \(owner.epoch), for \(clock.age(of: owner.since))"
             } ?? "nobody"
         let store = usage.map { usage in
@@ -114,16 +114,15 @@ struct StatusOverview: Sendable {
             ]
             + [store].compactMap(\.self) + ["owner     \(holder)"] + activities.map { line(of: $0) }
             + ["sessions  \(sessions.count)"]
-        return (lines + sessions.map { line(of: $0) } + host.lines + supervision.lines + life.lines(sessions: sessions))
-            .joined(separator: "\n")
+        return lines + sessions.map { line(of: $0) } + host.lines + supervision.lines + life.lines(sessions: sessions)
     }
 
     private func line(of activity: Activity) -> String {
-        "busy      \(ValueText.oneLine(activity.describe())), for \(clock.age(of: activity.begun))"
+        "busy      \(activity.describe()), for \(clock.age(of: activity.begun))"
     }
 
     private func line(of session: Session) -> String {
         "  \(session.id)  \(session.role)  pid \(session.process.pid)  for \(clock.age(of: session.openedAt))  "
-            + ValueText.oneLine(session.name)
+            + session.name
     }
 }

@@ -20,7 +20,7 @@ struct DemoCommand: HostCommand {
         ) { group in
             try await DemoScenario(in: group, reporter: DemoReporter(output: context.output)).run()
         }
-        try await context.output.emit(text: summary.text, json: summary.json)
+        try await context.output.emit(lines: summary.lines, json: summary.json)
         if !summary.isClean { throw CommandFailure(.no) }
     }
 }

@@ -19,7 +19,7 @@ struct DemoReporter: Sendable {
 
     /// A new act begins.
     func act(_ title: String) async throws {
-        try await output.emit(text: "\n── \(title)", json: ["event": "act", "title": .text(title)])
+        try await output.emit(lines: ["", "── \(title)"], json: ["event": "act", "title": .text(title)])
     }
 
     /// The demo itself does something.

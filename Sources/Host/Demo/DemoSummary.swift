@@ -35,7 +35,7 @@ struct DemoSummary: Sendable {
     }
 
     /// The summary for people.
-    var text: String {
+    var lines: [String] {
         var lines = [
             "", "── What was counted", "  pushes                 \(pushes)",
             "  core starts            \(coreStarts)", "  messages delivered     \(delivered)",
@@ -46,8 +46,7 @@ struct DemoSummary: Sendable {
             "  take-over after a kill \(takeover.milliseconds) ms",
         ]
         lines += report.violations.map { "  \($0)" }
-        lines.append(isClean ? "\nAs it should be." : "\nThis is not as it should be.")
-        return lines.joined(separator: "\n")
+        return lines + ["", isClean ? "As it should be." : "This is not as it should be."]
     }
 }
 

@@ -85,7 +85,7 @@ struct LifeOverview: Sendable {
             let lapses = machine.registrationNames.map {
                 "\($0) lapses in \(time(until: machine.lapse(of: $0)))"
             }
-            lines.append(ValueText.oneLine("alive     \(name): " + (due + lapses).joined(separator: ", ")))
+            lines.append("alive     \(name): " + (due + lapses).joined(separator: ", "))
         }
         return lines
     }

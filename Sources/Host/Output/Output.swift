@@ -15,12 +15,20 @@ final class Output: Sendable {
         self.json = json
     }
 
-    /// Prints a result in the form that was asked for. A text has lines and tabs; other characters that act on a
-    /// terminal are escaped.
+    /// Prints a result in the form that was asked for. A text is one line, with tabs; other characters that act on a
+    /// terminal or on a reader of lines are escaped, so that no foreign text in it begins a line.
     ///
     /// - Throws: ``OutputClosed`` when nobody reads any more, ``OutputFailed`` when it cannot be written.
     func emit(text: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
-        try await write(line: json ? object().line : ProgramText.lines(text()))
+        try await write(line: json ? object().line : ProgramText.columns(text()))
+    }
+
+    /// Prints a result of several lines for people. Each is one line, whatever it says: as in ``emit(text:json:)``, and tabs are
+    /// escaped as well.
+    ///
+    /// - Throws: As ``emit(text:json:)``.
+    func emit(lines: @autoclosure () -> [String], json object: @autoclosure () -> JSONObject) async throws {
+        try await write(line: json ? object().line : lines().map { ProgramText.oneLine($0) }.joined(separator: "\n"))
     }
 
     /// Prints a result whose text has colours of this program.
@@ -41,7 +49,7 @@ final class Output: Sendable {
     ) async throws {
         var bytes: [UInt8] = []
         for element in elements {
-            bytes += (json ? object(element).line : ProgramText.lines(text(element))).utf8
+            bytes += (json ? object(element).line : ProgramText.columns(text(element))).utf8
             bytes.append(UInt8(ascii: "\n"))
             guard bytes.count >= Self.batchByteCount else { continue }
             try Task.checkCancellation()

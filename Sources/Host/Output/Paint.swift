@@ -57,10 +57,10 @@ struct PaintedText: Hashable, Sendable, ExpressibleByStringLiteral {
         return sum
     }
 
-    /// What is written to a terminal: the colours, and the text as ``ProgramText/lines(_:)`` shows it.
+    /// What is written to a terminal: the colours, and the text as ``ProgramText/columns(_:)`` shows it.
     var shown: String {
         pieces.map { piece in
-            let text = ProgramText.lines(piece.text)
+            let text = ProgramText.columns(piece.text)
             return piece.rendition.map { "\u{1b}[\($0)m\(text)\u{1b}[0m" } ?? text
         }.joined()
     }

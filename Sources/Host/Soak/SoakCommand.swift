@@ -46,7 +46,7 @@ struct SoakCommand: HostCommand {
         let summary = try await interruption.run {
             try await soak.run(in: context, isOver: { interruption.isRaised }, progress: progress)
         }
-        try await context.output.emit(text: summary.text, json: summary.json)
+        try await context.output.emit(lines: summary.lines, json: summary.json)
         if !summary.isClean { throw CommandFailure(.no) }
         try interruption.check()
     }

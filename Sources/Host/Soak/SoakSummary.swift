@@ -30,7 +30,7 @@ struct SoakSummary: Sendable {
     }
 
     /// The summary for people.
-    var text: String {
+    var lines: [String] {
         var lines = [
             "", "── What was counted, with the seed \(seed)",
             "  pushes                 \(count.pushes), for \(count.messages) messages",
@@ -43,8 +43,7 @@ struct SoakSummary: Sendable {
             "  rules broken           \(report.violations.count) (the checker)",
         ]
         lines += problems.map { "  \($0)" } + report.violations.map { "  \($0)" }
-        lines.append(isClean ? "\nAs it should be." : "\nThis is not as it should be.")
-        return lines.joined(separator: "\n")
+        return lines + ["", isClean ? "As it should be." : "This is not as it should be."]
     }
 }
 

@@ -75,7 +75,8 @@ struct NotifyObserve: HostCommand {
 
     private func print(_ delivery: NotificationDelivery, to output: Output) async throws {
         try await output.emit(
-            text: "\(delivery.name)\tstate \(delivery.state)\t\(delivery.count) posts\tby \(delivery.origin)",
+            text:
+                "\(ValueText.oneLine(delivery.name.text))\tstate \(delivery.state)\t\(delivery.count) posts\tby \(delivery.origin)",
             json: [
                 "name": .text(delivery.name.text), "state": .natural(delivery.state),
                 "count": .natural(delivery.count), "revision": .natural(delivery.revision.rawValue),

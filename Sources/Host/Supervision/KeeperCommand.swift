@@ -46,7 +46,7 @@ struct KeeperCommand: HostCommand {
         switch await SerialThread(name: "keeper").run({ () -> KeeperMessage? in client.ask(request) }) {
         case .status(let status):
             let overview = SupervisionOverview(status)
-            try await context.output.emit(text: overview.lines.joined(separator: "\n"), json: overview.object)
+            try await context.output.emit(lines: overview.lines, json: overview.object)
         case .refused(let problem): throw CommandFailure(.no, "the keeper refuses: \(problem.message)")
         case nil: throw CommandFailure(.no, "no keeper answers at \(client.place.socket)")
         default: try await context.output.confirm(text: "Done.", json: ["event": "done"])
