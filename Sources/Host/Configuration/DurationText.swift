@@ -1,11 +1,12 @@
 internal import ArgumentParser
+internal import CoreAPI
 
 /// Durations as people write them: a number with `ms`, `s`, `m` or `h`; a bare number means seconds.
 enum DurationText {
     static let expectation = "a duration such as 250ms, 1.5s, 2m or 1h (a bare number means seconds)"
 
     /// The longest duration, about a hundred years: no sum of two of them leaves 64 bits of nanoseconds.
-    private static let maximumMilliseconds = 3_153_600_000_000.0
+    static let maximumMilliseconds: UInt64 = 3_153_600_000_000
 
     static func parse(_ text: String) -> Duration? {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
@@ -21,7 +22,7 @@ enum DurationText {
             let count = Double(number)
         else { return nil }
         let milliseconds = count * millisecondsPerUnit
-        guard milliseconds <= maximumMilliseconds else { return nil }
+        guard milliseconds <= Double(maximumMilliseconds) else { return nil }
         return .nanoseconds(Int64((milliseconds * 1_000_000).rounded()))
     }
 
@@ -37,9 +38,9 @@ enum DurationText {
 
     /// The shortest way to write a duration that ``parse(_:)`` reads back as the same, to the millisecond.
     static func write(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
-        for (unit, size) in [("h", 3_600_000), ("m", 60_000), ("s", 1000)] as [(String, Int64)]
+        // One longer than 64 bits of nanoseconds is cut there: a duration from outside must not trap.
+        let milliseconds = duration.clampedNanoseconds / 1_000_000
+        for (unit, size) in [("h", 3_600_000), ("m", 60_000), ("s", 1000)] as [(String, UInt64)]
         where milliseconds > 0 && milliseconds % size == 0 {
             return "\(milliseconds / size)\(unit)"
         }

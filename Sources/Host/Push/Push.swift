@@ -21,9 +21,14 @@ struct Push: Codable, Hashable, Sendable {
         self.bootID = bootID.description
     }
 
-    /// Nil when the bytes are no push, such as one of a later version.
+    /// More failures than any host counts.
+    private static let maximumFailures = 1_000_000
+
+    /// Nil when the bytes are no push, such as one of a later version. Any participant can have written them: a number that
+    /// no host writes makes them none, so that no sum of it leaves 64 bits.
     init?(_ bytes: [UInt8]) {
-        guard let push = try? JSONDecoder().decode(Push.self, from: Data(bytes)), PushID.callID(push.callID) != nil
+        guard let push = try? JSONDecoder().decode(Push.self, from: Data(bytes)), PushID.callID(push.callID) != nil,
+            (0...Self.maximumFailures).contains(push.failures)
         else { return nil }
         self = push
     }

@@ -43,7 +43,7 @@ struct HostOverview: Sendable {
                 "host      pid \(record.pid), \(record.executors.count) of \(record.limit) Executors"
                     + (record.retrying > 0
                         ? ", \(record.retrying.counting("push", "pushes")) to be tried again" : ""))
-            lines += record.executors.map { "  pid \($0.pid)  push “\(ValueText.oneLine($0.callID))”" }
+            lines += record.executors.map { "  pid \($0.pid)  push “\($0.callID)”" }
             lines.append("budget    \(budget(of: record))")
         } else {
             lines.append("host      none")

@@ -35,9 +35,19 @@ struct HostRecord: Codable, Hashable, Sendable {
         memoryBy = settings.limits.memory == nil ? nil : isCaged ? "cgroup" : "sampled"
     }
 
+    /// Nil when the bytes are no record of a host. Any participant can have written them: a number that no host writes makes
+    /// them none, so that no sum of it leaves 64 bits.
     init?(_ bytes: [UInt8]) {
-        guard let record = try? JSONDecoder().decode(HostRecord.self, from: Data(bytes)) else { return nil }
+        guard let record = try? JSONDecoder().decode(HostRecord.self, from: Data(bytes)), record.hasPossibleNumbers
+        else { return nil }
         self = record
+    }
+
+    private var hasPossibleNumbers: Bool {
+        let counts = 0...Int(Int32.max)
+        return counts.contains(limit) && counts.contains(retrying)
+            && max(warningMs, budgetMs) <= DurationText.maximumMilliseconds
+            && (memoryBytes ?? 0) <= ByteCountText.maximum
     }
 
     var bytes: [UInt8] {
@@ -51,12 +61,18 @@ struct HostClaim: Sendable {
     private let group: any SharedStore
     private let epoch: Revision
 
+    /// Takes the place of a record whose session is over, such as one that a participant has left behind.
+    ///
     /// - Throws: With status 69 when the group has a host already, which the message names.
     init(of group: any SharedStore, with record: HostRecord) async throws {
-        var transaction = Transaction()
-        transaction.require(.absent(HostRecord.key))
-        transaction.put(HostRecord.key, record.bytes, lifetime: .session)
+        // The record of a session that is over, by its last write.
+        var left: Revision?
         while true {
+            var transaction = Transaction()
+            transaction.require(left.map { .revision(HostRecord.key, $0) } ?? .absent(HostRecord.key))
+            // So that the entry is a new one, whose epoch is this commit.
+            if left != nil { transaction.delete(HostRecord.key) }
+            transaction.put(HostRecord.key, record.bytes, lifetime: .session)
             do throws(SharedCoreError) {
                 epoch = try await group.commit(transaction).revision
                 self.group = group
@@ -64,13 +80,14 @@ struct HostClaim: Sendable {
             } catch {
                 guard error.guardFailure != nil else { throw error }
             }
-            // Asking who is there ends the sessions of the dead.
+            let entry = try await group.get(HostRecord.key)
+            // Asked behind it: a session that wrote it and is not there is over. Asking ends the sessions of the dead.
             let sessions = try await group.sessions()
-            guard let entry = try await group.get(HostRecord.key),
-                let holder = sessions.first(where: { $0.id == entry.origin })
-            else { continue }
-            throw CommandFailure(
-                .unavailable, "the group has a host already: “\(holder.name)”, pid \(holder.process.pid)")
+            if let entry, let holder = sessions.first(where: { $0.id == entry.origin }) {
+                throw CommandFailure(
+                    .unavailable, "the group has a host already: “\(holder.name)”, pid \(holder.process.pid)")
+            }
+            left = entry?.revision
         }
     }
 

@@ -19,6 +19,7 @@ actor PushHost {
     private let show: ExecutorProcess.Hearing
     private let tell: @Sendable (HostEvent) -> Void
     private let slots: ExecutorSlots
+    private let clock: any TimeSource
     private let stopping = StopSignal()
 
     private var settings: ExecutorSettings
@@ -32,8 +33,7 @@ actor PushHost {
     }
 
     private var executors: [Int: Running] = [:]
-    /// The process of the owner of the core, and what it is busy with.
-    private var owner: (process: ProcessIdentity, activities: [Activity])?
+    private var busyOwner = BusyOwner()
     private var startCount = 0
     private var retrying = 0
     /// Why it cannot go on.
@@ -47,16 +47,19 @@ actor PushHost {
     private static let storePause = Duration.seconds(1)
 
     /// - Parameters:
+    ///   - clock: By which the time of busy Executors is counted.
     ///   - show: Shows the user what an Executor has printed. Its message is acknowledged behind that.
     ///   - tell: Told what happens.
     init(
         _ queue: PushQueue, settings: ExecutorSettings, cage: MemoryCage?, logger: Logger,
-        show: @escaping ExecutorProcess.Hearing = { _ in }, tell: @escaping @Sendable (HostEvent) -> Void
+        clock: any TimeSource = SystemClock(), show: @escaping ExecutorProcess.Hearing = { _ in },
+        tell: @escaping @Sendable (HostEvent) -> Void
     ) {
         self.queue = queue
         self.settings = settings
         self.cage = cage
         self.logger = logger
+        self.clock = clock
         self.show = show
         self.tell = tell
         slots = ExecutorSlots(limit: settings.limit)
@@ -125,19 +128,18 @@ actor PushHost {
     /// Its Executor has until the last bound in place of its budget. While it has an open call, it takes no slot: pushes that
     /// come meanwhile are served by its core, and have Executors of their own.
     func note(_ activities: [Activity], of process: ProcessIdentity?) {
-        owner = process.map { ($0, activities) }
+        busyOwner.note(activities, of: process, at: clock.now())
         for key in executors.keys { grantTime(to: key) }
     }
 
     private func grantTime(to key: Int) {
         guard let executor = executors[key] else { return }
-        let activities = owner.flatMap { $0.process == executor.process.process ? $0.activities : nil } ?? []
-        let end = activities.map(\.latestEnd).max()
+        let end = busyOwner.latestEnd(of: executor.process.process)
         if end != executor.busyUntil {
             executors[key]?.busyUntil = end
             executor.process.setBusy(until: end)
         }
-        setInCall(activities.contains { $0.kind == .call }, key)
+        setInCall(busyOwner.isInCall(executor.process.process), key)
     }
 
     private func setInCall(_ isInCall: Bool, _ key: Int) {
