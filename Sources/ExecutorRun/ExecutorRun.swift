@@ -99,17 +99,25 @@ package enum ExecutorRun {
         _ = try await acknowledgement.value
     }
 
+    /// A store that is full of content is no fault of the call-id, nor of the one that has started this Executor.
+    private static func status(of error: SharedCoreError) -> ExitStatus {
+        error.code == .limitExceeded ? .unavailable : ExitStatus(error.code)
+    }
+
     /// The event that an error is for the call-id.
     private static func event(of error: CoordinationError) throws(ExecutorFailure) -> ExecutorReport.Event {
         switch error.code {
         case .refused: return .refused
-        case .timeout: return .timeout
+        case .timeout:
+            // That is no answer: the message may have come, and could not be stored.
+            if error.cause != nil { throw ExecutorFailure(.unavailable, error.message) }
+            return .timeout
         case .fenced, .superseded: return .fenced
         case .cancelled: throw ExecutorFailure(.no, "interrupted")
         case .coreFailed: throw ExecutorFailure(.unavailable, "the core failed: \(error.message)")
         default:
             throw ExecutorFailure(
-                error.cause.map { ExitStatus($0.code) } ?? .unavailable, error.cause?.sentence ?? error.message)
+                error.cause.map(status) ?? .unavailable, error.cause?.sentence ?? error.message)
         }
     }
 }

@@ -41,6 +41,7 @@ extension CommandFailure {
         case .cancelled: self.init(.no, "interrupted")
         case .refused:
             self.init(.no, error.message + " “sharedcore status” shows it; another Main takes over with --take-over.")
+        case .timeout where error.cause != nil: self.init(.unavailable, error.message)
         case .timeout, .fenced, .superseded: self.init(.no, error.message)
         case .coreFailed: self.init(.unavailable, "the core failed: \(error.message)")
         default:

@@ -39,6 +39,8 @@ actor PushHost {
     /// Why it cannot go on.
     private var failure: SharedCoreError?
     private var isWaiting: Waiting?
+    /// Whether the log says that Executors want for something, and none has served a push since.
+    private var isOutageLogged = false
 
     /// Whether the message of a push waits to be acknowledged, though its Executor has not brought it.
     typealias Waiting = @Sendable (CallID) async throws(SharedCoreError) -> Bool
@@ -189,6 +191,7 @@ actor PushHost {
             let pause: Duration
             if end.isOutage {
                 pause = settings.retry.delay(after: outages)
+                logOutage(end.reason, of: push)
             } else {
                 push.failures += 1
                 push.lastFailure = end.reason
@@ -273,11 +276,21 @@ actor PushHost {
         end.isOutage = isOwned.withLock { $0 }
     }
 
+    /// Says once for all pushes why they wait, until one is served.
+    private func logOutage(_ reason: String, of push: Push) {
+        guard !isOutageLogged else { return }
+        isOutageLogged = true
+        logger.warning(
+            "the push “\(ValueText.oneLine(push.callID))” waits and is tried again: \(reason); until a push is served, this is not said of others"
+        )
+    }
+
     private func acknowledge(_ push: Push, _ taken: PushQueue.Taken) async {
         let isDone = await insist("a push cannot be acknowledged") { () async throws(SharedCoreError) in
             try await self.queue.acknowledge(taken)
         }
         guard isDone else { return }
+        isOutageLogged = false
         tell(.served(callID: push.callID, after: queue.age(of: push)))
     }
 
