@@ -44,7 +44,8 @@ extension CoordinationError {
 
         /// A Main that answers owns, or is about to (contract C2, C14). Nothing was done.
         public static let refused = Code(.refused)
-        /// The deadline passed before the message came (contract C7).
+        /// The deadline passed before the message came (contract C7). Where ``CoordinationError/cause`` is set, the store has refused what
+        /// a core wrote: the message may have been received, and could not be stored.
         public static let timeout = Code(.timeout)
         /// A newer epoch took ownership from this participant, or its session is over for the group (contract C4).
         public static let fenced = Code(.fenced)

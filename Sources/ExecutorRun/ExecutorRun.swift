@@ -103,7 +103,10 @@ package enum ExecutorRun {
     private static func event(of error: CoordinationError) throws(ExecutorFailure) -> ExecutorReport.Event {
         switch error.code {
         case .refused: return .refused
-        case .timeout: return .timeout
+        case .timeout:
+            // That is no answer: the message may have come, and could not be stored.
+            if error.cause != nil { throw ExecutorFailure(.unavailable, error.message) }
+            return .timeout
         case .fenced, .superseded: return .fenced
         default: throw ExecutorFailure(error)
         }
@@ -141,13 +144,18 @@ package struct ExecutorFailure: Error, Hashable, Sendable {
         self.message = message
     }
 
+    /// A store that is full of content is no fault of the call-id, nor of the one that has started this Executor.
+    private static func status(of error: SharedCoreError) -> ExitStatus {
+        error.code == .limitExceeded ? .unavailable : ExitStatus(error.code)
+    }
+
     /// What an error of a participant means for the program that met it.
     package init(_ error: CoordinationError) {
         switch error.code {
         case .cancelled: self.init(.no, "interrupted")
         case .coreFailed: self.init(.unavailable, "the core failed: \(error.message)")
         default:
-            self.init(error.cause.map { ExitStatus($0.code) } ?? .unavailable, error.cause?.sentence ?? error.message)
+            self.init(error.cause.map(Self.status) ?? .unavailable, error.cause?.sentence ?? error.message)
         }
     }
 }

@@ -39,6 +39,38 @@ extension Mutant {
                 return try await group.commit(transaction)
             }
         },
+        Mutant("leaves no room in a full store for what coordination writes by itself", caughtBy: "S10") { damage in
+            damage.commit = { group, transaction throws(SharedCoreError) in
+                let limits = group.capabilities.limits
+                func isOfSession(_ operation: Transaction.Operation) -> Bool {
+                    switch operation {
+                    case .put(_, _, let lifetime): lifetime == .session
+                    case .delete: true
+                    case .deletePrefix, .post: false
+                    }
+                }
+                if let usage = try await group.usage(),
+                    usage.byteCount + 9 >= limits.storeByteCount || usage.entryCount >= limits.entryCount,
+                    !transaction.operations.isEmpty, !transaction.operations.contains(where: isOfSession)
+                {
+                    throw SharedCoreError(.limitExceeded, "The store is full.", at: "store")
+                }
+                return try await group.commit(transaction)
+            }
+        },
+        Mutant("lets messages have the room of participants", caughtBy: "S10") { damage in
+            damage.commit = { group, transaction throws(SharedCoreError) in
+                do throws(SharedCoreError) {
+                    return try await group.commit(transaction)
+                } catch {
+                    guard error.code == .limitExceeded, transaction.operations.count == 1,
+                        case .put(let key, let value, _) = transaction.operations[0],
+                        key.text.hasPrefix(".sharedcore/"), value.count <= 20
+                    else { throw error }
+                    return try await group.put(key, value, lifetime: .session)
+                }
+            }
+        },
         Mutant("counts what has left the store", caughtBy: "S10") { damage in
             let total = Box(0)
             damage.beginning { total.update { $0 = 0 } }

@@ -12,6 +12,8 @@ package enum OwnershipKey {
     package static let critical: Key = ".sharedcore/ownership/critical"
     /// The work in progress that keeps the owner's core.
     package static let activities: Key = ".sharedcore/ownership/activities"
+    /// Why the store refuses what the owner's core writes.
+    package static let refusal: Key = ".sharedcore/ownership/refusal"
     /// The last challenge to a holder of something that others wait for.
     package static let challenge: Key = ".sharedcore/ownership/challenge"
     /// The last answer to a challenge.
@@ -197,6 +199,73 @@ extension CriticalRecord {
     }
 }
 
+/// That the store refuses what the owner's core writes. Lives with the owner's session.
+package struct RefusalRecord: StoredRecord {
+    /// The kinds that are told apart.
+    package enum Reason: UInt8, Sendable {
+        case other = 0
+        case storageFull = 1
+        case limitExceeded = 2
+    }
+
+    /// The ownership under which the core runs.
+    package var epoch: Revision
+    package var reason: Reason
+    /// The error for people.
+    package var text: String
+
+    package init(epoch: Revision, reason: Reason, text: String) {
+        self.epoch = epoch
+        self.reason = reason
+        self.text = text
+    }
+
+    init(_ error: SharedCoreError, under epoch: Revision) {
+        self.epoch = epoch
+        reason =
+            switch error.code {
+            case .storageFull: .storageFull
+            case .limitExceeded: .limitExceeded
+            default: .other
+            }
+        // The record is small, so that a full store has room for it.
+        text = String(error.message.prefix(200))
+    }
+
+    package static let unreadable = RefusalRecord(epoch: .zero, reason: .other, text: "")
+
+    /// The error as the process of the core met it.
+    var error: SharedCoreError {
+        let code: SharedCoreError.Code =
+            switch reason {
+            case .storageFull: .storageFull
+            case .limitExceeded: .limitExceeded
+            case .other: .unavailable
+            }
+        return SharedCoreError(code, text, at: OwnershipKey.refusal.text)
+    }
+
+    /// What stands for an ownership.
+    static func standing(under epoch: Revision, in view: OwnershipView) -> RefusalRecord? {
+        guard let record = view.refusal?.record, record.epoch == epoch else { return nil }
+        return record
+    }
+}
+
+extension RefusalRecord {
+    package init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError) {
+        epoch = try reader.revision()
+        reason = Reason(rawValue: try reader.byte()) ?? .other
+        text = try reader.text()
+    }
+
+    package func write(into writer: inout ByteWriter) {
+        writer.revision(epoch)
+        writer.byte(reason.rawValue)
+        writer.text(text)
+    }
+}
+
 /// All that stands under ``OwnershipKey/path`` at one revision.
 package struct OwnershipView: Hashable, Sendable {
     package private(set) var revision = Revision.zero
@@ -204,6 +273,7 @@ package struct OwnershipView: Hashable, Sendable {
     package private(set) var handover: Standing<HandoverRecord>?
     package private(set) var critical: Standing<CriticalRecord>?
     package private(set) var activities: Standing<ActivitiesRecord>?
+    package private(set) var refusal: Standing<RefusalRecord>?
     package private(set) var challenge: Standing<ChallengeRecord>?
     package private(set) var answer: Standing<AnswerRecord>?
 
@@ -235,6 +305,7 @@ package struct OwnershipView: Hashable, Sendable {
         case OwnershipKey.handover: handover = entry.map(Standing.init)
         case OwnershipKey.critical: critical = entry.map(Standing.init)
         case OwnershipKey.activities: activities = entry.map(Standing.init)
+        case OwnershipKey.refusal: refusal = entry.map(Standing.init)
         case OwnershipKey.challenge: challenge = entry.map(Standing.init)
         case OwnershipKey.answer: answer = entry.map(Standing.init)
         default: break

@@ -9,13 +9,21 @@ struct EpochGuardedStore: ForwardingStore {
     let epoch: Revision
     /// Called when a write shows that the epoch is over.
     let fenced: @Sendable () -> Void
+    /// Told how the writes fare.
+    var report: @Sendable (CoreWrite) -> Void = { _ in }
 
     func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         let condition = Transaction.Guard.epoch(OwnershipKey.owner, epoch)
+        let hasContent = transaction.hasContent
+        if hasContent { report(.begun) }
         do throws(SharedCoreError) {
-            return try await inner.commit(transaction.guarded(by: epoch))
+            let commit = try await inner.commit(transaction.guarded(by: epoch))
+            if hasContent { report(.taken) }
+            return commit
         } catch {
+            if hasContent { report(.failed) }
             if error.guardFailure?.condition == condition || error.code == .sessionEnded { fenced() }
+            if StoreRefusal.isRefusal(error) { report(.refused(error)) }
             throw error
         }
     }
@@ -25,6 +33,14 @@ struct EpochGuardedStore: ForwardingStore {
 }
 
 extension Transaction {
+    /// Whether it puts anything that may wait for room: a timeline's entry does not, and what lives with a session seldom does.
+    fileprivate var hasContent: Bool {
+        operations.contains { operation in
+            guard case .put(let key, _, let lifetime) = operation else { return false }
+            return lifetime != .session && !Timeline.prefix.contains(key)
+        }
+    }
+
     /// The same for the core that runs under an epoch: it takes effect only while that stands.
     ///
     /// Source: contract C4.

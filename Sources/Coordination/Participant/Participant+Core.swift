@@ -15,7 +15,12 @@ extension Participant {
             isFenced.raise()
             Task(executorPreference: executor) { await self?.lookSoon() }
         }
-        let guarded = EpochGuardedStore(inner: store, epoch: epoch, fenced: fenced)
+        let guarded = EpochGuardedStore(
+            inner: store, epoch: epoch, fenced: fenced,
+            report: { [weak self, refusal, executor = environment.executor] write in
+                guard refusal.note(write) else { return }
+                Task(executorPreference: executor) { await self?.publishRefusal(under: epoch) }
+            })
         let context = CoreContext(
             store: guarded, epoch: epoch, role: store.session.role,
             push: store.session.role == .executor ? environment.push : nil, clock: clock,

@@ -74,6 +74,7 @@ extension Participant {
     ///   a connection the look costs no way to the other side and back then (contract S4).
     func look(_ consistency: ReadConsistency = .linearizable) async throws(SharedCoreError) {
         machine.view.apply(try await store.list(OwnershipKey.path, consistency: consistency))
+        noticeRefusal()
     }
 
     /// Commits a transition with what the timeline tells of it, then looks. A failed guard is no fault: what was seen

@@ -235,7 +235,8 @@ extension Participant {
         // No wait ends that, as it may end a full disk.
         if state.isForbidden, let error = state.lastingError { throw failure(error) }
         if Task.isCancelled { throw CoordinationError(.cancelled, "The task that waited was cancelled.") }
-        throw CoordinationError(.timeout, "The deadline passed before the core ran here.", owner: owner)
+        throw CoordinationError(
+            .timeout, "The deadline passed before the core ran here.", owner: owner, cause: knownRefusal)
     }
 
     // MARK: - Errors
@@ -281,8 +282,11 @@ extension Participant {
     }
 
     private func timeout(of callID: CallID) -> CoordinationError {
+        let refusal = knownRefusal
         let reason =
-            if let problem = intentions.problem {
+            if let refusal {
+                ". What a core receives cannot be stored now: \(refusal.message)"
+            } else if let problem = intentions.problem {
                 ". The last core here had a problem: \(problem.text)"
             } else if intentions.isSpent {
                 ". The core here was stopped before, when its budget of \(options.executorBudget) was used up."
@@ -290,6 +294,7 @@ extension Participant {
                 "."
             }
         return CoordinationError(
-            .timeout, "No message “\(callID.text.prefix(64))” came before the deadline" + reason, owner: owner)
+            .timeout, "No message “\(callID.text.prefix(64))” came before the deadline" + reason, owner: owner,
+            cause: refusal)
     }
 }

@@ -54,6 +54,12 @@ actor Participant {
     /// Since when the core is to stop, or the participation to end; nil while neither is.
     var stoppingSince: BootInstant?
 
+    /// Why the store refuses what the core here writes.
+    let refusal = StoreRefusal()
+    var isPublishingRefusal = false
+    /// What an owner has said of that, and nothing has shown since that it is over.
+    var refusalOfOwner: RefusalRecord?
+
     /// What the store's watch failed with for good, from then until the core has stopped.
     private var fault: SharedCoreError?
     private(set) var end: ParticipantEnd?
@@ -163,6 +169,7 @@ actor Participant {
                 return nil
             }
             machine.view.apply(first)
+            noticeRefusal()
             self.watch = watch
             Task(executorPreference: executor) { await self.follow(watch) }
             return nil
@@ -310,6 +317,7 @@ actor Participant {
         do throws(SharedCoreError) {
             while let event = try await watch.next() {
                 machine.view.apply(event)
+                noticeRefusal()
                 wakeUp.signal()
             }
             // The watch ends with its handle; a look shows it.

@@ -45,6 +45,7 @@ extension CommandFailure {
         switch error.code {
         case .refused:
             self.init(.no, error.message + " “sharedcore status” shows it; another Main takes over with --take-over.")
+        case .timeout where error.cause != nil: self.init(.unavailable, error.message)
         case .timeout, .fenced, .superseded: self.init(.no, error.message)
         default: self.init(ExecutorFailure(error))
         }

@@ -34,14 +34,16 @@ struct LaunchMark: Hashable, Sendable {
     }
 
     /// Reads the mark of a process; nil where it has none or cannot be looked at.
-    init?(of process: Int32, as role: Role) {
+    ///
+    /// - Parameter namespace: The namespace in which the numbers of the mark mean something to the caller.
+    init?(of process: Int32, as role: Role, in namespace: UInt64 = ProcessIdentity.currentNamespace) {
         let start = Array((role.variable + "=").utf8)
         guard let bytes = try? OpenFile(path: "/proc/\(process)/environ", .read).read(count: 1 << 20, at: 0),
             let line = bytes.split(separator: 0).first(where: { $0.starts(with: start) })
         else { return nil }
         let words = String(decoding: line.dropFirst(start.count), as: UTF8.self).split(separator: " ")
         // Of another run of the machine, or as seen from elsewhere, the numbers mean nothing here.
-        guard words.count == 5, words[0] == "\(ProcessIdentity.currentNamespace)",
+        guard words.count == 5, words[0] == "\(namespace)",
             words[1] == "\(SystemClock().bootID)", let parent = Int32(words[2]), let startTime = UInt64(words[3]),
             let pid = Int32(words[4])
         else { return nil }

@@ -64,12 +64,12 @@ struct CommandCore: Core {
     let program: ExclusiveProgram
 
     func start(in context: CoreContext) async throws {
-        try await FormerCommand.end(in: context.store)
+        let ended = try await FormerCommand.end(in: context.store)
         let pid = try await program.start()
         FailPoint.hit("exclusive.beforeNote")
         // Before it runs: a command that has undone its tie to this process is known by the note alone.
         do {
-            try await FormerCommand.note(pid, in: context.store)
+            try await FormerCommand.note(pid, in: context.store, forgetting: ended)
         } catch {
             await program.withdraw()
             throw error

@@ -136,7 +136,10 @@ struct PushQueue: Sendable {
     func note(_ record: PushRecord, for taken: Taken) async throws(SharedCoreError) {
         var transaction = Transaction()
         let keys = pending.keys
-        transaction.require(.epoch(try keys.key(of: .take, for: taken.delivery.item), taken.delivery.epoch))
+        let take = try keys.key(of: .take, for: taken.delivery.item)
+        transaction.require(.epoch(take, taken.delivery.epoch))
+        // Written with it, so that the failure counts also where content has filled the store (contract S10).
+        transaction.put(take, [], lifetime: .session)
         transaction.put(try keys.key(of: .message, for: taken.delivery.item), record.bytes)
         _ = try await group.commit(transaction)
     }

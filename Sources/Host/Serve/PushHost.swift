@@ -39,6 +39,8 @@ actor PushHost {
     /// Why it cannot go on.
     private var failure: SharedCoreError?
     private var isWaiting: Waiting?
+    /// Whether the log says that Executors want for something, and none has served a push since.
+    private var isOutageLogged = false
 
     /// Whether the message of a push waits to be acknowledged, though its Executor has not brought it.
     typealias Waiting = @Sendable (CallID) async throws(SharedCoreError) -> Bool
@@ -191,6 +193,7 @@ actor PushHost {
             let pause: Duration
             if end.isOutage {
                 pause = settings.retry.delay(after: outages)
+                logOutage(end.reason, of: record)
             } else {
                 record.failures += 1
                 record.lastFailure = end.reason
@@ -276,11 +279,21 @@ actor PushHost {
         end.isOutage = isOwned.withLock { $0 }
     }
 
+    /// Says once for all pushes why they wait, until one is served.
+    private func logOutage(_ reason: String, of record: PushRecord) {
+        guard !isOutageLogged else { return }
+        isOutageLogged = true
+        logger.warning(
+            "the push “\(ValueText.oneLine(record.callID))” waits and is tried again: \(reason); until a push is served, this is not said of others"
+        )
+    }
+
     private func acknowledge(_ record: PushRecord, _ taken: PushQueue.Taken) async {
         let isDone = await insist("a push cannot be acknowledged") { () async throws(SharedCoreError) in
             try await self.queue.acknowledge(taken)
         }
         guard isDone else { return }
+        isOutageLogged = false
         tell(.served(callID: record.callID, after: queue.age(of: record)))
     }
 

@@ -85,6 +85,28 @@ extension ProcessIdentity {
         return stat("/proc/self/ns/pid", &status) == 0 ? UInt64(status.st_ino) : 0
     }()
 
+    /// The process that has a number in a namespace of process numbers, by the number that it has in this one; nil where none can be seen.
+    /// Processes of the namespaces below this one can be, and no others.
+    ///
+    /// Complexity: O(n) in the processes of the machine, for another namespace than this one.
+    package static func seen(pid: Int32, startTime: UInt64, in namespace: UInt64) -> ProcessIdentity? {
+        guard namespace != currentNamespace else {
+            return ProcessIdentity(bootID: SystemClock.currentBootID, pid: pid, startTime: startTime)
+        }
+        let numbers = ((try? Directory(path: "/proc").names()) ?? []).compactMap { Int32($0) }
+        return numbers.lazy.compactMap(ProcessIdentity.init(of:)).first { process in
+            guard process.startTime == startTime,
+                let line = OpenFile.text(of: "/proc/\(process.pid)/status")?.split(separator: "\n")
+                    .first(where: { $0.hasPrefix("NSpid:") }),
+                line.split(separator: "\t").last == "\(pid)"
+            else { return false }
+            var status = stat()
+            // Where it cannot be read, the number and the start say enough.
+            guard stat("/proc/\(process.pid)/ns/pid", &status) == 0 else { return true }
+            return UInt64(status.st_ino) == namespace
+        }
+    }
+
     /// The namespace of the number where this is the calling process, by the number that it has for itself; 0 for any
     /// other, and where a hub in another namespace has given it another number.
     package var ownNamespace: UInt64 {

@@ -41,37 +41,17 @@ extension StoreState {
             return
         }
         let after = sizeAfter(transaction.operations)
-        let isOfPresence = isOfPresence(transaction.operations, takingBytes: total)
-        let byteLimit = limits.storeByteCount + (isOfPresence ? Self.presenceByteCount : 0)
+        let claim = claim(of: transaction.operations)
+        let byteLimit = limits.storeByteCount + claim.byteCount
         guard after.byteCount <= byteLimit || after.byteCount <= byteCount else {
             throw .limit("The store", after.byteCount, limits.storeByteCount, at: "store")
         }
-        let entryLimit = limits.entryCount + (isOfPresence ? Self.presenceEntryCount : 0)
+        let entryLimit = limits.entryCount + claim.entryCount
         guard after.entryCount <= entryLimit || after.entryCount <= entries.count else {
             throw SharedCoreError(
                 .limitExceeded,
                 "The store has at most \(limits.entryCount) entries, this one would have \(after.entryCount). Delete some, "
                     + "or keep several in one value.", at: "store")
-        }
-    }
-
-    /// What a store has beyond its limits for participants that own, wait or take: a group that its content has filled would
-    /// keep a dead owner in place, and messages that no consumer can take.
-    package static let presenceByteCount = 1 << 20
-    package static let presenceEntryCount = 4_096
-    /// The most bytes of keys and values in one commit of that kind.
-    private static let presenceCommitByteCount = 4_096
-
-    /// Whether operations change what lives with a session, and write little: an owner, a request, a take, an expectation, with
-    /// what the timeline tells of it.
-    private func isOfPresence(_ operations: [Transaction.Operation], takingBytes byteCount: Int) -> Bool {
-        guard byteCount <= Self.presenceCommitByteCount else { return false }
-        return operations.contains { operation in
-            switch operation {
-            case .put(_, _, let lifetime): lifetime == .session
-            case .delete(let key): entries[key]?.lifetime == .session
-            case .deletePrefix, .post: false
-            }
         }
     }
 

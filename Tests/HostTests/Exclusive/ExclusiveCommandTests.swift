@@ -292,7 +292,7 @@ struct ExclusiveCommandTests {
             child.update { $0 = found }
             // The next one finds it noted as the former command, though it does not say yet whose command it is.
             try await eventually("it is noted", timeout: TestTimeout.long) {
-                try await program.run("store", "get", ".sharedcore/exclusive").status == 0
+                try await program.run("store", "list", ".sharedcore/exclusive/").output.contains("exclusive")
             }
             try $0.send(.kill)
         }
@@ -322,6 +322,27 @@ struct ExclusiveCommandTests {
             let next = try await program.run("exclusive", "--role", "executor", "--", "sh", "-c", look)
             #expect(next.status == 0 && next.output == "1\n", "\(next.output) \(next.errors)")
         }
+    }
+
+    @Test("A command whose sharedcore is killed after another Main has taken over is gone before the third one begins")
+    func outlivingTwo() async throws {
+        let program = try HostProgram()
+        let ended = try await program.shell(
+            """
+            sharedcore exclusive --role main -- setpriv --pdeathsig clear sh -c 'echo $$ > first; exec sleep 600' & first=$!
+            until [ -s first ]; do sleep 0.05; done
+            kill -STOP $first
+            sharedcore exclusive --role main --take-over -- sh -c 'kill -0 $(cat first) && echo beside the stopped one'
+            kill -KILL $first
+            wait $first 2> /dev/null
+            kill -0 $(cat first) && echo it has outlived its sharedcore
+            sharedcore exclusive --role main -- sh -c \
+                'grep State /proc/$(cat first)/status 2>&1 | grep -q -e zombie -e "No such file" && echo alone'
+            sharedcore store list .sharedcore/exclusive/ | grep -c exclusive
+            """)
+        #expect(
+            ended.output == "beside the stopped one\nit has outlived its sharedcore\nalone\n1\n",
+            "\(ended.output) \(ended.errors)")
     }
 
     @Test(
@@ -367,7 +388,7 @@ struct ExclusiveCommandTests {
             let record =
                 "\(dead.bootID) \(ProcessIdentity.currentNamespace) \(dead.pid) \(dead.startTime) \(process.pid) "
                 + "\(process.startTime)"
-            _ = try await group.put(".sharedcore/exclusive", Array(record.utf8))
+            _ = try await group.put(".sharedcore/exclusive/0", Array(record.utf8))
             let refused = try await program.run("exclusive", "--role", "executor", "--", "true")
             #expect(refused.status == 125, "\(refused.errors)")
             #expect(refused.errors.contains("does not say whose command it is: end it first"), "\(refused.errors)")

@@ -21,6 +21,37 @@ struct ForeignNamespaceTests {
         sharedcore timeline
         """
 
+    /// The `sharedcore` of a command is killed within a namespace below this one. The number of the command is another one here.
+    private static let outliving = """
+        \(unshare) sh -c '
+            sharedcore exclusive --role executor -- setpriv --pdeathsig clear sh -c "echo runs; exec sleep 600" & own=$!
+            until grep -q runs executor.out; do sleep 0.05; done
+            kill -KILL $own
+            wait $own
+            echo killed
+            sleep 600
+        ' > executor.out 2> /dev/null & space=$!
+        until grep -q killed executor.out; do sleep 0.05; done
+        pgrep --parent $(pgrep --parent $space) --full "sleep 600" > /dev/null && echo it has outlived its sharedcore
+        before=$(pgrep --count --ns $(pgrep --parent $space) --nslist pid --full "^sleep 600")
+        sharedcore exclusive --role main -- sh -c "echo main runs"
+        echo status $?
+        after=$(pgrep --count --ns $(pgrep --parent $space) --nslist pid --full "^sleep 600")
+        echo $before then $after
+        kill -KILL $space
+        wait $space 2> /dev/null
+        """
+
+    @Test("A command in a namespace below that has outlived its sharedcore is gone before the next one begins")
+    func outlivingBelow() async throws {
+        let program = try HostProgram()
+        #expect(try await program.run("store", "put", "made", "1").status == 0)
+        let ended = try await program.shell(Self.outliving)
+        #expect(
+            ended.output == "it has outlived its sharedcore\nmain runs\nstatus 0\n2 then 1\n",
+            "\(ended.output) \(ended.errors)")
+    }
+
     @Test(
         "C3: it is fenced and never killed, because its number means another process here", arguments: ["file", "zmq"])
     func fenced(backend: String) async throws {

@@ -26,27 +26,117 @@ struct PresenceTests {
         state.apply(effect)
     }
 
-    @Test("1 MiB and 4,096 entries beyond the limits, and no more")
-    func bounds() throws {
+    /// Commits of one kind, each of another key.
+    private struct Kind: CustomTestStringConvertible {
+        let testDescription: String
+        /// How much of the room it may use, in eighths.
+        let share: Int
+        let put: @Sendable (_ number: Int, _ byteCount: Int) throws -> [Transaction.Operation]
+
+        init(
+            _ name: String, share: Int, key: String, lifetime: Lifetime,
+            with further: Transaction.Operation...
+        ) {
+            testDescription = name
+            self.share = share
+            put = { number, byteCount in
+                let key = try Key(key + String(10_000 + number).dropFirst())
+                let others = further.reduce(0) { sum, operation in
+                    guard case .put(let key, let value, _) = operation else { return sum }
+                    return sum + key.text.utf8.count + value.count
+                }
+                let size = byteCount - key.text.utf8.count - others
+                return [.put(key, [UInt8](repeating: 2, count: max(0, size)), lifetime)] + further
+            }
+        }
+    }
+
+    private static let kinds = [
+        Kind("an expectation", share: 8, key: ".sharedcore/expectations/", lifetime: .session),
+        Kind("a take of a mailbox", share: 8, key: ".sharedcore/mailboxes/q/t", lifetime: .session),
+        Kind("an entry of the timeline", share: 6, key: ".sharedcore/timeline/", lifetime: .persistent),
+        Kind("what lives with a session elsewhere", share: 4, key: "s", lifetime: .session),
+        Kind("a message of the inbox", share: 0, key: ".sharedcore/inbox/m", lifetime: .expiring(after: .seconds(9))),
+        Kind("a message of a mailbox", share: 0, key: ".sharedcore/mailboxes/q/m", lifetime: .persistent),
+        Kind("a push", share: 0, key: ".sharedcore/pushes/m", lifetime: .persistent),
+        Kind("content", share: 0, key: "c", lifetime: .persistent),
+        Kind("what expires", share: 0, key: ".sharedcore/timeline/", lifetime: .expiring(after: .seconds(9))),
+    ]
+
+    @Test("What commits may use of 1 MiB and 4,096 entries beyond the limits, and no more", arguments: kinds)
+    private func bounds(kind: Kind) throws {
         // Commits of 4 KiB, keys included, and of entries without a value.
-        let cases: [(Limits, Int, Int)] = [
-            (Limits(valueByteCount: 4_096, storeByteCount: 1_000), 4_091, StoreState.presenceByteCount / 4_096),
-            (Limits(valueByteCount: 4_096, entryCount: 1), 0, StoreState.presenceEntryCount),
-        ]
-        for (limits, valueByteCount, count) in cases {
+        for limits in [
+            Limits(valueByteCount: 4_096, storeByteCount: 1_000), Limits(valueByteCount: 4_096, entryCount: 1),
+        ] {
             var (state, session) = try full(limits)
+            let isOfBytes = limits.storeByteCount == 1_000
+            let count = (isOfBytes ? 256 : 4_096) / 8 * kind.share
             func put(_ number: Int) throws {
-                let key = try Key("s" + String(10_000 + number).dropFirst())
-                try commit(
-                    [.put(key, [UInt8](repeating: 2, count: valueByteCount), .session)], to: &state, of: session)
+                try commit(kind.put(number, isOfBytes ? 4_096 : 0), to: &state, of: session)
             }
             for number in 0..<count { try put(number) }
             let error = #expect(throws: SharedCoreError.self) { try put(count) }
             #expect(error?.code == .limitExceeded)
-            // With the session all of it goes.
             let ending = try #require(state.ending(session, at: instant))
             state.apply(ending)
-            #expect(state.usage.entryCount == 1)
+            // What lives with the session goes with it.
+            if kind.share != 6 { #expect(state.usage.entryCount == 1) }
         }
+    }
+
+    @Test("Where each kind has used its share, owners still change, and what all others may use is bounded")
+    func order() throws {
+        var (state, session) = try full(Limits(valueByteCount: 4_096, entryCount: 1))
+        func fill(_ kind: Kind) throws -> Int {
+            var number = 0
+            while true {
+                do throws(SharedCoreError) {
+                    let decision = try state.decide(
+                        Transaction(operations: (try? kind.put(number, 0)) ?? []), of: session, at: instant)
+                    guard case .record(let effect, _) = decision else { return number }
+                    state.apply(effect)
+                } catch {
+                    return number
+                }
+                number += 1
+            }
+        }
+        let counts = try ["what lives with a session elsewhere", "an entry of the timeline", "an expectation"].map {
+            name in
+            try fill(try #require(Self.kinds.first { $0.testDescription == name }))
+        }
+        #expect(counts == [2_048, 1_024, 1_024])
+    }
+
+    @Test(
+        "A small commit beside what lives with a session may use what that may: a release, a take, an acknowledgement")
+    func beside() throws {
+        var (state, session) = try full(Limits(valueByteCount: 4_096, storeByteCount: 1_000))
+        let owner: Key = ".sharedcore/ownership/owner"
+        let take: Key = ".sharedcore/inbox/i/t"
+        func claim(_ operations: Transaction.Operation...) -> RoomClaim {
+            state.claim(
+                of: operations.map { operation -> Effect.Operation in
+                    switch operation {
+                    case .put(let key, let value, let lifetime): .put(key, .inline(value), lifetime)
+                    case .delete(let key): .delete(key)
+                    case .deletePrefix(let prefix): .deletePrefix(prefix)
+                    case .post(let name, let word): .post(name, state: word)
+                    }
+                })
+        }
+        let told = Transaction.Operation.put(".sharedcore/timeline/1", [1], .persistent)
+        let mark = Transaction.Operation.put(".sharedcore/inbox/i/a", [], .expiring(after: .seconds(9)))
+        #expect(claim(.delete(owner), told) == .record)
+        #expect(claim(.delete(take), mark) == .content)
+        try commit([.put(owner, [], .session), told], to: &state, of: session)
+        try commit([.put(take, [], .session)], to: &state, of: session)
+        #expect(claim(.delete(owner), told) == .ownership)
+        #expect(claim(.delete(take), mark) == .session)
+        #expect(claim(.delete(owner), .deletePrefix("c")) == .removal)
+        #expect(claim(.put("o", [UInt8](repeating: 1, count: 4_096), .session)) == .content)
+        #expect(claim(.put("o", [], .session), .post("told", state: nil)) == .session)
+        #expect(claim(told, .put("c", [], .persistent)) == .content)
     }
 }

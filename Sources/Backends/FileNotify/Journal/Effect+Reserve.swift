@@ -12,19 +12,26 @@ enum SpaceClaim {
     case ending
     /// A participant that joins: what it takes ends with it.
     case participant
-    /// An ownership that changes hands.
-    case coordination
-    /// What a session writes that goes with it, and is small.
-    case session
+    /// What a commit writes that is small, by the rule that holds for the limits of the store, too.
+    case small(RoomClaim)
     /// Anything else: it is refused first.
     case content
+
+    init(_ claim: RoomClaim) {
+        self =
+            switch claim {
+            case .removal: .ending
+            case .ownership, .record, .session: .small(claim)
+            case .content: .content
+            }
+    }
 
     /// How much of the space behind the records it leaves alone, in bytes.
     var journalByteCount: Int {
         if Defect.withoutReserve.isPresent { return 0 }
         return switch self {
         case .ending: 0
-        case .participant, .coordination, .session: Journal.endingsByteCount
+        case .participant, .small: Journal.endingsByteCount
         case .content: Journal.reserveByteCount
         }
     }
@@ -33,65 +40,23 @@ enum SpaceClaim {
     var spareByteCount: Int {
         switch self {
         case .ending, .participant: 0
-        case .coordination: SpareSpace.coordinationByteCount / 3
-        case .session: SpareSpace.coordinationByteCount / 2
+        case .small(.session): SpareSpace.coordinationByteCount / 2
+        case .small(.record): SpareSpace.coordinationByteCount * 5 / 12
+        case .small: SpareSpace.coordinationByteCount / 3
         case .content: SpareSpace.coordinationByteCount
         }
     }
 }
 
 extension Effect {
-    /// What the record may use on a full disk.
-    var claim: SpaceClaim {
+    /// What the record may use on a full disk, in the state before it.
+    func claim(in state: StoreState) -> SpaceClaim {
         switch body {
-        case .sessionEnded, .expired, .restarted: return .ending
-        case .sessionOpened: return .participant
-        case .refused: return .content
-        case .committed(_, _, let operations):
-            if operations.allSatisfy(\.removes) { return .ending }
-            if Self.changesHands(operations) { return .coordination }
-            return operations.allSatisfy(\.isShortOfSession) ? .session : .content
+        case .sessionEnded, .expired, .restarted: .ending
+        case .sessionOpened: .participant
+        case .refused: .content
+        case .committed(_, _, let operations): SpaceClaim(state.claim(of: operations))
         }
-    }
-
-    /// What a change of hands writes at most, in bytes of keys and values. What it deletes, as the oldest of the
-    /// timeline, makes room and does not count.
-    fileprivate static let changeByteCount = 4096
-
-    /// Where all of it stands.
-    fileprivate static let coordination: KeyPrefix = ".sharedcore/"
-
-    /// Whether all that is written belongs to the coordination and is small. What expires by itself there is a message,
-    /// which waits for space like any other content.
-    private static func changesHands(_ operations: [Operation]) -> Bool {
-        var byteCount = 0
-        for operation in operations {
-            switch operation {
-            case .delete(let key):
-                guard coordination.contains(key) else { return false }
-            case .put(let key, let value, let lifetime):
-                guard coordination.contains(key), lifetime == .session || lifetime == .persistent else { return false }
-                byteCount += key.text.utf8.count + value.count
-            case .deletePrefix, .post:
-                return false
-            }
-        }
-        return byteCount <= changeByteCount
-    }
-}
-
-extension Effect.Operation {
-    fileprivate var removes: Bool {
-        switch self {
-        case .delete, .deletePrefix: true
-        case .put, .post: false
-        }
-    }
-
-    /// Whether the operation removes something, or lives no longer than its session and is small.
-    fileprivate var isShortOfSession: Bool {
-        if case .put(_, let value, let lifetime) = self { return lifetime == .session && value.count <= 1024 }
-        return removes
     }
 }
 
@@ -103,7 +68,7 @@ extension Transaction {
             switch operation {
             case .put(let key, let value, _):
                 byteCount += key.text.utf8.count + value.count
-                if byteCount > Effect.changeByteCount || !Effect.coordination.contains(key) { return true }
+                if byteCount > RoomClaim.commitByteCount || !RoomClaim.coordination.contains(key) { return true }
             case .post: return true
             case .delete, .deletePrefix: break
             }

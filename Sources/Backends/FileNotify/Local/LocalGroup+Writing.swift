@@ -170,7 +170,7 @@ extension LocalGroup {
         var after = position
         let frame = after.chain.frame(payload, interest: touched.interestMask)
         after.pass(position.offset + JournalChain.headerByteCount..<position.offset + frame.count)
-        let claim = effect.claim
+        let claim = replica.read { effect.claim(in: $0) }
         let isContent = claim.journalByteCount >= Journal.reserveByteCount
         do throws(SharedCoreError) {
             try journal.reserveSpace(for: frame.count, at: position.offset, keeping: claim.journalByteCount)

@@ -1,3 +1,4 @@
+internal import Coordination
 internal import CoreAPI
 
 /// S10: what is too large is refused, and nothing of it is done.
@@ -6,7 +7,7 @@ enum LimitCases {
         valuesAreBounded, transactionsAreBounded, stepsAreBounded, namesAreBounded, storesAreBounded, endsMakeRoom,
     ]
 
-    static let entries = [entriesAreBounded, participantsHaveRoom]
+    static let entries = [entriesAreBounded, participantsHaveRoom, coresRunInFullStores]
 
     static let valuesAreBounded = ConformanceCase(
         "S10a", "a value of the limit is accepted, one byte more is refused and nothing is written (S2)"
@@ -230,6 +231,55 @@ enum LimitCases {
                 try expect(
                     try await store.list().entries.map(\.key).suffix(2), is: ["told/1", "told/2"],
                     "the last keys that stand")
+            }
+        }
+    }
+
+    static let coresRunInFullStores = ConformanceCase(
+        "S10l", "in a full store a core starts and stops, and a message is taken and acknowledged"
+    ) { context in
+        let sizes = Limits(valueByteCount: 20_000, transactionByteCount: 50_000, storeByteCount: 100_000)
+        for limits in [sizes, Limits(entryCount: 60)] {
+            try await context.withTroupe(GroupSettings(limits: limits)) { troupe in
+                try troupe.receive("call-1", "call-2")
+                let first = try await troupe.executor("first")
+                try await first.ask("call-1")
+                try Troupe.check(try await first.answer(), isTextOf: "call-1", "what the first gets")
+                try await first.tell("acknowledge 1")
+                try await first.tell("finish")
+                try await first.tell("leave")
+
+                let store = troupe.observer
+                var number = 0
+                for size in [9_000, 900, 90, 9, 0] {
+                    while try await code(of: {
+                        try await store.put(Key("fill/\(number)"), [UInt8](repeating: 1, count: size))
+                    }) == nil {
+                        number += 1
+                    }
+                }
+                func refusesContent(_ what: String, at key: Key) async throws {
+                    try await expect(.limitExceeded, from: "\(what) in the full store") {
+                        try await store.put(key, [UInt8](repeating: 1, count: 20))
+                    }
+                }
+                try await refusesContent("an entry", at: "more")
+
+                let main = try await troupe.owningMain()
+                let second = try await troupe.executor("second")
+                try await second.ask("call-2")
+                try expect(try await second.answer(), is: Troupe.answer("call-2", from: .inbox), "what the second gets")
+                try expect(try await second.tell("acknowledge 1"), is: "true", "whether it was still its own")
+                try await second.ask("call-3", as: 2, timeout: .milliseconds(200))
+                try expect(
+                    try await second.answer(2), is: "failed timeout", "what the third call hears")
+                try await main.tell("leave")
+                try expect(try await troupe.owner(), is: nil, "the owner when the Main has left")
+                try expect(try await troupe.coreStarts(), is: 2, "the cores that the timeline tells of")
+
+                try await refusesContent("a message of a mailbox", at: ".sharedcore/mailboxes/a/queue/b/c/m")
+                try await refusesContent("a push", at: ".sharedcore/pushes/a/m")
+                try await refusesContent("a message of the inbox", at: ".sharedcore/inbox/a/m")
             }
         }
     }

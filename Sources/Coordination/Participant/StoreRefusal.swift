@@ -1,0 +1,115 @@
+internal import CoreAPI
+internal import Synchronization
+
+/// Why the group's store refuses what a core writes, such as a full disk: the messages that it receives come to no participant then.
+///
+/// The owner says so in the group for as long as it lasts. So a call whose deadline passes meanwhile, here or in another process, can tell a
+/// message that could not be stored from one that never came.
+final class StoreRefusal: Sendable {
+    private struct State {
+        var error: SharedCoreError?
+        /// How many writes of content have no answer yet.
+        var openCount = 0
+        var hasTaken = false
+    }
+
+    private let state = Mutex(State())
+
+    /// What the core that runs here, or ran here last, met with its last write of content.
+    var current: SharedCoreError? { state.withLock(\.error) }
+
+    /// Whether the store owes the core an answer to a write of content.
+    var isOpen: Bool { state.withLock { $0.openCount > 0 } }
+
+    /// Whether a write of content has taken effect.
+    var hasTaken: Bool { state.withLock(\.hasTaken) }
+
+    /// - Returns: Whether ``current`` is another one now.
+    func note(_ write: CoreWrite) -> Bool {
+        state.withLock { state in
+            let former = state.error?.code
+            switch write {
+            case .begun: state.openCount += 1
+            case .taken:
+                state.openCount -= 1
+                state.error = nil
+                state.hasTaken = true
+            case .failed: state.openCount -= 1
+            case .refused(let error): state.error = error
+            }
+            return state.error?.code != former
+        }
+    }
+
+    /// Whether an error says that the store does not take what is written. A failed guard is an answer, and after the others nothing is written
+    /// through this handle any more.
+    static func isRefusal(_ error: SharedCoreError) -> Bool {
+        switch error.code {
+        case .guardFailed, .cancelled, .closed, .sessionEnded, .invalidArgument: false
+        default: true
+        }
+    }
+}
+
+/// How a write of a core fares.
+enum CoreWrite {
+    /// One of content has begun.
+    case begun
+    /// One of content has taken effect.
+    case taken
+    /// One of content has not taken effect.
+    case failed
+    /// The store does not take what is written.
+    case refused(SharedCoreError)
+}
+
+extension Participant {
+    /// Says in the group that the store refuses what the core here writes, or that it does not any more.
+    func publishRefusal(under epoch: Revision) async {
+        guard !isPublishingRefusal else { return }
+        isPublishingRefusal = true
+        defer { isPublishingRefusal = false }
+        var published = RefusalRecord.standing(under: epoch, in: machine.view)
+        while end == nil, machine.holding?.epoch == epoch {
+            let record = refusal.current.map { RefusalRecord($0, under: epoch) }
+            guard record != published else { return }
+            var transaction = Transaction()
+            transaction.require(.epoch(OwnershipKey.owner, epoch))
+            if let record {
+                transaction.put(OwnershipKey.refusal, record.bytes, lifetime: .session)
+            } else {
+                transaction.delete(OwnershipKey.refusal)
+            }
+            do throws(SharedCoreError) {
+                _ = try await store.commit(transaction)
+            } catch {
+                // The core's next write tells it anew.
+                return note(error)
+            }
+            published = record
+        }
+    }
+
+    /// Takes note of what the owner says of the store, before it may be gone.
+    func noticeRefusal() {
+        let view = machine.view
+        guard let owner = view.owner else { return }
+        if let record = RefusalRecord.standing(under: owner.claim, in: view) {
+            refusalOfOwner = record
+        } else if refusalOfOwner?.epoch == owner.claim {
+            refusalOfOwner = nil
+        }
+    }
+
+    /// Why messages could not be stored, as far as it is known here; nil where nothing is known to be in their way.
+    var knownRefusal: SharedCoreError? {
+        if let error = refusal.current { return error }
+        if refusal.isOpen {
+            return SharedCoreError(.unavailable, "The store has not answered a write of the core yet.", at: "core")
+        }
+        // What the owner before met holds until the core here has stored something.
+        if machine.holding == nil || !refusal.hasTaken, let record = refusalOfOwner { return record.error }
+        guard let obstacle, StoreRefusal.isRefusal(obstacle.error) else { return nil }
+        return obstacle.error
+    }
+}

@@ -1,0 +1,92 @@
+internal import Glibc
+internal import TestSupport
+internal import Testing
+
+@Suite("Pushes while the group takes no content", .timeLimit(.minutes(10)))
+struct FullStorePushTests {
+    /// What fills the group, and what makes room again.
+    enum Fault: String, CaseIterable, Sendable {
+        case disk
+        case store
+
+        var fill: String {
+            switch self {
+            case .disk:
+                """
+                dd if=/dev/zero of=state/sharedcore/filler bs=4k 2> /dev/null
+                fill $(seq 3000 -600 600) 200 50 10
+                """
+            case .store: "fill 1048576 500000 200000 100000 50000 20000 8000 4000 2000 1000 500 200 100 50 20 10 5 2 1"
+            }
+        }
+
+        var end: String {
+            switch self {
+            case .disk: "rm state/sharedcore/filler"
+            case .store: "sharedcore store delete fill1 && sharedcore store delete fill2"
+            }
+        }
+    }
+
+    /// Which process runs the core.
+    enum Owner: String, CaseIterable, Sendable {
+        case executor
+        case main
+    }
+
+    private static func script(_ fault: Fault, _ owner: Owner) -> String {
+        """
+        mkdir -p state/sharedcore Maildir/new Maildir/cur Maildir/tmp run && chmod 700 run && export XDG_RUNTIME_DIR=$PWD/run
+        mount -t tmpfs -o size=\(fault == .disk ? "4m" : "512m"),mode=700 none state/sharedcore || exit 9
+        count=0
+        fill() {
+            for size in "$@"; do
+                head -c $size /dev/zero > value
+                while sharedcore store put fill$count - < value > /dev/null 2>&1; do count=$((count + 1)); done
+            done
+        }
+        distinct() { grep "\\"$1\\"" events 2> /dev/null | grep -o 'A.@x' | sort -u | wc -l; }
+        sharedcore exclusive --role main -- true
+        if [ \(owner) = main ]; then
+            sharedcore main > main.out 2> main.err & main=$!
+            until grep -q "owns the core" main.out; do sleep 0.1; done
+        fi
+        for id in A1@x A2@x A3@x; do sharedcore push $id > /dev/null; done
+        \(fault.fill)
+        for id in A1@x A2@x A3@x; do
+            printf 'From: alice@x\\r\\nTo: c@d\\r\\nMessage-ID: <%s>\\r\\nSubject: s\\r\\n\\r\\nbody of %s\\r\\n' $id $id > Maildir/tmp/$id
+            mv Maildir/tmp/$id Maildir/new/$id
+        done
+        sharedcore --json serve > events 2> errors & host=$!
+        until [ $(distinct postponed) = 3 ] || [ $(distinct served) -gt 0 ]; do sleep 0.1; done
+        echo "postponed $(distinct postponed), served $(distinct served), warnings $(grep -c 'waits and is tried again' errors)"
+        \(fault.end)
+        until [ $(distinct served) = 3 ]; do sleep 0.1; done
+        echo "told $(grep -o 'body of A.' errors | sort -u | wc -l), in new $(ls Maildir/new | wc -l)"
+        kill $host $main
+        wait
+        """
+    }
+
+    @Test(
+        "P10, S10: a push whose message cannot be stored stays until there is room, and then its message is told",
+        arguments: Fault.allCases, Owner.allCases)
+    func staysUntilRoom(fault: Fault, owner: Owner) async throws {
+        let program = try HostProgram()
+        try program.write(
+            """
+            alerts: log
+            core:
+              maildir: \(program.directory.path(of: "Maildir"))
+            executor:
+              budget: 24s
+              warning: 20s
+              retryDelay: 100ms
+            """, to: "sharedcore.yaml")
+        try program.write(Self.script(fault, owner), to: "script.sh")
+        let unshare = geteuid() == 0 ? "unshare --mount" : "unshare --user --map-root-user --mount"
+        let ended = try await program.shell("\(unshare) bash script.sh")
+        #expect(
+            ended.output == "postponed 3, served 0, warnings 1\ntold 3, in new 0\n", "\(ended.output) \(ended.errors)")
+    }
+}
