@@ -74,7 +74,11 @@ struct PushCapacityTests {
         let counted = try PushQueue(of: group, capacity: .init(count: 2), routes: routes)
         for _ in 0..<2 { _ = try await counted.send(push) }
         let waiting = try Push(push.callID, payload: push.payload)
-        await #expect(throws: SharedCoreError.self) { _ = try await counted.send(waiting) }
+        // A sender that has put none of them there, so it counts.
+        let other = try PushQueue(of: group, capacity: .init(count: 2), routes: routes)
+        for queue in [counted, other] {
+            await #expect(throws: SharedCoreError.self) { _ = try await queue.send(waiting) }
+        }
         #expect(try await counted.count() == PushQueue.Count(forMain: 2))
 
         let size = counted.place(of: push).bytes.count + 100
