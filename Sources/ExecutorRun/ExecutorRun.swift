@@ -152,7 +152,13 @@ package struct ExecutorFailure: Error, Hashable, Sendable {
     /// What an error of a participant means for the program that met it.
     package init(_ error: CoordinationError) {
         switch error.code {
-        case .cancelled: self.init(.no, "interrupted")
+        case .cancelled:
+            // One that is interrupted while nothing can be stored would have come to the same at its deadline.
+            if let cause = error.cause, cause.code != .cancelled {
+                self.init(.unavailable, "interrupted, and what a core receives cannot be stored now: \(cause.sentence)")
+            } else {
+                self.init(.no, "interrupted")
+            }
         case .coreFailed: self.init(.unavailable, "the core failed: \(error.message)")
         default:
             self.init(error.cause.map(Self.status) ?? .unavailable, error.cause?.sentence ?? error.message)

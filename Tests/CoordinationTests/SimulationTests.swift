@@ -38,8 +38,8 @@ struct SimulationTests {
         ])
     func mutantIsCaught(name: String) throws {
         let mutant = try #require(Mutant.all.first { $0.name == name })
-        let report = Campaign(seeds: 0..<400, damagedBy: mutant, patience: 1).run()
-        #expect(!report.failures.isEmpty, "400 schedules did not show the damage")
+        let report = Campaign(seeds: 0..<1_000, damagedBy: mutant, patience: 1).run()
+        #expect(!report.failures.isEmpty, "a thousand schedules did not show the damage")
     }
 
     @Test("C16: a schedule in which nothing happens any more, and somebody still wants something, is a failure")
@@ -68,7 +68,7 @@ struct SimulationTests {
         let mutant = try #require(
             Mutant.all.first { $0.name == "a take-over that does not ask whether the challenge was answered" })
         let failure = try #require(
-            Campaign(seeds: 0..<400, damagedBy: mutant, patience: 1).run().failures.first)
+            Campaign(seeds: 0..<1_000, damagedBy: mutant, patience: 1).run().failures.first)
         var coverage = Coverage()
         let schedule = Schedule(seed: failure.seed)
 

@@ -23,7 +23,7 @@ struct EpochGuardedStore: ForwardingStore {
         } catch {
             if hasContent { report(.failed) }
             if error.guardFailure?.condition == condition || error.code == .sessionEnded { fenced() }
-            if StoreRefusal.isRefusal(error) { report(.refused(error)) }
+            if hasContent, StoreRefusal.isRefusal(error) { report(.refused(error)) }
             throw error
         }
     }

@@ -15,11 +15,15 @@ extension Participant {
             isFenced.raise()
             Task(executorPreference: executor) { await self?.lookSoon() }
         }
+        // What the last core here met says nothing of this one's writes, but what it has told of them holds until one is taken.
+        if let error = storeRefusal.current { storeRefusalOfOwner = RefusalRecord(error, under: .zero) }
+        let refusal = StoreRefusal()
+        storeRefusal = refusal
         let guarded = EpochGuardedStore(
             inner: store, epoch: epoch, fenced: fenced,
-            report: { [weak self, refusal, executor = environment.executor] write in
+            report: { [weak self, executor = environment.executor] write in
                 guard refusal.note(write) else { return }
-                Task(executorPreference: executor) { await self?.publishRefusal(under: epoch) }
+                Task(executorPreference: executor) { await self?.publishRefusal(refusal, under: epoch) }
             })
         let context = CoreContext(
             store: guarded, epoch: epoch, role: store.session.role,

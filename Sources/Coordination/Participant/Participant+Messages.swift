@@ -37,7 +37,7 @@ extension Participant {
         }
         if let result = call.giveUp() { return try result.get() }
         try guardOpen()
-        if Task.isCancelled { throw CoordinationError(.cancelled, "The task that waited was cancelled.") }
+        if Task.isCancelled { throw cancelled() }
         throw timeout(of: callID)
     }
 
@@ -104,7 +104,7 @@ extension Participant {
     }
 
     private func guardWanted(_ call: MessageCall) throws(CoordinationError) {
-        if call.isOver { throw CoordinationError(.cancelled, "The task that waited was cancelled.") }
+        if call.isOver { throw cancelled() }
     }
 
     private func result<Value, Failure>(
@@ -234,7 +234,7 @@ extension Participant {
         if state.lossOf != before.lossOf { throw fenced() }
         // No wait ends that, as it may end a full disk.
         if state.isForbidden, let error = state.lastingError { throw failure(error) }
-        if Task.isCancelled { throw CoordinationError(.cancelled, "The task that waited was cancelled.") }
+        if Task.isCancelled { throw cancelled() }
         throw CoordinationError(
             .timeout, "The deadline passed before the core ran here.", owner: owner, cause: knownRefusal)
     }
@@ -279,6 +279,13 @@ extension Participant {
 
     func fenced() -> CoordinationError {
         CoordinationError(.fenced, "A newer epoch took ownership from this participant.", owner: owner)
+    }
+
+    /// Where nothing could be stored until then, that is why the wait was still going on. A write that is on its way says nothing.
+    private func cancelled() -> CoordinationError {
+        CoordinationError(
+            .cancelled, "The task that waited was cancelled.",
+            cause: storeRefusal.isOpen ? storeRefusal.current : knownRefusal)
     }
 
     private func timeout(of callID: CallID) -> CoordinationError {

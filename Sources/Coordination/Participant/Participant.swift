@@ -54,11 +54,11 @@ actor Participant {
     /// Since when the core is to stop, or the participation to end; nil while neither is.
     var stoppingSince: BootInstant?
 
-    /// Why the store refuses what the core here writes.
-    let refusal = StoreRefusal()
+    /// Why the store refuses what the core writes that runs here, or ran here last.
+    var storeRefusal = StoreRefusal()
     var isPublishingRefusal = false
     /// What an owner has said of that, and nothing has shown since that it is over.
-    var refusalOfOwner: RefusalRecord?
+    var storeRefusalOfOwner: RefusalRecord?
 
     /// What the store's watch failed with for good, from then until the core has stopped.
     private var fault: SharedCoreError?

@@ -11,11 +11,13 @@ final class StoreRefusal: Sendable {
         /// How many writes of content have no answer yet.
         var openCount = 0
         var hasTaken = false
+        /// Whether what stands in the group is not known to be ``error``.
+        var isUntold = false
     }
 
     private let state = Mutex(State())
 
-    /// What the core that runs here, or ran here last, met with its last write of content.
+    /// What the core met with its last write of content.
     var current: SharedCoreError? { state.withLock(\.error) }
 
     /// Whether the store owes the core an answer to a write of content.
@@ -24,7 +26,10 @@ final class StoreRefusal: Sendable {
     /// Whether a write of content has taken effect.
     var hasTaken: Bool { state.withLock(\.hasTaken) }
 
-    /// - Returns: Whether ``current`` is another one now.
+    /// The next write tells it, though nothing has changed.
+    func tellAgain() { state.withLock { $0.isUntold = true } }
+
+    /// - Returns: Whether the group is to be told of ``current``.
     func note(_ write: CoreWrite) -> Bool {
         state.withLock { state in
             let former = state.error?.code
@@ -37,7 +42,8 @@ final class StoreRefusal: Sendable {
             case .failed: state.openCount -= 1
             case .refused(let error): state.error = error
             }
-            return state.error?.code != former
+            defer { state.isUntold = false }
+            return state.isUntold || state.error?.code != former
         }
     }
 
@@ -65,8 +71,8 @@ enum CoreWrite {
 
 extension Participant {
     /// Says in the group that the store refuses what the core here writes, or that it does not any more.
-    func publishRefusal(under epoch: Revision) async {
-        guard !isPublishingRefusal else { return }
+    func publishRefusal(_ refusal: StoreRefusal, under epoch: Revision) async {
+        guard !isPublishingRefusal else { return refusal.tellAgain() }
         isPublishingRefusal = true
         defer { isPublishingRefusal = false }
         var published = RefusalRecord.standing(under: epoch, in: machine.view)
@@ -83,7 +89,7 @@ extension Participant {
             do throws(SharedCoreError) {
                 _ = try await store.commit(transaction)
             } catch {
-                // The core's next write tells it anew.
+                refusal.tellAgain()
                 return note(error)
             }
             published = record
@@ -95,20 +101,20 @@ extension Participant {
         let view = machine.view
         guard let owner = view.owner else { return }
         if let record = RefusalRecord.standing(under: owner.claim, in: view) {
-            refusalOfOwner = record
-        } else if refusalOfOwner?.epoch == owner.claim {
-            refusalOfOwner = nil
+            storeRefusalOfOwner = record
+        } else if storeRefusalOfOwner?.epoch == owner.claim {
+            storeRefusalOfOwner = nil
         }
     }
 
     /// Why messages could not be stored, as far as it is known here; nil where nothing is known to be in their way.
     var knownRefusal: SharedCoreError? {
-        if let error = refusal.current { return error }
-        if refusal.isOpen {
+        if let error = storeRefusal.current { return error }
+        if storeRefusal.isOpen {
             return SharedCoreError(.unavailable, "The store has not answered a write of the core yet.", at: "core")
         }
         // What the owner before met holds until the core here has stored something.
-        if machine.holding == nil || !refusal.hasTaken, let record = refusalOfOwner { return record.error }
+        if machine.holding == nil || !storeRefusal.hasTaken, let record = storeRefusalOfOwner { return record.error }
         guard let obstacle, StoreRefusal.isRefusal(obstacle.error) else { return nil }
         return obstacle.error
     }

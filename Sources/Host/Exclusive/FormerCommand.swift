@@ -74,12 +74,20 @@ enum FormerCommand {
         let isHere = namespace == ProcessIdentity.currentNamespace
         let absent = isHere ? Outcome.gone : .unseen
         let number = Int32(clamping: numbers[3])
-        guard
-            let command = ProcessIdentity.seen(pid: number, startTime: numbers[4], in: namespace),
-            let handle = try? ProcessHandle(command), !handle.hasEnded
-        else { return absent }
+        guard let command = ProcessIdentity.seen(pid: number, startTime: numbers[4], in: namespace) else {
+            return absent
+        }
+        let handle: ProcessHandle
+        do throws(ProcessUnreachable) {
+            handle = try ProcessHandle(command)
+        } catch {
+            // Only what is known to have ended is gone.
+            guard case .dead = error else { return .unseen }
+            return absent
+        }
+        guard !handle.hasEnded else { return absent }
         let ownerNumber = Int32(clamping: numbers[1])
-        // Whoever was killed lets go of its session before it is quite gone.
+        // A process that was killed lets go of its session before it is quite gone.
         if let owner = ProcessIdentity.seen(pid: ownerNumber, startTime: numbers[2], in: namespace), !owner.isExiting {
             return .owned
         }

@@ -3,7 +3,7 @@ package import CoreAPI
 /// What a commit may use of the room that content leaves free: beyond the limits of the store, and on a full disk (contract S10).
 ///
 /// A group that content has filled would otherwise keep a dead owner in place, and start no core. The room has a fixed size, and each
-/// kind leaves some of it to those before it. So neither content nor a participant that writes much keeps an owner in place.
+/// kind leaves some of it to those before it. So content keeps no owner in place.
 package enum RoomClaim: Hashable, Sendable {
     /// It only removes.
     case removal
@@ -40,7 +40,7 @@ package enum RoomClaim: Hashable, Sendable {
 
     /// What stands there and is content: the messages of the inbox, of mailboxes and of pushes. Taking one is not.
     private static let messages: [KeyPrefix] = [
-        ".sharedcore/inbox/", ".sharedcore/mailboxes/", ".sharedcore/pushes/",
+        ".sharedcore/inbox/", ".sharedcore/mailboxes/", ".sharedcore/pushes/", ".sharedcore/main-pushes/",
     ]
 
     /// Whether a put is one of coordination. What expires by itself is a message, or tells of one.

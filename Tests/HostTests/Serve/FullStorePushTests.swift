@@ -1,3 +1,6 @@
+internal import BackendRegistry
+internal import CoreAPI
+internal import CoreAPITesting
 internal import Glibc
 internal import TestSupport
 internal import Testing
@@ -9,14 +12,18 @@ struct FullStorePushTests {
         case disk
         case store
 
+        /// In a mount of its own; the store is filled from here, by one process.
         var fill: String {
             switch self {
             case .disk:
                 """
                 dd if=/dev/zero of=state/sharedcore/filler bs=4k 2> /dev/null
-                fill $(seq 3000 -600 600) 200 50 10
+                for size in $(seq 3000 -600 600) 200 50 10; do
+                    head -c $size /dev/zero > value
+                    while sharedcore store put fill$count - < value > /dev/null 2>&1; do count=$((count + 1)); done
+                done
                 """
-            case .store: "fill 1048576 500000 200000 100000 50000 20000 8000 4000 2000 1000 500 200 100 50 20 10 5 2 1"
+            case .store: ": > filled; until [ -e full ]; do sleep 0.1; done"
             }
         }
 
@@ -37,14 +44,8 @@ struct FullStorePushTests {
     private static func script(_ fault: Fault, _ owner: Owner) -> String {
         """
         mkdir -p state/sharedcore Maildir/new Maildir/cur Maildir/tmp run && chmod 700 run && export XDG_RUNTIME_DIR=$PWD/run
-        mount -t tmpfs -o size=\(fault == .disk ? "4m" : "512m"),mode=700 none state/sharedcore || exit 9
+        \(fault == .disk ? "mount -t tmpfs -o size=4m,mode=700 none state/sharedcore || exit 9" : "chmod 700 state/sharedcore")
         count=0
-        fill() {
-            for size in "$@"; do
-                head -c $size /dev/zero > value
-                while sharedcore store put fill$count - < value > /dev/null 2>&1; do count=$((count + 1)); done
-            done
-        }
         distinct() { grep "\\"$1\\"" events 2> /dev/null | grep -o 'A.@x' | sort -u | wc -l; }
         sharedcore exclusive --role main -- true
         if [ \(owner) = main ]; then
@@ -85,8 +86,33 @@ struct FullStorePushTests {
             """, to: "sharedcore.yaml")
         try program.write(Self.script(fault, owner), to: "script.sh")
         let unshare = geteuid() == 0 ? "unshare --mount" : "unshare --user --map-root-user --mount"
-        let ended = try await program.shell("\(unshare) bash script.sh")
+        async let running = program.shell("\(unshare) bash script.sh")
+        if fault == .store { try await fill(program) }
+        let ended = try await running
         #expect(
             ended.output == "postponed 3, served 0, warnings 1\ntold 3, in new 0\n", "\(ended.output) \(ended.errors)")
+    }
+    /// Fills the program's group up to its limit, when the script is ready for it.
+    private func fill(_ program: HostProgram) async throws {
+        let directory = program.directory
+        try await eventually("the pushes wait", timeout: TestTimeout.long) {
+            access(directory.path(of: "filled"), F_OK) == 0
+        }
+        let group = try await BackendRegistry.bundled().open(
+            BackendConfiguration(
+                backend: "file", group: "default", stateDirectory: directory.path(of: "state/sharedcore")))
+        var count = 0
+        for size in [1_048_576, 500_000, 100_000, 20_000, 4_000, 1_000, 200, 50, 10, 1] {
+            do throws(SharedCoreError) {
+                while true {
+                    try await group.put(Key("fill\(count)"), [UInt8](repeating: 0, count: size))
+                    count += 1
+                }
+            } catch {
+                #expect(error.code == .limitExceeded)
+            }
+        }
+        await group.close()
+        try program.write("", to: "full")
     }
 }
