@@ -30,7 +30,7 @@ struct FullStorePushTests {
         var end: String {
             switch self {
             case .disk: "rm state/sharedcore/filler"
-            case .store: "sharedcore store delete fill1 && sharedcore store delete fill2"
+            case .store: "{ sharedcore store delete fill1 && sharedcore store delete fill2; } > /dev/null"
             }
         }
     }
