@@ -76,6 +76,7 @@ struct ControlGroupTests {
     private let wasEnabled: Bool
 
     init() throws {
+        BrokenPipes.areErrors
         let place = try #require(Self.place)
         wasEnabled = try place.isEnabled()
         if !wasEnabled { try place.enable() }

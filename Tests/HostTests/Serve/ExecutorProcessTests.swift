@@ -17,6 +17,7 @@ struct ExecutorProcessTests {
     private let directory: TemporaryDirectory
 
     init() throws {
+        BrokenPipes.areErrors
         directory = try TemporaryDirectory()
     }
 

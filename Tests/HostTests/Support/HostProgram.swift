@@ -36,6 +36,7 @@ struct HostProgram: Sendable {
 
     /// A program in the directory of another.
     init(named name: String, in directory: TemporaryDirectory) {
+        BrokenPipes.areErrors
         self.name = name
         self.directory = directory
         try? BackgroundHubs.shared.get().add(directory.path)
