@@ -50,7 +50,7 @@ package final class Replica: Sendable {
         }
     }
 
-    /// Changes the state and wakes nobody: for a caller that holds a lock of its own, and calls ``wake()`` after it
+    /// Changes the state and wakes no process: for a caller that holds a lock of its own, and calls ``wake()`` after it
     /// on every path, including errors.
     package func change<Result, Failure: Error>(
         _ body: (inout StoreState) throws(Failure) -> sending Result

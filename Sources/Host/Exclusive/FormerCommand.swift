@@ -7,7 +7,7 @@ internal import ProgramOutput
 ///
 /// The kernel ends a command with the sharedcore that ran it, but says first that the one is gone and then kills the other,
 /// and it does not kill a program that has the rights of another user or has undone the tie. A command whose sharedcore
-/// lives, though it may be stopped, is left to that: nobody kills what a frozen Main runs (contract C6). Its note stays, so that it
+/// lives, though it may be stopped, is left to that: what a frozen Main runs is not killed (contract C6). Its note stays, so that it
 /// is looked at again when that sharedcore is gone.
 enum FormerCommand {
     /// Selects the notes, one for each command that is not known to be gone.

@@ -23,7 +23,7 @@ final class Output: Sendable {
         try await write(line: json ? object().line : ProgramText.columns(text()))
     }
 
-    /// Prints a result of several lines for people. Each is one line, whatever it says: as in ``emit(text:json:)``, and tabs are
+    /// Prints a result of several lines for people. Each is one line, with any text: as in ``emit(text:json:)``, and tabs are
     /// escaped as well.
     ///
     /// - Throws: As ``emit(text:json:)``.

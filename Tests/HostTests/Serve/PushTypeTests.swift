@@ -295,7 +295,7 @@ struct MainPushCommandTests {
             try await call("1@x", to: program)
             try host.running.send(.kill)
         }
-        // Nobody reads what it prints.
+        // No process reads what it prints.
         let closed = try await program.shell(
             "sharedcore main --pushes --json 2>errors | true; echo ${PIPESTATUS[0]}; cat errors")
         #expect(closed.output.hasPrefix("74") || closed.output.hasPrefix("0"), "\(closed)")

@@ -33,7 +33,7 @@ enum WishKind: UInt8 {
 enum PolicyInput: UInt8 {
     /// What is waited for is not known yet; somebody waits; nobody does.
     case unknown, awaited, quiet
-    /// An activity is open, whatever is waited for.
+    /// An activity is open, with any wait beside it.
     case busy
 }
 

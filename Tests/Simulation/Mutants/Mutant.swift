@@ -29,7 +29,7 @@ package struct Mutant: Sendable {
     var startsAnew = false
     /// Its cores are not told why they stop.
     var tellsNoReason = false
-    /// Its Executors stop their cores whatever those are busy with.
+    /// Its Executors stop their cores also while those are busy.
     var overlooksOwnActivities = false
     /// Its owners learn nothing of what is waited for.
     var overlooksDemand = false

@@ -128,7 +128,7 @@ extension LocalGroup {
     }
 
     /// Makes sure that a compaction has space after a record, before it is written; otherwise a full disk could become
-    /// one on which nobody can end anything any more. Under the lock.
+    /// one on which no ending has space any more. Under the lock.
     ///
     /// - Parameter end: Where the record ends.
     /// - Returns: Nil when there is enough; else the error of a full disk, for a request that has waited long enough

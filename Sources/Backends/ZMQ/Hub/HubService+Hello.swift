@@ -60,7 +60,7 @@ extension HubService {
             else { throw .sessionEnded(resumed) }
             guard client.mustEnd else { return client }
             if FailPoint.fails("hub.unrecordedEnd") { throw .sessionEnded(resumed) }
-            // Whoever is told that it is over goes, and a hub that starts after this one would keep it.
+            // A client that is told that it is over goes, and a hub that starts after this one would keep it.
             throw SharedCoreError(
                 .unavailable, "The session is over, but its end could not be recorded yet.",
                 at: "\(doors[address.door].endpoint)")

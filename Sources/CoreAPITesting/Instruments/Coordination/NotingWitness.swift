@@ -15,7 +15,7 @@ struct NotingWitness: Witness {
     }
 
     func begin(epoch: Revision) throws(SharedCoreError) -> any WitnessHold {
-        // Noted before the lock shows, so that whoever sees it finds whose it is.
+        // Noted before the lock shows, so that a process that sees it finds whose it is.
         server.noteCore(of: epoch)
         let hold = try locks.begin(epoch: epoch)
         life.atEnd { hold.end() }
