@@ -129,19 +129,19 @@ extension FileGroup {
         try await local.endDead()
         return try await local.read(.linearizable) { state throws(SharedCoreError) in
             try self.handle.requireSession(in: state)
-            // The end of a dead one cannot be recorded by whoever only looks.
+            // A reader cannot record the end of a dead session.
             let living = state.sessions.values.filter { !self.local.isReadOnly || !self.local.isDead($0) }
             return living.map(\.session).sorted { $0.id < $1.id }
         }
     }
 }
 
-/// What stands in the state and is over, because a handle that only reads cannot record its end: entries past their time, and
-/// those that live with a session whose process is dead.
+/// The entries of the state that are over although a handle that only reads cannot record their end: entries past their
+/// time, and those that live with a session whose process is dead.
 private struct OverForReader {
     private let local: LocalGroup
     private let now: BootInstant
-    /// Each look at a process costs a call of the system.
+    /// Each check of a process costs a system call.
     private var dead: [SessionID: Bool] = [:]
 
     init(_ local: LocalGroup) {

@@ -10,20 +10,20 @@ internal import StoreEngine
 /// try await group.put("status", Array("ready".utf8))
 /// ```
 ///
-/// Letting go of the last reference ends the session, as closing does.
+/// Releasing the last reference ends the session, as closing does.
 public final class FileGroup: SharedGroup {
     public let session: Session
 
-    /// What the group promises. How a participant that waits is woken may change while it is open: the system gives a
-    /// user only so many watches.
+    /// The promises of the group. The way in which a waiting participant is woken may change while the group is open:
+    /// the system gives a user a limited number of watches.
     public var capabilities: Capabilities {
         Capabilities(
             backend: promised.backend, features: promised.features, durability: promised.durability,
             limits: promised.limits, wakeUp: local.wakeUp)
     }
 
-    /// The threads that listen to the bells: a delivery changes threads once in place of twice. Nil for a group that
-    /// does not listen to them, see ``capabilities``, and when the system has no thread or descriptor left for it.
+    /// The threads that listen to the wake channels: a delivery changes threads once instead of twice. Nil for a group
+    /// that does not listen to them, see ``capabilities``, and when the system has no thread or descriptor left for it.
     public var deliveryExecutor: (any TaskExecutor)? {
         guard case .bells = local.wakeUpSource else { return nil }
         return (try? NotificationService.shared())?.preferredExecutor()
@@ -51,8 +51,9 @@ public final class FileGroup: SharedGroup {
         if let lockedByte { local.abandon(session.id, lockedByte) }
     }
 
-    /// More than a group ever has open at once: its files, those of its next journal and its bells (some 20), what its
-    /// threads wait at (6), and what Swift's runtime opens when it first waits (4). It works with 24.
+    /// More than a group ever has open at once: its files, those of its next journal and its wake channels (some 20),
+    /// the descriptors at which its threads wait (6), and those that Swift's runtime opens when it first waits (4). It
+    /// works with 24.
     private static let descriptorCount = 32
 
     /// Joins the group whose files are in a directory, which is made when it is not there.
@@ -60,15 +61,15 @@ public final class FileGroup: SharedGroup {
     /// - Parameters:
     ///   - directory: The absolute path of the group's directory. It belongs to the caller alone, with mode 0700, and
     ///     is no symbolic link. Groups never see each other (contract S14).
-    ///   - description: What the participant says of itself.
+    ///   - description: The description that the participant gives of itself.
     ///   - options: How it uses the group.
     /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met,
     ///   ``SharedCoreError/Code/invalidArgument`` for limits that a record of the journal does not hold (12 MiB for a
     ///   value or a transaction), and with ``SharedCoreError/Code/forbidden`` for a directory that cannot be used,
     ///   ``SharedCoreError/Code/incompatible`` and ``SharedCoreError/Code/corrupt`` for files that cannot be read,
     ///   ``SharedCoreError/Code/storageFull``, ``SharedCoreError/Code/unavailable`` where the process has fewer than 32
-    ///   descriptors left, ``SharedCoreError/Code/incompatible`` in a time namespace that cannot be seen through; to
-    ///   look only, ``SharedCoreError/Code/unavailable`` when no participant has opened the group since the machine was
+    ///   descriptors left, ``SharedCoreError/Code/incompatible`` in a time namespace that cannot be seen through; for a
+    ///   reader, ``SharedCoreError/Code/unavailable`` when no participant has opened the group since the machine was
     ///   started.
     public static func open(
         directory: String, as description: SessionDescription = SessionDescription(),
@@ -94,17 +95,17 @@ public final class FileGroup: SharedGroup {
         return group
     }
 
-    /// Opens a group to read, and leaves no trace of it: no session, no revision, no byte of a file. The caller need not be able
-    /// to write to the directory, as on a read-only mount. What writes is `forbidden`.
+    /// Opens a group to read, and leaves no trace of it: no session, no revision, no byte of a file. The caller need
+    /// not be able to write to the directory, as on a read-only mount. A call that writes is `forbidden`.
     ///
-    /// Each call answers from one revision, never from an older one than the call before. A group that no participant has
-    /// opened in this run of the machine, or since the disk has lost something of it, is read as the next participant would
-    /// find it, without sessions; it stays at its revision then, and cannot be watched.
+    /// Each call answers from one revision, never from an older one than the call before. A group that no participant
+    /// has opened in this run of the machine, or since the disk has lost something of it, is read as the next
+    /// participant would find it, without sessions; it stays at its revision then, and cannot be watched.
     ///
     /// Source: contract L4.
     ///
-    /// - Throws: As ``open(directory:as:options:)``; ``SharedCoreError/Code/unavailable`` where there is no group, or only
-    ///   journals without the file that names the one to begin with, which a participant makes again.
+    /// - Throws: As ``open(directory:as:options:)``; ``SharedCoreError/Code/unavailable`` where there is no group, or
+    ///   only journals without the file that names the one to begin with, which a participant makes again.
     public static func openToRead(
         directory: String, as description: SessionDescription = SessionDescription(),
         options: FileGroupOptions = FileGroupOptions()
@@ -140,14 +141,14 @@ public final class FileGroup: SharedGroup {
         }
     }
 
-    /// Whether a directory holds journals, without which a group has no content. Makes nothing.
+    /// Returns whether a directory holds journals, without which a group has no content. Makes nothing.
     package static func holdsJournals(_ directory: String) -> Bool {
         guard let opened = try? GroupDirectory.secureDirectory(directory, access: .readOnly) else { return false }
         return (try? GroupDirectory.generations(in: opened).isEmpty) != true
     }
 
-    /// How a participant of this user would be woken in the group of a directory; nil where only a trial would tell, which
-    /// writes. Makes nothing.
+    /// How a participant of this user would be woken in the group of a directory; nil where only a trial would tell,
+    /// which writes. Makes nothing.
     package static func wakeUpOfParticipants(in directory: String) -> WakeUpMethod? {
         guard let opened = try? GroupDirectory.secureDirectory(directory, access: .readOnly),
             (try? opened.fileSystemKind().reportsWrites) == true,
@@ -157,8 +158,8 @@ public final class FileGroup: SharedGroup {
         return .fileEvents
     }
 
-    /// Whether a directory stands where a group's would. Makes nothing. One that cannot be looked at counts as there:
-    /// opening tells what is wrong with it.
+    /// Returns whether a directory exists at the path of a group. Makes nothing. A directory that cannot be checked
+    /// counts as present: opening it reports the error.
     package static func isPresent(in directory: String) -> Bool {
         do {
             _ = try GroupDirectory.secureDirectory(directory, access: .readOnly)
@@ -168,9 +169,9 @@ public final class FileGroup: SharedGroup {
         }
     }
 
-    /// What a handle with these options promises.
+    /// Returns the capabilities of a handle with these options.
     ///
-    /// - Parameter fileSystem: Where the group's files are; nil for what the best one allows.
+    /// - Parameter fileSystem: The file system of the group; nil for the capabilities on the best one.
     static func promises(of options: FileGroupOptions, on fileSystem: FileSystemKind?) -> Capabilities {
         var features: Set<Capability> = [
             .multipleProcesses, .stoppedWritersTolerated, .linearizableReads, .resumableWatches, .previousValues,
@@ -184,7 +185,7 @@ public final class FileGroup: SharedGroup {
             durability: options.durability == .disk ? .disk : .process, limits: options.limits, wakeUp: .fileEvents)
     }
 
-    /// Ends the session and everything that lives with it, ends all watches and wakes whoever waits. Idempotent.
+    /// Ends the session and everything that lives with it, ends all watches and wakes all waiting tasks. Idempotent.
     public func close() async {
         guard handle.close() else { return }
         local.replica.finish(session.id, with: nil)
@@ -193,7 +194,7 @@ public final class FileGroup: SharedGroup {
 
     /// Replaces the journal by one with a snapshot now, whatever its length.
     ///
-    /// - Returns: Whether this call has done it; false when another process does it or something came between.
+    /// - Returns: Whether this call has done it; false when another process does it or another change came between.
     package func compactNow() async throws(SharedCoreError) -> Bool {
         try handle.requireOpen()
         return try await local.compaction.thread.run { [local] () throws(SharedCoreError) in try local.compact() }

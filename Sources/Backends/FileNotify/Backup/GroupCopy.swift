@@ -24,7 +24,7 @@ enum GroupCopy {
         return GroupSummary(state)
     }
 
-    /// Whether nothing stands at a path, or only what comes before a journal.
+    /// Returns whether nothing stands at a path, or only what comes before a journal.
     private static func isFree(_ path: String) throws(SharedCoreError) -> Bool {
         do throws(SystemCallError) {
             return try Directory(path: path).names().allSatisfy {
@@ -41,7 +41,8 @@ extension FileGroup {
     /// How often a backup begins anew because the journals that it read from were replaced.
     private static let backupAttempts = 20
 
-    /// Writes what stands at one revision as a group in another directory, while others go on. On the disk when it returns.
+    /// Writes what stands at one revision as a group in another directory, while others go on. On the disk when it
+    /// returns.
     package func backUp(to path: String) async throws(SharedCoreError) -> GroupSummary {
         try handle.requireOpen()
         return try await local.compaction.thread.run { [local] () throws(SharedCoreError) in
@@ -66,7 +67,7 @@ extension FileGroup {
     }
 }
 
-/// What a group holds at one revision.
+/// The content of a group at one revision, in figures.
 package struct GroupSummary: Hashable, Sendable {
     package let revision: Revision
     package let keyCount: Int

@@ -4,14 +4,15 @@ internal import Platform
 internal import StoreEngine
 
 extension FileGroup {
-    /// Puts what a backup holds in the place of a group's content. The group is made where there is none. Blocks.
+    /// Replaces the content of a group by that of a backup. Makes the group where there is none. Blocks.
     ///
-    /// It goes on in a new incarnation, whose revisions lie above all that were handed out before, in this directory or
-    /// another one where the backup was restored at another second: what was refused or fenced stays so. Sessions, and
-    /// what lived with them, are gone.
+    /// The group goes on in a new incarnation. Its revisions lie above all that were handed out before, in this
+    /// directory or in another one where the backup was restored at another second: a request that was refused or
+    /// fenced stays so. Sessions, and the entries that lived with them, are gone.
     ///
-    /// - Throws: `corrupt` when the backup is not whole, `unavailable` while a participant has the group open, `storageFull`
-    ///   where the disk has no space for the backup beside what stands, and for what a group of this content keeps.
+    /// - Throws: `corrupt` when the backup is not whole, `unavailable` while a participant has the group open,
+    ///   `storageFull` where the disk has no space for the backup beside the present content, and for what a group of
+    ///   this content keeps.
     package static func restore(_ backup: SalvagedGroup, into path: String) throws(SharedCoreError) -> GroupSummary {
         try restore(backup, into: path, unixSeconds: UInt64(max(0, time(nil))), options: FileGroupOptions())
     }
@@ -34,7 +35,7 @@ extension FileGroup {
             let floor = try start.journal()
             FailPoint.hit("restore.beforeRecords")
             present = try start.survivingState(from: floor)
-            // Behind the look at the commit word: a process that joins from now on changes it.
+            // The commit word is read before this check: a process that joins from now on changes it.
             guard try !start.isOpen() else { throw busy(path) }
             let last = present.position.journal
             // Otherwise a part of what was published would be sealed as the whole.

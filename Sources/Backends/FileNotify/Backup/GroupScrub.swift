@@ -3,24 +3,25 @@ internal import Platform
 internal import Replica
 internal import StoreEngine
 
-/// Reads all records of a group's files from the disk, and proves each by its checksum: the snapshot, what was committed since,
-/// and the values in them. Nothing is changed, and the group's processes go on.
+/// Reads all records of a group's files from the disk, and proves each by its checksum: the snapshot, what was
+/// committed since, and the values in them. Nothing is changed, and the group's processes go on.
 ///
-/// A process reads what it needs, mostly from the system's cache, and keeps small values in memory, so damage may stand on the
-/// disk for long before any process meets it.
+/// A process reads what it needs, mostly from the system's cache, and keeps small values in memory, so damage may stand
+/// on the disk for long before any process meets it.
 package struct GroupScrub: Sendable {
     /// The journals that were read, from the one on from which the group is to be read.
     package private(set) var journalCount = 0
     /// The bytes of their records.
     package private(set) var byteCount = 0
-    /// Whether all of them came from the disk. Otherwise the file system gave some from the system's cache, which hides damage on
-    /// the disk.
+    /// Whether all of them came from the disk. Otherwise the file system gave some from the system's cache, which hides
+    /// damage on the disk.
     package private(set) var isPastCache = true
 
-    /// Reads them up to what is published now; where no participant has opened the group since the machine was started, or since
-    /// the disk has lost something of it, up to where the next one would go on. Blocks.
+    /// Reads them up to what is published now; where no participant has opened the group since the machine was started,
+    /// or since the disk has lost something of it, up to where the next one would go on. Blocks.
     ///
-    /// - Throws: `corrupt`, with the place, where something is damaged or missing; `unavailable` for a directory that is not there.
+    /// - Throws: `corrupt`, with the place, where something is damaged or missing; `unavailable` for a directory that
+    ///   is not there.
     package init(of path: String, options: FileGroupOptions = FileGroupOptions()) throws(SharedCoreError) {
         do throws(SharedCoreError) {
             try read(path)
@@ -54,7 +55,8 @@ package struct GroupScrub: Sendable {
         }
     }
 
-    /// The journals through which the group is read now: from the floor on, each goes on where the one before it was ended.
+    /// The journals through which the group is read now: from the floor on, each goes on where the one before it was
+    /// ended.
     private static func generations(in directory: Directory) throws(SharedCoreError) -> Range<UInt64> {
         while true {
             let floor = try floor(in: directory)

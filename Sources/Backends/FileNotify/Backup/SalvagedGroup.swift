@@ -2,22 +2,24 @@ package import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-/// The newest state that a directory's files prove, also after damage. Nothing in the directory is changed, and no process
-/// is kept from writing there.
+/// The newest state that a directory's files prove, also after damage. Nothing in the directory is changed, and no
+/// process is kept from writing there.
 ///
-/// The files may be those of a group that is used, of a backup, of a copy that was made of either, or what a damaged disk
-/// has left; also those of an earlier version of the layout.
+/// The files may be those of a group that is used, of a backup, of a copy that was made of either, or what a damaged
+/// disk has left; also those of an earlier version of the layout.
 package struct SalvagedGroup: Sendable {
     let state: StoreState
     let incarnation: UInt64
-    /// Where it was read.
+    /// The directory that it was read from.
     let path: String
-    /// What is missing or cannot be proved, a sentence each; empty for a group that is whole.
+    /// The findings, a sentence each, about records that are missing or cannot be proved; empty for a group that is
+    /// whole.
     package let findings: [String]
 
     package var summary: GroupSummary { GroupSummary(state) }
 
-    /// Writes the state as a whole group in another directory, in the present layout. On the disk when it returns. Blocks.
+    /// Writes the state as a whole group in another directory, in the present layout. On the disk when it returns.
+    /// Blocks.
     package func write(to path: String) throws(SharedCoreError) -> GroupSummary {
         try GroupCopy.write(state, incarnation: incarnation, to: path)
     }
@@ -66,7 +68,8 @@ package struct SalvagedGroup: Sendable {
         }
     }
 
-    /// Whether the group's processes have replaced a journal since, or begun another: then what was missing may be in that.
+    /// Returns whether the group's processes have replaced a journal since, or begun another one, which may hold the
+    /// missing records.
     private static func hasMoved(from floor: UInt64, _ newest: UInt64?, in directory: Directory) -> Bool {
         var reader = Reader(directory: directory)
         return reader.floor() > floor || (try? GroupDirectory.generations(in: directory))?.last != newest
@@ -122,7 +125,8 @@ package struct SalvagedGroup: Sendable {
             }
         }
 
-        /// The records from the newest journal on that has a whole snapshot; where none has, what is left of the newest one.
+        /// The records from the newest journal on that has a whole snapshot; where none has, what is left of the newest
+        /// one.
         mutating func newestRecords(notBelow floor: UInt64) throws(SharedCoreError) -> SurvivingRecords {
             let journals = journals
             let others = findings
@@ -172,8 +176,9 @@ package struct SalvagedGroup: Sendable {
                 at: directory.path)
         }
 
-        /// Whether something may have been committed behind a sealed journal. Without a process that has come over to the
-        /// next one, the process that has sealed it was ended before it gave that one its name, or is about to do so.
+        /// Returns whether something may have been committed behind a sealed journal. Without a process that has come
+        /// over to the next one, the process that has sealed it was ended before it gave that one its name, or is about
+        /// to do so.
         private func mayBeSucceeded(_ journal: Journal) -> Bool {
             // Earlier versions do not tell.
             journal.header.framing == .plain || journal.isSucceeded

@@ -1,8 +1,9 @@
 internal import Platform
 internal import Synchronization
 
-/// The bells of a group as this process rings them, and the signals for those who cannot watch them. Each bell is opened once and stays open, so that a process that is
-/// killed between a commit and the ring still wakes the listeners: the kernel closes the file, which they hear too.
+/// Signals the wake channels of a group, and sends futex signals to processes that cannot watch them. Each channel is
+/// opened once and stays open, so that a process that is killed between a commit and its signal still wakes the
+/// listeners: the kernel closes the file, and a listener sees the close too.
 final class BellRinger: Sendable {
     private let directory: Directory
     private let page: GroupPage
@@ -13,7 +14,7 @@ final class BellRinger: Sendable {
         self.page = directory.page
     }
 
-    /// Tells what was published to whoever listens to any of the bells: `interest` is what the journal knows of.
+    /// Wakes the listeners of any of the channels. `interest` is the interest that the journal has recorded.
     func announce(_ bells: Bells, interest: Bells) {
         page.signal(bells.intersection(page.signalInterest))
         ring(bells.intersection(interest))
@@ -23,7 +24,8 @@ final class BellRinger: Sendable {
         "bell-\(index)"
     }
 
-    /// Opens the bells, so that ringing them later only writes. A bell is a hint: one that cannot be opened is not rung.
+    /// Opens the channels, so that a later signal only writes. A signal is a hint: a channel that cannot be opened is
+    /// skipped.
     func prepare(_ bells: Bells) {
         guard !bells.isEmpty else { return }
         files.withLock { files in
@@ -33,9 +35,9 @@ final class BellRinger: Sendable {
         }
     }
 
-    /// Rings the bells.
+    /// Signals the channels.
     ///
-    /// - Returns: Those that did ring.
+    /// - Returns: The channels that were signalled.
     @discardableResult
     func ring(_ bells: Bells) -> Bells {
         guard !bells.isEmpty else { return [] }
@@ -44,7 +46,7 @@ final class BellRinger: Sendable {
         var rung = Bells()
         for (index, file) in open {
             FailPoint.hit("ring.before")
-            // One byte at the same place, so that a bell never grows.
+            // Always the byte at offset 0, so that the file never grows.
             if (try? file.write([0], at: 0)) != nil { rung.formUnion(Bells(index: index)) }
             FailPoint.hit("ring.after")
         }

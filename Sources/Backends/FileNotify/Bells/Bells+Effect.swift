@@ -2,8 +2,8 @@ internal import CoreAPI
 internal import StoreEngine
 
 extension Effect {
-    /// Whether something ends by it, or will by itself at a time, for which a hub looks anew. For the ends of its
-    /// clients' processes it waits on its own.
+    /// Whether the effect ends something, or adds something that ends by itself at a time: then a hub reads the group
+    /// again. For the ends of its clients' processes a hub waits on its own.
     var beginsToEnd: Bool {
         guard case .committed(_, _, let operations) = body else { return true }
         return operations.contains { operation in
@@ -14,7 +14,8 @@ extension Effect {
 }
 
 extension Bells {
-    /// The bells that an effect rings, as far as they can be told before it is applied: all of them when it cannot.
+    /// The wake channels that an effect signals, as far as they are known before it is applied; all of them where they
+    /// are not.
     init(of effect: Effect) {
         switch effect.body {
         case .sessionOpened, .refused: self = []
@@ -31,8 +32,8 @@ extension Bells {
         }
     }
 
-    /// The bells that an effect rings when it is applied to a state. A bell that is opened for nothing rings when its
-    /// process ends, so those who leave must not open all of them.
+    /// The wake channels that an effect signals when it is applied to a state. A channel that is opened without need
+    /// wakes its listeners when the process ends, so a process that leaves must not open all of them.
     init(of effect: Effect, before state: StoreState) {
         if case .sessionEnded(let session) = effect.body {
             self = state.keys(livingWith: session).reduce(into: []) { $0.formUnion(Bells(changing: $1)) }
@@ -41,16 +42,17 @@ extension Bells {
         }
     }
 
-    /// The bells that the end of whoever commits an effect will ring: those of the keys that live with a session.
+    /// The wake channels that are signalled when the process that commits an effect ends: those of the keys that live
+    /// with a session.
     init(ofKeysHeldBy effect: Effect) {
         self = []
         guard case .committed(_, _, let operations) = effect.body else { return }
         for case .put(let key, _, .session) in operations { formUnion(Bells(changing: key)) }
     }
 
-    /// The bells that an effect rings that was just applied to a state.
+    /// The wake channels that an effect signals which was just applied to a state.
     ///
-    /// - Parameter expected: Those that could be told of it before.
+    /// - Parameter expected: The channels that were computed before the effect was applied.
     init(of effect: Effect, expected: Bells, in state: inout StoreState) {
         guard expected == .all else {
             self = expected

@@ -1,14 +1,15 @@
 internal import CoreAPI
 internal import Platform
 
-/// A set of the group's 256 bells. A bell is a small file: writing to it wakes whoever watches it.
+/// A set of the group's 256 wake channels. A wake channel is a small file: a write to it wakes each process that
+/// watches it.
 struct Bells: SetAlgebra, Hashable, Sendable {
-    /// The set as words with a bit for each bell, as processes share it.
+    /// The set as words with a bit for each channel, as processes share it.
     typealias Words = SIMD4<UInt64>
 
     static let count = Words.scalarCount * 64
     static let all = Bells(words: Words(repeating: .max))
-    /// The bell of whoever wants to hear of every change and of every post: a hub. It is not rung for those that a hub
+    /// The channel of a listener to every change and every post: a hub. It is not signalled for changes that a hub
     /// records while it serves.
     static let everything = Bells(index: 0)
 
@@ -22,7 +23,7 @@ struct Bells: SetAlgebra, Hashable, Sendable {
         words = .zero
     }
 
-    /// One bell by its number.
+    /// One channel by its number.
     init(index: Int) {
         // Computed, not looked up: a subscript by a number would put the words into memory and take them out again.
         words = Words(0, 1, 2, 3)
@@ -30,7 +31,7 @@ struct Bells: SetAlgebra, Hashable, Sendable {
         words = Words(repeating: 1 << UInt64(index % 64)).replacing(with: 0, where: words .!= word)
     }
 
-    /// The bell that somebody listens to who watches a prefix.
+    /// The channel that a watch of a prefix listens to.
     init(listeningTo prefix: KeyPrefix) {
         var hash = PathHash(domain: .keys)
         var path = prefix.path.utf8[...]
@@ -39,19 +40,19 @@ struct Bells: SetAlgebra, Hashable, Sendable {
         self = hash.bell
     }
 
-    /// The bell that somebody listens to who observes a notification.
+    /// The channel that an observation of a notification listens to.
     init(of name: NotificationName) {
         var hash = PathHash(domain: .notifications)
         for byte in name.text.utf8 { hash.combine(byte) }
         self = hash.bell
     }
 
-    /// The bells that a post rings.
+    /// The channels that a post signals.
     init(posting name: NotificationName) {
         self = Bells(of: name).union(.everything)
     }
 
-    /// The bells that a change of a key rings: its own, those of the paths above it, and that of all keys.
+    /// The channels that a change of a key signals: its own, those of the paths above it, and that of all keys.
     init(changing key: Key) {
         var hash = PathHash(domain: .keys)
         var bells = Bells.everything.union(hash.bell)
@@ -62,19 +63,19 @@ struct Bells: SetAlgebra, Hashable, Sendable {
         self = bells.union(hash.bell)
     }
 
-    /// The bells as the interest mask of a frame, in which four share a bit (decision 30).
+    /// The channels as the interest mask of a frame, in which four share a bit (decision 30).
     var interestMask: UInt64 { words[0] | words[1] | words[2] | words[3] }
 
-    /// The bit of a signal's mask that stands for no bell.
+    /// The bit of a futex signal's mask that stands for no channel.
     static let changeMask: UInt32 = 1 << 31
 
-    /// The bells as the mask of a signal, which has 31 bits for them: many share one.
+    /// The channels as the mask of a futex signal, which has 31 bits for them: many share one.
     var signalMask: UInt32 {
         let mask = interestMask
         return UInt32(truncatingIfNeeded: (mask | mask >> 31 | mask >> 62) & 0x7fff_ffff)
     }
 
-    /// The numbers of the bells in the set.
+    /// The numbers of the channels in the set.
     var indices: some Sequence<Int> {
         sequence(state: (word: 0, rest: words[0])) { [words] state in
             while state.rest == 0 {
@@ -88,11 +89,11 @@ struct Bells: SetAlgebra, Hashable, Sendable {
     }
 }
 
-/// What sets can do, word by word.
+/// Set operations, word by word.
 extension Bells {
     var isEmpty: Bool { words == .zero }
 
-    /// How many bells are in the set.
+    /// The number of channels in the set.
     var bellCount: Int { (0..<Words.scalarCount).reduce(0) { $0 + words[$1].nonzeroBitCount } }
 
     func contains(_ member: Bells) -> Bool { isSuperset(of: member) }
@@ -134,7 +135,7 @@ extension Bells {
     }
 }
 
-/// Sets of bells in a page that processes share: four words, each of which is read and changed atomically.
+/// Sets of wake channels in a page that processes share: four words, each of which is read and changed atomically.
 extension MappedPage {
     func bells(at offset: Int) -> Bells {
         var words = Bells.Words.zero
@@ -158,19 +159,20 @@ extension MappedPage {
     }
 }
 
-/// FNV-1a, the same in every process, over the bytes of a path or of a name, and the bell that it comes to.
+/// FNV-1a, the same in every process, over the bytes of a path or of a name, and the wake channel that it leads to.
 ///
-/// A change rings the bells of all paths above its key. The few short ones ring at every change, so they have bells of
-/// their own: otherwise they would ring for all who happen to share one with them.
+/// A change signals the channels of all paths above its key. The few short paths are signalled at every change, so they
+/// have channels of their own: otherwise each of their signals would wake all listeners whose paths share a channel
+/// with them.
 struct PathHash {
     enum Domain: UInt64 {
         case keys = 0xcbf2_9ce4_8422_2325
         case notifications = 0x6c62_272e_07bb_0142
     }
 
-    /// The bells of paths of no part or one, of two, of three, and of more.
+    /// The channels of paths of no part or one, of two, of three, and of more.
     private static let ofPaths: [Range<UInt64>] = [1..<8, 1..<8, 8..<120, 120..<248, 248..<256]
-    /// Names have none that rings at every change.
+    /// The channels of names: none of those that are signalled at every change.
     private static let ofNames: Range<UInt64> = 8..<248
 
     private let domain: Domain

@@ -1,11 +1,12 @@
 internal import CoreAPI
 internal import Platform
 
-/// Finds the journal from which a group is to be read when the file `sessions`, which names it, is missing or names none.
+/// Finds the journal from which a group is to be read when the file `sessions`, which names it, is missing or names
+/// none.
 ///
-/// The newest journal with a whole snapshot serves: those after it go on from it, and their checksums prove them. A group
-/// is recovered only when no process has a journal open: such a process holds its session's byte in the file that is gone,
-/// where a newcomer could not see it.
+/// The newest journal with a whole snapshot serves: those after it go on from it, and their checksums prove them. A
+/// group is recovered only when no process has a journal open: such a process holds its session's byte in the file that
+/// is gone, where a newcomer could not see it.
 struct FloorRecovery {
     let directory: Directory
 
@@ -50,7 +51,7 @@ struct FloorRecovery {
             at: directory.path)
     }
 
-    /// Whether a journal has a snapshot that can be read to its end.
+    /// Returns whether a journal has a snapshot that can be read to its end.
     private func isWhole(_ generation: UInt64) throws(SharedCoreError) -> Bool {
         do throws(SharedCoreError) {
             let file = try SharedCoreError.wrapping { () throws(SystemCallError) in

@@ -3,11 +3,11 @@ internal import Platform
 internal import Replica
 
 extension GroupDirectory {
-    /// Opens a directory that only its owner may use, and makes it with its parents when it is not there. To look only,
-    /// it may be anybody's that lets this user look, as long as only its owner may write there.
+    /// Opens a directory that only its owner may use, and makes it with its parents when it is not there. A reader may
+    /// open a directory of any user that lets it read, as long as only the owner may write there.
     ///
     /// - Throws: `invalidArgument` when the path cannot be that of a directory, `forbidden` when it is a symbolic link,
-    ///   belongs to somebody else or is open to others.
+    ///   belongs to another user or is open to others.
     static func secureDirectory(
         _ given: String, access: FileGroupOptions.Access
     ) throws(SharedCoreError) -> Directory {
@@ -66,7 +66,7 @@ extension GroupDirectory {
         return String(path)
     }
 
-    /// Runs `body`; for a reader, who makes nothing, a group that is not there is one that nobody has opened yet.
+    /// Runs `body`. A reader makes nothing, so for a reader a missing group is one that no participant has opened yet.
     static func wrapping<Value>(
         _ access: FileGroupOptions.Access, _ path: String, _ body: () throws(SystemCallError) -> Value
     ) throws(SharedCoreError) -> Value {

@@ -1,10 +1,10 @@
 internal import CoreAPI
 internal import Platform
 
-/// The directory of a group: which journal comes where in the order.
+/// The directory of a group, and the order of its journals.
 ///
 /// Journals are numbered from 1. Each is sealed before the next one has its name, and the floor rises before an old one
-/// is removed, so whoever follows them one by one, or begins at the floor, reads one order.
+/// is removed. So a process that follows them one by one, or begins at the floor, reads one order.
 final class GroupDirectory: Sendable {
     let directory: Directory
     let page: GroupPage
@@ -28,11 +28,11 @@ final class GroupDirectory: Sendable {
         page = try GroupPage(in: directory, access: access)
     }
 
-    /// The identity of the group, whatever its path: that of the file which lives as long as it.
+    /// The identity of the group, whatever its path: that of the file that lives as long as the group.
     var identity: FileStatus.Identity { page.identity }
 
-    /// What stands under a name at the path that the group was opened by, which may lead elsewhere by now; nil when
-    /// nothing does.
+    /// The file that a name leads to at the path that the group was opened by, which may lead elsewhere by now; nil
+    /// when there is none.
     func presence(of name: String) throws(SystemCallError) -> FilePresence? {
         do throws(SystemCallError) {
             return try FilePresence(ofPath: directory.path + "/" + name)
@@ -94,16 +94,16 @@ final class GroupDirectory: Sendable {
             at: directory.path)
     }
 
-    /// The journal that goes on where a sealed one ends, or the floor when that one is gone already; nil when nobody
-    /// has made it yet.
+    /// The journal that goes on where a sealed one ends, or the floor when that one is gone already; nil when no
+    /// process has made it yet.
     func successor(of journal: Journal) throws(SharedCoreError) -> Journal? {
         let next = journal.generation + 1
-        // Read before the look: it is set by processes that have found the next journal, so the look finds it too, unless it was
-        // removed.
+        // Read before the look: it is set by processes that have found the next journal, so the look finds it too,
+        // unless it was removed.
         let isSucceeded = journal.isSucceeded
         let found = try self.journal(next)
-        // Read after opening: a journal below the floor may be a late one, placed by somebody who was stopped for long,
-        // when the true one of that number had been removed.
+        // Read after opening: a journal below the floor may be a late one, placed by a process that was stopped for
+        // long, when the true one of that number had been removed.
         let floor = page.floor
         if let found, floor <= next {
             journal.noteSuccessor()
@@ -114,8 +114,8 @@ final class GroupDirectory: Sendable {
         return nil
     }
 
-    /// Whether a journal that was given its name just now is the true one of its number. One that came too late is
-    /// removed: everybody who looks at it sees that the floor is higher.
+    /// Returns whether a journal that was given its name just now is the true one of its number. One that came too late
+    /// is removed: every process that checks it sees that the floor is higher.
     func keepsPlaced(_ generation: UInt64) throws(SharedCoreError) -> Bool {
         guard page.floor > generation else { return true }
         do throws(SystemCallError) {
@@ -141,13 +141,13 @@ final class GroupDirectory: Sendable {
         }.sorted()
     }
 
-    /// Whether a journal is there that a compaction would give back, or one that a compaction has left.
+    /// Returns whether a journal is there that a compaction would give back, or one that a compaction has left.
     func hasJournal(before generation: UInt64) -> Bool {
         (try? Self.generations(in: directory))?.first.map { $0 < generation } ?? false
     }
 
-    /// Removes the journals below the floor, and what builders that were killed have left. What cannot be removed now
-    /// stays for the next time.
+    /// Removes the journals below the floor, and the files that killed builders have left. A file that cannot be
+    /// removed now stays for the next time.
     func removeObsolete() {
         let floor = page.floor
         guard let names = try? directory.names() else { return }

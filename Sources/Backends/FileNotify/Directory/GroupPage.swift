@@ -3,10 +3,11 @@ internal import Platform
 internal import Replica
 internal import Synchronization
 
-/// The first page of the file `sessions`, which lives as long as the group: the version of the layout, and the number of
-/// the journal from which the group is to be read. For those who cannot watch the bells, it also has a word to sleep at.
+/// The first page of the file `sessions`, which lives as long as the group: the version of the layout, and the number
+/// of the journal from which the group is to be read. For processes that cannot watch the wake channels, it also has a
+/// futex word.
 ///
-/// The rest of the file is never written. Its bytes are what participants lock; see ``SessionLocks``.
+/// The rest of the file is never written. Its bytes are the ones that participants lock; see ``SessionLocks``.
 final class GroupPage: Sendable {
     static let fileName = "sessions"
 
@@ -27,8 +28,8 @@ final class GroupPage: Sendable {
     /// The highest floor that ``damage`` has seen.
     private let highestFloor = Atomic<UInt64>(0)
 
-    /// Opens the page of a group, and makes it when there is none and it may be made: again where there are journals, see
-    /// ``FloorRecovery``.
+    /// Opens the page of a group, and makes it when there is none and it may be made: again where there are journals,
+    /// see ``FloorRecovery``.
     init(in directory: Directory, access: FileGroupOptions.Access) throws(SharedCoreError) {
         file = access == .readOnly ? try Self.openToRead(in: directory) : try Self.open(in: directory)
         do throws(SystemCallError) {
@@ -52,8 +53,8 @@ final class GroupPage: Sendable {
         }
     }
 
-    /// The number of the journal from which a group is to be read, by the first page of its file, of any version that can be
-    /// salvaged; nil for anything else.
+    /// The number of the journal from which a group is to be read, by the first page of its file, of any version that
+    /// can be salvaged; nil for anything else.
     static func floor(ofPage page: [UInt8]) -> UInt64? {
         var reader = ByteReader(page)
         guard page.count == MappedPage.byteCount, (try? reader.word()) == magic, let version = try? reader.word(),
@@ -70,11 +71,11 @@ final class GroupPage: Sendable {
             at: path)
     }
 
-    /// Whether the file was cut, so that this process's page says nothing any more.
+    /// Whether the file was cut, so that this process's page is no longer valid.
     var isLost: Bool { page.isLost }
 
-    /// What is wrong with a page over which something was written since it was opened, such as a copy in place; nil when
-    /// nothing is.
+    /// The error for a page over which something was written since it was opened, such as a copy in place; nil when the
+    /// page is intact.
     ///
     /// - Parameter journal: One that this process reads. The floor rises above a journal only when that one is sealed.
     func damage(reading journal: Journal) -> SharedCoreError? {
@@ -89,7 +90,7 @@ final class GroupPage: Sendable {
         return nil
     }
 
-    /// The number of the newest journal with a snapshot: whoever reads the group begins there. 0 before the first.
+    /// The number of the newest journal with a snapshot, at which each reader of the group begins. 0 before the first.
     ///
     /// A journal is removed only after the floor has risen above it.
     var floor: UInt64 { page.load(at: Word.floor) }
@@ -102,41 +103,42 @@ final class GroupPage: Sendable {
         }
     }
 
-    // MARK: - Signals, for those who cannot watch the bells
+    // MARK: - Futex signals, for processes that cannot watch the wake channels
 
     /// Changes with every signal.
     var signalCount: UInt32 { page.loadHalf(at: Word.signal) }
 
-    /// The bells for which writers must signal as well.
+    /// The wake channels for which writers must send a futex signal as well.
     var signalInterest: Bells { page.bells(at: Word.signalInterest) }
 
-    /// Tells writers to signal for these bells from now on.
+    /// Tells writers to send a futex signal for these channels from now on.
     func listenToSignals(for bells: Bells) {
         guard !signalInterest.isSuperset(of: bells) else { return }
         page.insert(bells, at: Word.signalInterest)
     }
 
-    /// Wakes those who sleep for any of the bells.
+    /// Wakes the threads that sleep for any of the channels.
     func signal(_ bells: Bells) {
         guard !bells.isEmpty, !Defect.silentSignals.isPresent else { return }
         page.wake(at: Word.signal, for: bells.signalMask)
     }
 
-    /// Wakes those who sleep, so that each looks at what it sleeps for.
+    /// Wakes all sleeping threads, so that each checks what it sleeps for.
     func signalChange() {
         page.wake(at: Word.signal, for: Bells.changeMask)
     }
 
-    /// Lets those who still listen say so again; the interest of the dead is gone.
+    /// Lets the threads that still listen set their bits again; the interest of ended processes is gone.
     func renewSignalInterest() {
         let known = signalInterest
         guard !known.isEmpty else { return }
         page.remove(known, at: Word.signalInterest)
-        // Whoever wakes by this sets its bits before it looks, so what a writer publishes in between is seen.
+        // A thread that wakes by this sets its bits before it reads the tail, so a commit in between is seen.
         page.wake(at: Word.signal, for: .max)
     }
 
-    /// Sleeps until there is a signal for any of the bells, or for all, that `seen` does not count yet. Blocks.
+    /// Sleeps until there is a futex signal for any of the channels, or for all, that `seen` does not count yet.
+    /// Blocks.
     func sleep(after seen: UInt32, for bells: Bells) {
         page.sleep(at: Word.signal, while: seen, for: bells.signalMask | Bells.changeMask)
     }

@@ -6,7 +6,7 @@ package enum PrivateDirectory {
     /// Opens the directory, and makes it with its parents when it is not there.
     ///
     /// - Throws: `invalidArgument` when the path cannot be that of a directory, `forbidden` when it is a symbolic link,
-    ///   belongs to somebody else or is open to others.
+    ///   belongs to another user or is open to others.
     package static func open(_ path: String) throws(SharedCoreError) -> Directory {
         try GroupDirectory.secureDirectory(path, access: .participant)
     }
@@ -39,7 +39,7 @@ package enum PrivateDirectory {
         }
     }
 
-    /// What stands under a path; nil when nothing does.
+    /// Returns the status of the file at a path; nil when there is none.
     private static func status(of path: String, following: Bool) throws(SharedCoreError) -> FileStatus? {
         do throws(SystemCallError) {
             return following ? try FileStatus(behindPath: path) : try FileStatus(ofPath: path)

@@ -2,17 +2,17 @@ internal import Glibc
 internal import Platform
 
 /// The space of more journals, kept as a file of its own, so that on a full disk a frozen writer can be passed over and
-/// then a compaction can make room (contract S10, S15). Where the file system has no inode for another file, it is the
+/// then a compaction can free space (contract S10, S15). Where the file system has no inode for another file, it is the
 /// inode of one more journal.
 enum SpareSpace {
     static let fileName = "spare"
-    /// What a journal has space for beyond its snapshot and what is kept for endings.
+    /// The space of a journal beyond its snapshot and what is kept for endings.
     static let leastContentByteCount = 64 << 10
 
-    /// What participants and owners may add to a snapshot when there is no space for content any more, in bytes.
+    /// The bytes that participants and owners may add to a snapshot when there is no space for content any more.
     static let coordinationByteCount = 96 << 10
 
-    /// How much less is asked for where there is not so much, in bytes.
+    /// The step, in bytes, by which the request is reduced where the disk has less.
     static let stepByteCount = 8 << 10
 
     /// The space of a journal with a snapshot of this size.
@@ -38,9 +38,9 @@ enum SpareSpace {
     /// Makes the file unless it is there and so large.
     ///
     /// - Parameters:
-    ///   - journal: The one whose word tells the size, which no other process changes meanwhile.
-    ///   - patience: How long another process that has the file is waited for. Blocks. Zero under a journal's lock,
-    ///     where nothing may sleep: then nothing does. Nor is a lock held while this sleeps: ``take(in:)`` has closed the
+    ///   - journal: The journal whose word tells the size, which no other process changes meanwhile.
+    ///   - patience: The time to wait for another process that has the file. Blocks. Zero under a journal's lock, where
+    ///     nothing may sleep: then nothing does. Nor is a lock held while this sleeps: ``take(in:)`` has closed the
     ///     file again, whose lock is that of a journal when the other process has given it a journal's name.
     /// - Returns: The size that it has.
     /// - Throws: As a full disk does while another process has the file, which makes it longer or a journal of it; see
@@ -135,8 +135,8 @@ enum SpareSpace {
         return file
     }
 
-    /// Gives a file the space of its size, or on a full disk the size of its space: what the end gives back fills the holes
-    /// before it.
+    /// Gives a file the space of its size, or on a full disk the size of its space: what the end gives back fills the
+    /// holes before it.
     private static func fillHoles(of file: OpenFile) throws(SystemCallError) {
         while true {
             let present = try file.presence()
@@ -151,7 +151,7 @@ enum SpareSpace {
         }
     }
 
-    /// Whether a file in a directory has holes, on a file system that would keep the space of them.
+    /// Returns whether a file in a directory has holes, on a file system that would keep the space of them.
     static func lacksSpace(
         _ file: FilePresence, before end: Int = .max, in directory: Directory
     ) throws(SystemCallError) -> Bool {
@@ -164,7 +164,7 @@ enum SpareSpace {
 }
 
 extension SystemCallError {
-    /// Whether another process has the spare file: then there is more to be known soon.
+    /// Whether another process has the spare file: then its outcome is known soon.
     var isSpareInUse: Bool { call == SpareSpace.lockedCall && number == ENOSPC }
 
     /// Whether no other file can be made, whatever space there is for those that are there.

@@ -2,17 +2,17 @@ internal import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-/// What a record may use of the space that is kept for a full disk (contract S10).
+/// The part of the space kept for a full disk that a record may use (contract S10).
 ///
-/// Of two kinds of space some is kept. Behind the records of a journal, so that an ending is written at once; what finds no
-/// room there waits for a compaction. And in the spare file, which has to take the snapshot of what stands after the
-/// record: otherwise there would be no compaction that makes room.
+/// Two kinds of space are kept. The first lies behind the records of a journal, so that an ending is written at once; a
+/// record that does not fit there waits for a compaction. The second is the spare file, which has to take the snapshot
+/// of the state after the record: otherwise no compaction could free space.
 enum SpaceClaim {
-    /// What ends or removes something: a snapshot becomes no longer by it.
+    /// A record that ends or removes something: it makes no snapshot longer.
     case ending
-    /// A participant that joins: what it takes ends with it.
+    /// A participant that joins: its space is freed when it ends.
     case participant
-    /// What a commit writes that is small, by the rule that holds for the limits of the store, too.
+    /// A small write of a commit, by the rule that also holds for the limits of the store.
     case small(RoomClaim)
     /// Anything else: it is refused first.
     case content
@@ -49,7 +49,7 @@ enum SpaceClaim {
 }
 
 extension Effect {
-    /// What the record may use on a full disk, in the state before it.
+    /// Returns the space that the record may use on a full disk, in the state before it.
     func claim(in state: StoreState) -> SpaceClaim {
         switch body {
         case .sessionEnded, .expired, .restarted: .ending
@@ -61,7 +61,7 @@ extension Effect {
 }
 
 extension Transaction {
-    /// Whether the transaction adds what may wait for a compaction: anything but a small change of hands.
+    /// Whether the transaction adds something that may wait for a compaction: anything but a small change of hands.
     var isContent: Bool {
         var byteCount = 0
         for operation in operations {
@@ -76,8 +76,8 @@ extension Transaction {
         return false
     }
 
-    /// How many bytes of a disk the transaction takes at most, when it is content: in the journal, and as many in the spare
-    /// file for the next snapshot.
+    /// How many bytes of a disk the transaction takes at most, when it is content: in the journal, and as many in the
+    /// spare file for the next snapshot.
     var spaceByteCount: Int {
         var byteCount = 0
         for operation in operations {
@@ -91,8 +91,8 @@ extension Transaction {
         return 2 * (byteCount + Self.recordByteCount)
     }
 
-    /// What an operation takes beside its key and its value, and a record beside its operations, with what a file system
-    /// rounds up.
+    /// The bytes that an operation takes beside its key and its value, and a record beside its operations, with the
+    /// rounding of a file system.
     private static let operationByteCount = 64
     private static let recordByteCount = 8 << 10
 }

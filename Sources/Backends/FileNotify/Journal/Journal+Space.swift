@@ -2,10 +2,10 @@ internal import CoreAPI
 internal import Platform
 
 extension Journal {
-    /// The space behind the records that only what makes room or ends something may use, so that a full disk never
-    /// leaves a dead owner in place (contract S10).
+    /// The space behind the records that is reserved for records that free space or end something, so that a full disk
+    /// never leaves a dead owner in place (contract S10).
     static let reserveByteCount = 64 << 10
-    /// The part of it that is kept for what ends something, whatever else ownership writes when it changes hands.
+    /// The part of it that is kept for endings, whatever else ownership writes when it changes hands.
     static let endingsByteCount = 16 << 10
     /// How much space is reserved at a time.
     static let growthByteCount = 256 << 10
@@ -26,7 +26,7 @@ extension Journal {
         }
     }
 
-    /// Gives back what the journal has space for beyond a tail and what is kept behind it. Only for the lock's holder.
+    /// Gives back the journal's space beyond a tail and its reserve. Only for the lock's holder.
     ///
     /// - Returns: Whether there was anything to give back.
     func giveBackSpace(behind tail: Int) throws(SharedCoreError) -> Bool {

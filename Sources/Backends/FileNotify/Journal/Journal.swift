@@ -9,15 +9,15 @@ internal import Synchronization
 ///
 /// - the commit word: see ``CommitWord``
 /// - the nonce: a random number of this file, another one in each file that was ever made
-/// - interest: which bells somebody listens to, a bit each in four words, set by listeners before they look at the commit
-///   word
+/// - interest: the wake channels that have a listener, a bit each in four words, set by listeners before they read the
+///   commit word
 /// - inherited interest: the interest of the predecessor, until its listeners were told to move
-/// - the durable tail: what is known to be on the disk
-/// - the reserved end: up to where the file has space
-/// - the spare size: what the spare file has space for at least, as long as this journal goes on
+/// - the durable tail: the end of the records known to be on the disk
+/// - the reserved end: the end of the file's reserved space
+/// - the spare size: the space that the spare file has at least, as long as this journal goes on
 /// - the ticks: raised by a writer that is to be waited for, as long as it runs
-/// - the succession: whether a process has come over from this journal to the next one, before which nothing that was
-///   committed stands there; and whether the disk has that one, before which no commit there counts as on the disk
+/// - the succession: whether a process has come over from this journal to the next one, before which no commit stands
+///   there; and whether the disk has that one, before which no commit there counts as on the disk
 final class Journal: ValueSource {
     private enum Word {
         static let commit = JournalHeader.wordsOffset
@@ -33,7 +33,7 @@ final class Journal: ValueSource {
 
     /// The byte whose lock a writer holds.
     static let lockByte = 0
-    /// The byte whose lock the one process holds that compacts.
+    /// The byte whose lock the compacting process holds.
     static let compactionLockByte = 1
 
     let header: JournalHeader
@@ -43,9 +43,9 @@ final class Journal: ValueSource {
     /// The same file past the system's cache, for one that is proved to be on the disk.
     private let disk: DiskReader?
     private let nonce: UInt64
-    /// What stands before the words that change, which no process writes again.
+    /// The words before those that change, which no process writes again.
     private let constantWords: [UInt64]
-    /// What was read back at once when a sync had failed, with its place.
+    /// The bytes that were read back at once when a sync had failed, with their offset.
     private let rescued = Mutex<(offset: Int, bytes: [UInt8])?>(nil)
     private let isRescued = Atomic(false)
 
@@ -76,11 +76,12 @@ final class Journal: ValueSource {
 
     private static let constantOffsets = stride(from: 0, to: JournalHeader.wordsOffset, by: 8)
 
-    /// Whether something was written over the page since the journal was opened, such as another journal by a copy in
-    /// place: then its words say nothing of this one.
+    /// Whether the page was written over since the journal was opened, as by another journal copied in place: then its
+    /// words say nothing of this journal.
     var isWrittenOver: Bool { page.load(at: Word.nonce) != nonce }
 
-    /// Whether something was written over the header since the journal was opened, so that no process could open it now.
+    /// Whether something was written over the header since the journal was opened, so that no process could open it
+    /// now.
     var isHeaderChanged: Bool {
         !zip(Self.constantOffsets, constantWords).allSatisfy { page.load(at: $0) == $1 }
     }
@@ -125,8 +126,8 @@ final class Journal: ValueSource {
         replaceWord(at: tail) { $0.sealed }
     }
 
-    /// Tells all processes that the disk has lost some of the journal, and keeps in memory what it may lose next: until the
-    /// file is written anew, what was not on the disk is only in the page cache, and counts as written there.
+    /// Tells all processes that the disk has lost some of the journal, and keeps in memory what it may lose next: until
+    /// the file is written anew, what was not on the disk is only in the page cache, and counts as written there.
     func abandon() {
         page.insert(CommitWord.abandonedBit, at: Word.commit)
         let from = durableTail > 0 ? durableTail : JournalHeader.byteCount
@@ -151,10 +152,10 @@ final class Journal: ValueSource {
         page.replace(word.rawValue, with: word.moved(to: tail).sealed.rawValue, at: Word.commit)
     }
 
-    /// Whether the file was cut, so that this process's page says nothing any more.
+    /// Whether the file was cut, so that this process's page is no longer valid.
     var isPageLost: Bool { page.isLost }
 
-    /// Refuses to go by a page that says nothing any more.
+    /// Throws when the page is no longer valid.
     func requirePage() throws(SystemCallError) {
         try page.requirePresence(at: file.path)
     }
@@ -164,18 +165,18 @@ final class Journal: ValueSource {
         try SharedCoreError.wrapping { () throws(SystemCallError) in try file.presence().byteCount }
     }
 
-    /// The bells that are listened to, also by those who have not come over from the predecessor yet.
+    /// The wake channels that have a listener, with the listeners that have not come over from the predecessor yet.
     var interest: Bells {
         page.bells(at: Word.interest).union(page.bells(at: Word.inherited))
     }
 
-    /// Tells writers to ring these bells from now on.
+    /// Tells writers to signal these wake channels from now on.
     func listen(to bells: Bells) {
         guard !bells.isEmpty, !isReadOnly else { return }
         page.insert(bells, at: Word.interest)
     }
 
-    /// Forgets the inherited interest in bells that were rung.
+    /// Forgets the inherited interest in channels that were signalled.
     func clearInheritedInterest(in bells: Bells) {
         page.remove(bells, at: Word.inherited)
     }
@@ -191,13 +192,13 @@ final class Journal: ValueSource {
         }
     }
 
-    /// What is not published cannot be on the disk: such a word is damaged and says nothing. Nor does one of a page that
-    /// was written over.
+    /// A tail that is not published cannot be on the disk: such a word is damaged and says nothing. Nor does one of a
+    /// page that was written over.
     private func believed(_ durable: UInt64) -> Int {
         durable <= UInt64(word.tail) && !isWrittenOver ? Int(durable) : 0
     }
 
-    /// Up to where the file has space that nobody else can take.
+    /// The end of the file's space that no other program can take.
     var reservedEnd: Int {
         get { Int(clamping: page.load(at: Word.reserved)) }
         set { page.store(UInt64(newValue), at: Word.reserved) }
@@ -224,7 +225,7 @@ final class Journal: ValueSource {
     /// Whether the disk has the next journal and its name, so that the loss of power is no reason for it to be missing.
     var isSucceededOnDisk: Bool { page.load(at: Word.succession) & Succession.isOnDisk != 0 }
 
-    /// Tells that the next journal was found, before anything is committed there.
+    /// Records that the next journal was found, before anything is committed there.
     func noteSuccessor() {
         if !isReadOnly, !isSucceeded { page.insert(Succession.isFound, at: Word.succession) }
     }

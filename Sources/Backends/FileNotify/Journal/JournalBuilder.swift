@@ -5,8 +5,8 @@ internal import StoreEngine
 /// Writes a new journal, and gives it its place in the sequence when it is complete.
 ///
 /// Until then the file has no name, so a builder that is killed leaves nothing. On a full disk it is the spare file,
-/// which keeps its own name, locked, until it is complete. Where the file system has no files without a name, it has
-/// one that ends in ``nameEnding``, and is locked so that what a killed builder leaves can be told and removed.
+/// which keeps its own name, locked, until it is complete. Where the file system has no files without a name, the name
+/// ends in ``nameEnding``, and the file is locked so that the file of a killed builder can be told and removed.
 final class JournalBuilder {
     /// How the names of unfinished files end.
     static let nameEnding = ".new"
@@ -34,9 +34,9 @@ final class JournalBuilder {
 
     /// - Parameter snapshotByteCount: About how many bytes are to follow. Their space is taken at once, because on a
     ///   full disk the space that is kept for this has to be used from the start.
-    /// - Parameter usesSpareSpace: Whether the space that is kept is used on a full disk. Only for the content that it was
-    ///   measured for, and by a process that waits until ``LocalGroup/keepSpareSpace()`` has kept it again: of one that ends
-    ///   in between, another program may take it.
+    /// - Parameter usesSpareSpace: Whether the space that is kept is used on a full disk. Only for the content that it
+    ///   was measured for, and by a process that waits until ``LocalGroup/keepSpareSpace()`` has kept it again: of one
+    ///   that ends in between, another program may take it.
     /// - Throws: As a full disk does also while another process has the spare file; see
     ///   ``Platform/SystemCallError/isSpareInUse``.
     init(
@@ -50,7 +50,7 @@ final class JournalBuilder {
         (file, origin, reservedEnd, hasLastInode) = try Self.space(
             wanted, for: generation, in: directory, usesSpareSpace: usesSpareSpace)
         _ = try file.tryLock(byteAt: Journal.lockByte)
-        // Nobody else needs to write it anew while it is not on the disk.
+        // No other process needs to write it anew while it is not on the disk.
         _ = try file.tryLock(byteAt: Journal.compactionLockByte)
     }
 
@@ -63,7 +63,7 @@ final class JournalBuilder {
             return (file, name.map(Origin.named) ?? .unnamed, wanted, isLastInode(in: directory))
         } catch {
             guard error.isStorageFull else { throw error }
-            // What was left by killed processes may be in the way of the next try.
+            // Files left by killed processes may be in the way of the next try.
             directory.removeObsolete()
             // On a full disk there is space left that is kept for this.
             guard usesSpareSpace, let spare = try SpareSpace.take(in: directory.directory) else { throw error }
@@ -71,7 +71,7 @@ final class JournalBuilder {
         }
     }
 
-    /// Whether there is neither a spare file nor an inode for one.
+    /// Returns whether there is neither a spare file nor an inode for one.
     private static func isLastInode(in directory: GroupDirectory) -> Bool {
         guard (try? directory.presence(of: SpareSpace.fileName)) == nil else { return false }
         do throws(SystemCallError) {
@@ -83,10 +83,10 @@ final class JournalBuilder {
         }
     }
 
-    /// Makes a file with space for so many bytes, which nobody finds under the name that it is for.
+    /// Makes a file with space for so many bytes, which no process finds under its final name yet.
     ///
-    /// - Returns: The file, and the name that it has meanwhile, where the file system knows no files without one: then
-    ///   it is locked until it is closed.
+    /// - Returns: The file, and its temporary name where the file system knows no files without one: then it is locked
+    ///   until it is closed.
     static func newFile(
         _ name: String, in directory: Directory, byteCount: Int
     ) throws(SystemCallError) -> (file: OpenFile, name: String?) {
@@ -108,7 +108,7 @@ final class JournalBuilder {
         return (file, name)
     }
 
-    /// Removes the files that builders which were killed have left. What cannot be removed now stays for the next time.
+    /// Removes the files of builders that were killed. A file that cannot be removed now stays for the next time.
     static func removeUnfinished(in directory: Directory) {
         for name in (try? directory.names()) ?? [] where name.hasSuffix(nameEnding) {
             // Its builder holds its lock as long as it lives. A file without a lock is one of a builder that is
@@ -127,8 +127,8 @@ final class JournalBuilder {
 
     /// Adds a record.
     ///
-    /// - Parameter bells: Those that it rings; all of them for a part of a snapshot.
-    /// - Throws: `limitExceeded` for one that no reader would take, `storageFull`.
+    /// - Parameter bells: The wake channels that it signals; all of them for a part of a snapshot.
+    /// - Throws: `limitExceeded` for a record that no reader would take, `storageFull`.
     func append(_ payload: [UInt8], ringing bells: Bells = .all) throws(SharedCoreError) {
         guard payload.count <= JournalChain.maximumPayloadByteCount else {
             throw SharedCoreError(
@@ -166,8 +166,8 @@ final class JournalBuilder {
     /// Completes the journal and gives it its name.
     ///
     /// - Parameters:
-    ///   - isAbandoned: Whether nothing in it counts as kept on the disk before ``settle()``, because it follows a
-    ///     journal of which that is so.
+    ///   - isAbandoned: Whether nothing in it counts as kept on the disk before ``settle()``, because it follows an
+    ///     abandoned journal.
     ///   - isDurable: Whether it is on the disk, with its name, when this returns. Blocks then.
     /// - Returns: Whether it is the journal of its generation now; false when another one was first.
     func place(
@@ -197,7 +197,8 @@ final class JournalBuilder {
             file.unlock(byteAt: Journal.lockByte)
             if isDurable { try directory.directory.synchronizeNames() }
         } catch {
-            // Removed by somebody who took it for one that a killed builder left: whoever needs it builds it again.
+            // Another process took it for the file of a killed builder and removed it: a process that needs it builds
+            // it again.
             if error.isAbsent { return false }
             throw SharedCoreError(error)
         }
@@ -212,8 +213,9 @@ final class JournalBuilder {
         }
     }
 
-    /// Up to where the journal has space. A former spare file keeps all of its own until the next one is made: otherwise
-    /// another program would take it while the disk is waited for. ``LocalGroup/keepSpareSpace()`` gives it back.
+    /// Up to where the journal has space. A former spare file keeps all of its own until the next one is made:
+    /// otherwise another program would take it while the disk is waited for. ``LocalGroup/keepSpareSpace()`` gives it
+    /// back.
     private var neededEnd: Int {
         if case .spare = origin { return reservedEnd }
         return min(reservedEnd, offset + SpareSpace.leastContentByteCount + Journal.reserveByteCount)

@@ -12,7 +12,7 @@ final class JournalFollower: @unchecked Sendable {
     enum Standing: Sendable {
         /// Everything is applied, and this is the journal that goes on.
         case current
-        /// Everything is applied; the journal is sealed, and nobody has made its successor yet.
+        /// Everything is applied; the journal is sealed, and no process has made its successor yet.
         case sealed
     }
 
@@ -21,7 +21,7 @@ final class JournalFollower: @unchecked Sendable {
         let journal: Journal
         private(set) var offset: Int
         var chain: JournalChain
-        /// Where the word of ``chain`` stands in the file; nil where this process knows no frame of the journal.
+        /// The offset of the word of ``chain`` in the file; nil where this process knows no frame of the journal.
         private(set) var chainOffset: Int?
 
         /// The place of a journal's first frame.
@@ -29,7 +29,7 @@ final class JournalFollower: @unchecked Sendable {
             self.init(journal, JournalHeader.byteCount, chain: journal.header.salt)
         }
 
-        /// Where a reader goes on that has applied the journal before.
+        /// The place at which a reader goes on that has applied the journal before.
         init(_ continuation: JournalHeader.Continuation, in journal: Journal) {
             self.init(journal, continuation.offset, chain: continuation.chain)
         }
@@ -43,16 +43,16 @@ final class JournalFollower: @unchecked Sendable {
         /// How many bytes of records the journal has before the place.
         var recordByteCount: Int { offset - JournalHeader.byteCount }
 
-        /// Goes behind a frame.
+        /// Moves behind a frame.
         ///
-        /// - Parameter payload: Where its payload stands in the file.
+        /// - Parameter payload: The range of its payload in the file.
         mutating func pass(_ payload: Range<Int>) {
             offset = payload.upperBound
             chainOffset = payload.lowerBound - FrameHeader.chainWordDistance
         }
     }
 
-    /// The bells that this process listens to: set in each journal that it comes to, before the tail is read.
+    /// The wake channels that this process listens to: set in each journal that it comes to, before the tail is read.
     let listening = Mutex(Bells())
 
     private let directory: GroupDirectory
@@ -62,9 +62,9 @@ final class JournalFollower: @unchecked Sendable {
     private var position: Position {
         didSet { journal = Unmanaged.passUnretained(position.journal) }
     }
-    /// The journal of ``position``, which keeps it: to look at its word must not cost a reference.
+    /// The journal of ``position``, which keeps it: reading its word must not cost a reference.
     private var journal: Unmanaged<Journal>
-    /// How many bytes of records follow the last snapshot.
+    /// The bytes of records behind the last snapshot.
     private var logByteCount = 0
     /// How much of that is space of journals that were made to pass over a writer.
     private var passedOverByteCount = 0
@@ -79,7 +79,7 @@ final class JournalFollower: @unchecked Sendable {
     /// kept open for ever.
     private static let keptSourceCount = 8
 
-    /// What a journal has space for at first, behind its records.
+    /// The space of a new journal behind its records.
     private static let leftByteCount = Journal.reserveByteCount + SpareSpace.leastContentByteCount
 
     private init(
@@ -108,10 +108,10 @@ final class JournalFollower: @unchecked Sendable {
         return (follower, state)
     }
 
-    /// Where the state stands.
+    /// Returns the position of the state in the order.
     func position(in state: inout StoreState) -> Position { position }
 
-    /// How many bytes of records a reader of the group has to read beyond the last snapshot.
+    /// The bytes of records that a reader of the group has to read beyond the last snapshot.
     func logByteCount(in state: inout StoreState) -> Int { logByteCount }
 
     /// How much of that is space of journals that were made to pass over a writer, in bytes.
@@ -122,7 +122,7 @@ final class JournalFollower: @unchecked Sendable {
         snapshotByteCount + logByteCount - state.snapshotByteCount
     }
 
-    /// Whether the state reflects every commit up to this moment: one load from the shared page.
+    /// Returns whether the state reflects every commit up to this moment: one load from the shared page.
     func isCurrent(in state: inout StoreState) -> Bool {
         journal._withUnsafeGuaranteedRef { $0.word.rawValue } == UInt64(position.offset) || Defect.cachedTail.isPresent
     }
@@ -132,7 +132,7 @@ final class JournalFollower: @unchecked Sendable {
         while true {
             do throws(SharedCoreError) {
                 let word = position.journal.word
-                // What is published stays so, but in a file that was cut or written over.
+                // A published record stays so, but in a file that was cut or written over.
                 guard word.tail >= position.offset else { throw .cut(position.journal.file.path) }
                 try apply(to: word.tail, &state)
                 guard word.isSealed else { return .current }
@@ -195,8 +195,8 @@ final class JournalFollower: @unchecked Sendable {
                 passedSnapshots.append(state.revision)
                 if state.hasExternalValues { try lookUpValuesAgain(&state) }
             } else {
-                // What so small a journal takes of the disk counts as if it were full, and so does what the one before had
-                // space for beyond that.
+                // What so small a journal takes of the disk counts as if it were full, and so does what the one before
+                // had space for beyond that.
                 let left = ((try? old.journal.byteCount()) ?? 0) - old.offset
                 let byteCount = JournalHeader.byteCount + max(left, Self.leftByteCount)
                 logByteCount += byteCount
@@ -219,7 +219,7 @@ final class JournalFollower: @unchecked Sendable {
         listen(in: position.journal)
     }
 
-    /// Before the tail of the new journal is looked at, so that what is published later rings.
+    /// Before the tail of the new journal is read, so that a later commit wakes this process.
     private func listen(in journal: Journal) {
         journal.listen(to: listening.withLock { $0 })
     }

@@ -2,16 +2,16 @@ internal import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-/// What the first page of a journal says of it, for ever: the page is complete before the file has its name.
+/// The constant part of a journal's first page: the page is complete before the file has its name.
 ///
 /// The page begins with a magic word and the version of the layout, readable in every version. A frame with this header
 /// follows. From ``wordsOffset`` on it holds the words that change; see ``Journal``.
 struct JournalHeader: Hashable, Sendable {
-    /// Where a reader that has applied its predecessor goes on.
+    /// The place at which a reader goes on that has applied the predecessor.
     struct Continuation: Hashable, Sendable {
-        /// Where the predecessor was sealed.
+        /// The tail at which the predecessor was sealed.
         let predecessorTail: Int
-        /// The place in this journal of what comes after that.
+        /// The offset in this journal of the records behind that tail.
         let offset: Int
         /// The chain of the frames before that place.
         let chain: UInt64
@@ -25,24 +25,25 @@ struct JournalHeader: Hashable, Sendable {
     let incarnation: UInt64
     /// The run of the machine in which it was made.
     let bootID: BootID
-    /// Where the chain of its frames begins.
+    /// The first value of the chain of its frames.
     let salt: UInt64
     /// Whether its frames begin with a snapshot. One without can only be read after its predecessor.
     let hasSnapshot: Bool
-    /// How it goes on from its predecessor; nil when it does not: the group's first one, and after a restart of the
+    /// The continuation of its predecessor; nil when there is none: the group's first journal, and the first after a
+    /// restart of the
     /// machine.
     let continuation: Continuation?
 
     static let magic: UInt64 = 0x314c_4e4a_4353_4853
-    /// What all processes of a group have to agree on: also which bell is whose.
+    /// The version of all that the processes of a group have to agree on, the assignment of wake channels included.
     static let layoutVersion: UInt64 = 4
     /// The versions whose records this program reads where no process writes any more; see ``SalvagedGroup``.
     static let salvagedVersions: ClosedRange<UInt64> = 3...layoutVersion
-    /// The numbers of journals, and of incarnations: what can be counted on from without end.
+    /// The numbers of journals, and of incarnations, within which counting on has no practical end.
     static let numbers: ClosedRange<UInt64> = 1...(1 << 62 - 1)
-    /// Where the words that change begin in the page.
+    /// The offset of the first changing word in the page.
     static let wordsOffset = 1024
-    /// Where the frames begin in the file.
+    /// The offset of the first frame in the file.
     static let byteCount = MappedPage.byteCount
 
     /// The beginning of the page.

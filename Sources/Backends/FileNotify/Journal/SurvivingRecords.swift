@@ -2,11 +2,11 @@ internal import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-/// What can be proved of a group's journals: every record that follows the one before without a gap, from a snapshot
-/// on.
+/// The records of a group's journals that can be proved: every record that follows the one before without a gap, from a
+/// snapshot on.
 struct SurvivingRecords: Sendable {
     var state: StoreState
-    /// Behind the last of the records.
+    /// The position behind the last of the records.
     let position: JournalFollower.Position
     /// The commit word of the last journal, from before its records were read.
     let word: CommitWord
@@ -26,7 +26,7 @@ struct SurvivingRecords: Sendable {
         try self.init(state, behind: position, word: word, damage: [], limits: limits, journal: journal)
     }
 
-    /// The same from a journal whose snapshot is damaged: with what its records prove one by one.
+    /// Makes the same from a journal whose snapshot is damaged, of the records that are proved one by one.
     ///
     /// - Throws: `corrupt` when no record is whole.
     init(
@@ -50,8 +50,8 @@ struct SurvivingRecords: Sendable {
         var (state, position, word) = (first, start, firstWord)
         var (journalCount, byteCount) = (1, 0)
         while true {
-            // Where the next journal begins, this one ends: what a writer that came too late has left behind it does
-            // not count.
+            // This journal ends where the next one begins: records that a late writer has left behind that do not
+            // count.
             let next = try journal(position.journal.generation + 1)
             let continuation = next?.header.continuation
             let end = try position.journal.byteCount()
@@ -88,7 +88,7 @@ struct SurvivingRecords: Sendable {
         self.byteCount = byteCount + position.recordByteCount
     }
 
-    /// What a journal begins with; nil when that is not whole.
+    /// Returns the state at the beginning of a journal; nil when its snapshot is not whole.
     private static func snapshot(
         of journal: Journal, limits: Limits
     ) throws(SharedCoreError) -> (StoreState, JournalFollower.Position)? {
@@ -110,11 +110,11 @@ struct SurvivingRecords: Sendable {
     func seal() -> Bool { position.journal.seal(at: position.offset, from: word) }
 }
 
-/// What the records of a damaged snapshot prove one by one.
+/// The records of a damaged snapshot that are proved one by one.
 ///
-/// A record whose payload is damaged is passed over by its header, which a checksum of its own proves to be the next one. Behind
-/// a damaged header only what was written since the snapshot can be found, in a journal that goes on from another one: its
-/// first page says where that begins. A search for the next header could find one in a value.
+/// A record whose payload is damaged is passed over by its header, which a checksum of its own proves to be the next
+/// one. Behind a damaged header only records written since the snapshot can be found, in a journal that goes on from
+/// another one: its first page holds their offset. A search for the next header could find one in a value.
 private struct DamagedSnapshot {
     private(set) var position: JournalFollower.Position
     private(set) var damage: [Range<Int>] = []

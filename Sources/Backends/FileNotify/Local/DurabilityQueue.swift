@@ -3,7 +3,7 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// Those of this process who wait until a commit is on the disk: one sync serves all that wait when it begins.
+/// The waiters of this process for commits on the disk: one sync serves all that wait when it begins.
 final class DurabilityQueue: Sendable {
     private struct Waiter {
         let journal: Journal
@@ -23,7 +23,8 @@ final class DurabilityQueue: Sendable {
 
     /// Returns when a journal is on the disk up to a place.
     ///
-    /// - Throws: `outcomeUnknown` when the disk fails: the commit stands for all processes, and may be lost without power.
+    /// - Throws: `outcomeUnknown` when the disk fails: the commit stands for all processes, and may be lost without
+    ///   power.
     func wait(for journal: Journal, to tail: Int, in directory: GroupDirectory) async throws(SharedCoreError) {
         if journal.durableTail >= tail { return }
         let result = await withCheckedContinuation { continuation in
@@ -60,8 +61,8 @@ final class DurabilityQueue: Sendable {
     /// How long the thread looks for the next one before it ends.
     private static let lookout = Duration.microseconds(50)
 
-    /// Whoever writes one commit after another is back before a thread could be started or woken, which takes a good part
-    /// of what a sync takes.
+    /// A writer of one commit after another is back before a thread could be started or woken, which takes a good part
+    /// of the time of a sync.
     private func awaitNext() {
         let end = ContinuousClock.now.advanced(by: Self.lookout)
         while state.withLock({ $0.waiters.isEmpty }), ContinuousClock.now < end { sched_yield() }
@@ -102,7 +103,7 @@ final class DurabilityQueue: Sendable {
         }
     }
 
-    /// - Throws: What the sync threw by which the journal was abandoned, as far as this process can know.
+    /// - Throws: The error of the sync by which the journal was abandoned, as far as this process can know.
     private static func requireTrust(_ journal: Journal) throws(SystemCallError) {
         guard journal.word.isAbandoned, !Defect.forgottenFailure.isPresent else { return }
         throw SystemCallError("an earlier fdatasync", number: 5, at: journal.file.path)
@@ -118,8 +119,8 @@ final class DurabilityQueue: Sendable {
         }
     }
 
-    /// Tells all processes that nothing more of a journal counts as kept on the disk, nor of those that go on from it without
-    /// a snapshot.
+    /// Tells all processes that nothing more of a journal counts as kept on the disk, nor of those that go on from it
+    /// without a snapshot.
     private static func abandon(_ journal: Journal, in directory: GroupDirectory) {
         if Defect.forgottenFailure.isPresent { return }
         var lost = journal
@@ -144,10 +145,10 @@ final class DurabilityQueue: Sendable {
         try prepare(floor, in: directory)
     }
 
-    /// Sees to it that whoever reads the group from the disk gets to this journal: its name, the floor, and those before
-    /// it back to the snapshot that it goes on from.
+    /// Makes sure that a reader of the group's files on the disk gets to this journal: its name, the floor, and the
+    /// journals before it back to the snapshot that it goes on from.
     ///
-    /// - Returns: Those before it.
+    /// - Returns: The journals before it.
     @discardableResult
     private func prepare(_ journal: Journal, in directory: GroupDirectory) throws(SystemCallError) -> [Journal] {
         var present = journal
@@ -162,8 +163,8 @@ final class DurabilityQueue: Sendable {
         }
         try directory.directory.synchronizeNames()
         if present.header.hasSnapshot, directory.page.floor < present.generation {
-            // Placed by a compaction that has come no further. Its predecessor need not be on the disk to the end, so the
-            // group must be read from here.
+            // Placed by a compaction that has come no further. Its predecessor need not be on the disk to the end, so
+            // the group must be read from here.
             try Self.synchronize(present, in: directory)
             directory.page.raiseFloor(to: present.generation)
         }

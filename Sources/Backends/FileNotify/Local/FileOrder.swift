@@ -28,7 +28,7 @@ package final class FileOrder: LocalOrder {
         local.sessionLocks.release(lockedByte)
     }
 
-    /// Opens the order of the group in a directory, which is made when it is not there, and hears of all its news.
+    /// Opens the order of the group in a directory, which is made when it is not there, and listens to all its updates.
     ///
     /// - Throws: As ``FileGroup/open(directory:as:options:)``.
     package static func open(
@@ -76,7 +76,7 @@ package final class FileOrder: LocalOrder {
         local.isHub.store(isServing, ordering: .sequentiallyConsistent)
         // The next hub may begin a run of the machine as soon as this one has stopped.
         if !isServing { local.sessionLocks.release(lockedByte) }
-        // For whose end somebody else waits now, or has to.
+        // Another participant waits for its end now, or has to.
         local.news()
     }
 

@@ -45,8 +45,8 @@ final class GroupRegistry: Sendable {
             guard let key = Self.key(directory, options) else {
                 return try LocalGroup.load(directory, options: options)
             }
-            // One that was read in another run of the machine is left to its participants, whose sessions are over; and one
-            // that is lost, to those who have to hear of it.
+            // A group that was read in another run of the machine is left to its participants, whose sessions are over.
+            // A lost one is left to its participants, which have to learn of the loss.
             if let group = self.groups.withLock({ $0[key]?.group }), group.place.loss == nil,
                 group.position.journal.header.bootID == options.clock.bootID
             {
@@ -61,7 +61,7 @@ final class GroupRegistry: Sendable {
         }
     }
 
-    /// What participants must have in common; nil when the clock is a value of its own.
+    /// The properties that participants must have in common; nil when the clock is a value of its own.
     private static func key(_ directory: GroupDirectory, _ options: FileGroupOptions) -> Key? {
         let clock: ClockIdentity
         if options.clock is SystemClock {

@@ -34,11 +34,13 @@ struct GroupStart {
         }
     }
 
-    /// Returns the records with which the next participant would begin, for a reader, which begins nothing: those of an earlier
-    /// run of the machine, or those that are whole where the disk has lost something. nil where the group is read as it is.
+    /// Returns the records with which the next participant would begin, for a reader, which begins nothing: those of an
+    /// earlier run of the machine, or those that are whole where the disk has lost something. nil where the group is
+    /// read as it is.
     ///
     /// - Parameter refusal: Why the group could not be read as it is.
-    /// - Throws: `unavailable` where no participant has ever opened the group, otherwise what the participant would meet.
+    /// - Throws: `unavailable` where no participant has ever opened the group, otherwise what the participant would
+    ///   meet.
     func records(insteadOf refusal: SharedCoreError) throws(SharedCoreError) -> SurvivingRecords? {
         let damage: SharedCoreError
         do throws(SharedCoreError) {
@@ -80,7 +82,7 @@ struct GroupStart {
         throw .otherRun(other, own: bootID, at: directory.directory.path)
     }
 
-    /// Whether any participant has the group open.
+    /// Returns whether any participant has the group open.
     func isOpen() throws(SharedCoreError) -> Bool {
         try SharedCoreError.wrapping { () throws(SystemCallError) in
             try OpenFile(GroupPage.fileName, in: directory.directory, .read).lockedByte(in: SessionLocks.bytes) != nil
@@ -112,15 +114,15 @@ struct GroupStart {
         if try directory.journal(1) == nil {
             FailPoint.hit("first.beforeList")
             let generations = try directory.generations()
-            // Another process may have made the group since the look at journal 1.
+            // Another process may have made the group since journal 1 was looked up.
             if generations.contains(1) { return directory.page.raiseFloor(to: 1) }
             // The file `sessions` may be older than the journals, as one that was brought back alone.
             if !generations.isEmpty { return try recoverFloor() }
             let state = StoreState(limits: options.limits, historyByteCount: 0)
             _ = try place(state, as: 1, incarnation: 1)
             let whole = SpareSpace.whole(for: state.snapshotByteCount)
-            // Where there is so much, also what the first content asks for: it then need not wait for a process that stands
-            // still with the file.
+            // Where the disk has that much, the space for the first content too: the content then need not wait for a
+            // process that is stopped with the file.
             if (try? SpareSpace.keep(whole + Journal.growthByteCount, in: directory.directory)) == nil {
                 _ = try? SpareSpace.keep(whole, in: directory.directory)
             }
@@ -140,9 +142,10 @@ struct GroupStart {
         }
     }
 
-    /// The machine was started anew. What was published and reached the disk counts, up to where the chain of its
-    /// checksums ends; everybody of the old run is gone; and the revisions begin above all that could have been handed
-    /// out. Several may do this at once: the name of the new journal belongs to the first.
+    /// Begins a new incarnation after a restart of the machine. The records that were published and reached the disk
+    /// count, up to the end of the chain of their checksums; all processes of the old run are gone; and the revisions
+    /// begin above all that could have been handed out. Several processes may do this at once: the name of the new
+    /// journal belongs to the first.
     ///
     /// - Parameter number: The floor before its journal was looked for. When it is higher after the journals were
     ///   listed, others of the new run have gone on from there, and the list may hold what they made: then nothing is
@@ -153,7 +156,7 @@ struct GroupStart {
         if highest > floor.generation, let journal = try directory.survivingJournal(highest),
             journal.header.bootID == bootID, journal.header.hasSnapshot
         {
-            // Somebody has done it and was ended before raising the floor.
+            // Another process has done it and was ended before raising the floor.
             directory.page.raiseFloor(to: highest)
             try SharedCoreError.wrapping { () throws(SystemCallError) in try directory.page.synchronize() }
             return
@@ -171,8 +174,8 @@ struct GroupStart {
             records.incarnation + 1, of: records.state, after: records, as: max(highest + 1, number))
     }
 
-    /// Refuses to go on with less than what the disk had: the loss of power takes nothing of that, but damage does, and a copy
-    /// of only some of the files.
+    /// Refuses to go on with less than what the disk had: the loss of power takes nothing of that, but damage does, and
+    /// a copy of only some of the files.
     ///
     /// - Throws: `corrupt`.
     private func requireAllOnDisk(_ records: SurvivingRecords) throws(SharedCoreError) {
@@ -185,14 +188,15 @@ struct GroupStart {
             : .lostSuccessor(of: last, in: directory.directory.path)
     }
 
-    /// Ends the journal behind its records, and goes on with a content in a new incarnation.
+    /// Ends the journal behind its records, and continues with a given content in a new incarnation.
     ///
     /// Nothing is sealed before the new journal is complete but for its name, so an error until then changes nothing.
     ///
     /// - Parameters:
     ///   - isSharedSeal: Whether a seal that another process has set since counts as this one's.
-    ///   - isReplacement: Whether the content is another one. Then the space that is kept for a full disk is not used, and
-    ///     grows to what the content needs of it before anything else changes: it was measured for the content before.
+    ///   - isReplacement: Whether the content is another one. Then the space that is kept for a full disk is not used,
+    ///     and grows to what the content needs of it before anything else changes: it was measured for the content
+    ///     before.
     /// - Returns: False when another process was first.
     /// - Throws: `storageFull`.
     func beginIncarnation(
@@ -215,7 +219,7 @@ struct GroupStart {
         }
         try builder.synchronize()
         FailPoint.hit("incarnation.beforeSeal")
-        // From the word that stood there before the records were read: one that has changed since is that of a living
+        // Compared with the word from before the records were read: one that has changed since is that of a living
         // writer, whose commits are not written over, or of another process that does the same.
         guard records.seal() || isSharedSeal && records.position.journal.word.isSealed else { return false }
         FailPoint.hit("incarnation.afterSeal")
@@ -229,7 +233,7 @@ struct GroupStart {
     /// Begins a new incarnation of a group whose last process died after the disk had lost something of it, with every
     /// record that is whole: all that was confirmed is among them. Nothing of it counts before it is on the disk.
     ///
-    /// - Parameter damage: Why the group could not be read.
+    /// - Parameter damage: The reason why the group could not be read.
     /// - Throws: `damage` when nothing tells of a disk that failed; `unavailable` when another process has the group
     ///   open: its memory has what the files lack, and it writes them anew.
     func recover(from damage: SharedCoreError) throws(SharedCoreError) {
@@ -243,8 +247,8 @@ struct GroupStart {
             records.incarnation + 1, of: records.state, after: records, as: highest + 1, isSharedSeal: true)
     }
 
-    /// Returns every record that is whole of a group whose last process died after the disk had lost something of it, and the
-    /// number of the newest journal, which was listed before them.
+    /// Returns every record that is whole of a group whose last process died after the disk had lost something of it,
+    /// and the number of the newest journal, which was listed before them.
     private func abandonedRecords(
         insteadOf damage: SharedCoreError
     ) throws(SharedCoreError) -> (SurvivingRecords, highest: UInt64) {
@@ -281,7 +285,7 @@ struct GroupStart {
         throw damage
     }
 
-    /// What the journals prove from one with a snapshot on.
+    /// Returns the records that the journals prove from one with a snapshot on.
     func survivingState(from floor: Journal) throws(SharedCoreError) -> SurvivingRecords {
         try SurvivingRecords(from: floor, limits: options.limits) { generation throws(SharedCoreError) in
             try directory.survivingJournal(generation)

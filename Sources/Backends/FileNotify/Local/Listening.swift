@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// What the participants of this process listen to. Guarded by its owner's lock.
+/// The watches and observations of the participants of this process. Guarded by its owner's lock.
 struct Listening {
     /// The identity of one watch or observation.
     typealias ID = UInt64
@@ -14,10 +14,10 @@ struct Listening {
     private var counts = [Int](repeating: 0, count: Bells.count)
     private var lastID: ID = 0
 
-    /// Whether nobody listens.
+    /// Whether there is no listener.
     var isEmpty: Bool { listeners.isEmpty }
 
-    /// The prefixes that anybody watches.
+    /// The prefixes that are watched.
     var prefixes: [KeyPrefix] {
         var seen: Set<KeyPrefix> = []
         return listeners.values.flatMap(\.prefixes).filter { seen.insert($0).inserted }
@@ -25,7 +25,7 @@ struct Listening {
 
     /// Adds a listener.
     ///
-    /// - Returns: Its identity, and the bells that nobody listened to before.
+    /// - Returns: Its identity, and the wake channels that had no listener before.
     mutating func add(_ prefixes: [KeyPrefix], _ bells: Bells) -> (id: ID, new: Bells) {
         lastID += 1
         listeners[lastID] = Listener(prefixes: prefixes, bells: bells)
@@ -39,7 +39,7 @@ struct Listening {
 
     /// Removes a listener.
     ///
-    /// - Returns: The bells that nobody listens to any more.
+    /// - Returns: The wake channels that have no listener any more.
     mutating func remove(_ id: ID) -> Bells {
         guard let listener = listeners.removeValue(forKey: id) else { return [] }
         var silent = Bells()
@@ -51,7 +51,7 @@ struct Listening {
     }
 }
 
-/// When this process looks for entries whose time is over, so that its watches hear of it.
+/// The time at which this process checks for expired entries, so that its watches hear of them.
 struct ExpirySchedule {
     var due: BootInstant?
     /// After an expiry that could not be recorded: not to be tried before this.

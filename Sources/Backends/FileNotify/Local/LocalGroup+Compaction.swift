@@ -32,10 +32,10 @@ extension LocalGroup {
         }
     }
 
-    /// Waits for a compaction when the log is so long that a commit must not make it longer: the process that commits
-    /// may live for one commit only, and then nobody else would do it (contract S10).
+    /// Waits for a compaction when the log is so long that a commit must not make it longer. The committing process may
+    /// live for one commit only, so no other compaction may follow (contract S10).
     ///
-    /// - Returns: How long the log is.
+    /// - Returns: The length of the log.
     func makeRoom() async -> Int {
         let sizes = logSizes
         guard isLong(sizes, beyond: Self.longestByteCount, percent: 200) else { return sizes.log }
@@ -46,8 +46,8 @@ extension LocalGroup {
         return logSizes.log
     }
 
-    /// Waits for a compaction where many writers were passed over: each of them, and each process that passes one over, may
-    /// end or stand still in its first commit (contract S10).
+    /// Waits for a compaction where many writers were passed over: each of them, and each process that passes one over,
+    /// may end or stand still in its first commit (contract S10).
     func makeRoomBehindPassedOver() async {
         guard hasPassedOverMany else { return }
         await compaction.thread.run { [self] in
@@ -63,13 +63,14 @@ extension LocalGroup {
         return passedOver > Self.longestByteCount && compaction.awaited.mayBegin(atLength: log)
     }
 
-    /// Compacts where a full disk has refused content for which that makes room. Otherwise nothing is done: content that
-    /// is refused again and again must not put what is kept for endings at risk each time.
+    /// Compacts where a full disk has refused content and a compaction frees space for it. Otherwise nothing is done:
+    /// content that is refused again and again must not put the space kept for endings at risk each time.
     ///
-    /// - Parameter before: How long the log was before the content was refused: another process may have compacted since.
+    /// - Parameter before: The length of the log before the content was refused: another process may have compacted
+    ///   since.
     /// - Returns: Whether the log is shorter now.
     func regainRoom(for transaction: Transaction, from before: Int) async -> Bool {
-        // Where this process had not read all that is published yet, it was longer.
+        // Where this process had not read all published records yet, it was longer.
         let before = max(before, logSizes.log)
         if canRegainRoom(for: transaction) {
             await compaction.thread.run { [self] in
@@ -80,12 +81,12 @@ extension LocalGroup {
         return logSizes.log < before
     }
 
-    /// Whether a compaction would make room for content on a full disk. Right after one it would not.
+    /// Returns whether a compaction would free space for content on a full disk. Right after one it would not.
     private func canRegainRoom(for transaction: Transaction) -> Bool {
         guard compaction.awaited.mayBegin(atLength: logByteCount) else { return false }
         let garbage = replica.read { state in self.follower.garbageByteCount(in: &state) }
         let (whole, journal) = wholeSpareSpace
-        // The spare file is filled up before content has its room.
+        // The spare file is filled up before content has its space.
         let missing = max(0, whole - journal.spareByteCount)
         let free = (try? directory.directory.freeByteCount()) ?? 0
         return garbage >= Self.regainedByteCount && free + garbage >= transaction.spaceByteCount + missing
@@ -102,8 +103,8 @@ extension LocalGroup {
     /// Whether the log is so long that content waits for a compaction.
     var mustMakeRoom: Bool { isLong(logSizes, beyond: Self.longestByteCount, percent: 200) }
 
-    /// Whether the log is longer than a size and than so many hundredths of what it describes. After a compaction that
-    /// failed it may grow a little before the next one.
+    /// Returns whether the log is longer than a size and than so many hundredths of what it describes. After a
+    /// compaction that failed it may grow a little before the next one.
     private func isLong(_ sizes: (log: Int, live: Int), beyond byteCount: Int, percent: Int) -> Bool {
         sizes.log > max(byteCount, sizes.live / 100 * percent)
             && compaction.awaited.mayBegin(atLength: sizes.log)
@@ -112,8 +113,8 @@ extension LocalGroup {
     /// How often a compaction is tried for one commit.
     private static let attemptLimit = 3
 
-    /// Tries for a commit that waits: anew in the journal behind a frozen writer that was passed over for it. After a failure
-    /// the log has to grow before the next try. Blocks.
+    /// Tries for a commit that waits: anew in the journal behind a frozen writer that was passed over for it. After a
+    /// failure the log has to grow before the next try. Blocks.
     private func compactOnce() {
         _ = try? finishCompaction()
         var isDone = false
@@ -131,7 +132,7 @@ extension LocalGroup {
     /// - Parameters:
     ///   - isUrgent: Whether another process that compacts is waited for, and then passed over.
     ///   - usesSpareSpace: Whether the space that is kept is used on a full disk; see ``JournalBuilder``.
-    /// - Returns: Whether this call has done it; false when another process does it or something came between.
+    /// - Returns: Whether this call has done it; false when another process does it or another change came between.
     func compact(isUrgent: Bool = false, usesSpareSpace: Bool = true) throws(SharedCoreError) -> Bool {
         if isReadOnly { throw .readOnly(directory.directory.path) }
         // The locks of a journal are those of the process: of its own threads only this keeps all but one out.
@@ -156,8 +157,8 @@ extension LocalGroup {
         let turn = try claimCompaction(at: journal, isUrgent: isUrgent)
         if case .refused = turn { return false }
         defer { if case .locked(let byte) = turn { journal.file.unlock(byteAt: byte) } }
-        // What a process that ended behind its floor has not removed: otherwise each one that lives so shortly leaves a
-        // journal.
+        // Removes what a process that ended behind its floor has not removed: otherwise each such short-lived process
+        // leaves a journal.
         directory.removeObsolete()
 
         let builder = try SharedCoreError.wrapping { () throws(SystemCallError) in
@@ -227,7 +228,7 @@ extension LocalGroup {
         let position: JournalFollower.Position
     }
 
-    /// What became of the old journal under the lock.
+    /// The outcome of the replacement under the lock.
     private enum Replacement {
         case done(Bells)
         case overtaken

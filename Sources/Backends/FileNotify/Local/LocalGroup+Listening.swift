@@ -4,12 +4,12 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// How news reaches the watches and observations of this process.
+/// Delivers updates to the watches and observations of this process.
 extension LocalGroup {
     /// Begins to listen, and returns when nothing that is published later can be missed.
     ///
-    /// First the bells' files are watched, then the bits are set in the present journal, then the tail is read. A writer
-    /// publishes first and reads the bits then: either it sees them, or its commit is before the look.
+    /// First the channels' files are watched, then the bits are set in the present journal, then the tail is read. A
+    /// writer publishes first and reads the bits then: either it sees them, or its commit is before the read.
     func listen(to prefixes: [KeyPrefix], _ bells: Bells) async throws(SharedCoreError) -> Listening.ID {
         try lookAtPlace()
         let service = try SharedCoreError.wrapping { () throws(SystemCallError) in
@@ -28,8 +28,8 @@ extension LocalGroup {
             return id
         }
         do throws(SharedCoreError) {
-            // Where the journal is sealed and has no successor, in which the bits would have to be set, any request sees to
-            // it that it has one.
+            // Where the journal is sealed and has no successor in which to set the bits, any request makes sure that it
+            // gets one.
             while try !isHeard(bells) { try await expire() }
         } catch {
             stopListening(id)
@@ -39,8 +39,8 @@ extension LocalGroup {
         return id
     }
 
-    /// Sets the bits in the present journal and reads its tail; false when the journal is sealed and has no successor yet,
-    /// which a reader leaves to the writers.
+    /// Sets the bits in the present journal and reads its tail; false when the journal is sealed and has no successor
+    /// yet, which a reader leaves to the writers.
     ///
     /// Not part of its caller: the optimizer of Swift 6.3 then gives that a context of 3,776 bytes and uses 3,792.
     @inline(never)
@@ -71,7 +71,7 @@ extension LocalGroup {
         if listening.isEmpty { NotificationService.current?.stopLooking(at: self) }
     }
 
-    /// Listens to the bells whose files can be watched now, and no longer to the signals for them.
+    /// Listens to the wake channels whose files can be watched now, and no longer to the futex signals for them.
     func listenToBells(_ bells: Bells) {
         guard !bells.isEmpty else { return }
         follower.listening.withLock { $0.formUnion(bells) }
@@ -79,14 +79,14 @@ extension LocalGroup {
         signals.remove(bells)
     }
 
-    /// A bell rang, or it is time to look anyway.
+    /// Reads the published records after a signal, or when it is time to poll.
     func look() {
         signals.renew()
         do throws(SharedCoreError) {
             try requirePlace()
             try catchUp()
         } catch {
-            // What is damaged stays damaged; for anything else the next look may do better.
+            // Damage stays; for anything else the next read may do better.
             if error.code == .corrupt || error.code == .incompatible { replica.fail(with: error) }
         }
         // The process that saw the disk fail may have ended.
@@ -96,8 +96,8 @@ extension LocalGroup {
         news()
     }
 
-    /// Looks at what matters to the listeners of this process: whose end would change what they watch, and when the
-    /// next entry expires.
+    /// Updates what the listeners of this process wait for: the ends of processes that would change what they watch,
+    /// and the time at which the next entry expires.
     func news() {
         if isReadOnly { return }
         let ended = newsOrder.withLock { _ in
@@ -105,7 +105,7 @@ extension LocalGroup {
             let isHub = isHub.load(ordering: .sequentiallyConsistent)
             let (holders, due) = replica.read { state in
                 let holders = prefixes.isEmpty ? [] : state.sessionsHolding(prefixes)
-                // The ends of a hub's clients are recorded by the hub: two who do so at once are in each other's way.
+                // A hub records the ends of its clients: two processes that do so at once are in each other's way.
                 let others = holders.filter { holder in
                     !self.isHere(holder) && !(isHub && state.sessions[holder.id].map(self.isClient) == true)
                 }

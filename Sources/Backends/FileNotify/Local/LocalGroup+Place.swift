@@ -4,10 +4,10 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// What happens when the group's files are removed, replaced or cut under this process: it goes on nowhere, because a
-/// newcomer would begin a second group in their place, or read another history.
+/// Ends the group for this process when its files are removed, replaced or cut: a process that joins later would begin
+/// a second group in their place, or read another history.
 extension LocalGroup {
-    /// Refuses to go on with files that are not where the group was opened, or not whole. Looks once in a tick of the
+    /// Refuses to go on with files that are not where the group was opened, or not whole. Checks once in a tick of the
     /// clock, which is some milliseconds.
     @inline(__always)
     func requirePlace() throws(SharedCoreError) {
@@ -25,14 +25,14 @@ extension LocalGroup {
 
     /// Ends the group for this process, for good.
     ///
-    /// - Returns: What all calls end with from now on.
+    /// - Returns: The error of all calls from now on.
     func lose(with error: SharedCoreError) -> SharedCoreError {
         if place.lose(with: error) { replica.fail(with: error) }
         return place.loss ?? error
     }
 
-    /// What is wrong with the files that the names lead to; nil when nothing is. A name that cannot be looked at now
-    /// counts as right: that is another fault.
+    /// Returns the error of the files that the names lead to; nil when they are intact. A name that cannot be checked
+    /// now counts as right: that is another fault.
     private func placeError() -> SharedCoreError? {
         do throws(SystemCallError) {
             let path = directory.directory.path
@@ -54,15 +54,15 @@ extension LocalGroup {
         }
     }
 
-    /// Looks at what a process that only waits does not come across: whether the journal still ends with what this process has
-    /// read of it.
+    /// Looks at what a process that only waits does not come across: whether the journal still ends with what this
+    /// process has read of it.
     func lookAtJournal() {
         guard place.loss == nil, let damage = try? damage(of: position.journal) else { return }
         _ = lose(with: damage)
     }
 
-    /// What is wrong with a journal that was removed, cut, restored or written over since this process has read it.
-    /// Where its lock is held, the group is ended when that is given back.
+    /// Returns the error of a journal that was removed, cut, restored or written over since this process has read it.
+    /// Where its lock is held, the group is ended when the lock is given back.
     func damage(of journal: Journal) throws(SharedCoreError) -> SharedCoreError? {
         // Before the file's size, which another thread of this process may make larger meanwhile.
         let position = position
@@ -79,8 +79,8 @@ extension LocalGroup {
         return status.isRemoved && !word.isSealed ? .lost(directory.directory.path) : nil
     }
 
-    /// Whether the last frame before a place still is the one that this process knows. One that cannot be read now
-    /// counts as such: that is another fault.
+    /// Returns whether the last frame before a place still is the one that this process knows. One that cannot be read
+    /// now counts as such: that is another fault.
     private func isLast(_ position: JournalFollower.Position) -> Bool {
         guard let offset = position.chainOffset, let found = try? position.journal.file.readWord(at: offset) else {
             return true
@@ -89,11 +89,11 @@ extension LocalGroup {
     }
 }
 
-/// What is known of whether the group's files are where it was opened, and whole.
+/// The result of the checks whether the group's files are where it was opened, and whole.
 final class PlaceCheck: Sendable {
-    /// The tick of the clock in which that was looked at last.
+    /// The tick of the clock in which the files were checked last.
     let tick = Atomic<UInt64>(0)
-    /// They are not: the group is lost for this process, whatever comes to stand there. Only with ``loss``.
+    /// Whether they are not: the group is lost for this process, whatever files appear there later. Only with ``loss``.
     let isLost = Atomic(false)
     private let error = Mutex<SharedCoreError?>(nil)
 

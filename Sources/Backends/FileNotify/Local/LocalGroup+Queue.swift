@@ -5,8 +5,8 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// What happens to requests that find the lock taken: a thread of our own tries for all of them, again and again, and
-/// passes over a writer that is frozen.
+/// Serves requests that find the lock taken: a dedicated thread tries for all of them, again and again, and passes over
+/// a frozen writer.
 extension LocalGroup {
     /// The most requests that are written under one lock, so that other processes get their turn.
     private static let batchCount = 64
@@ -50,14 +50,14 @@ extension LocalGroup {
         do throws(SystemCallError) {
             try OwnedThread.start("sc-commit") { [self] in serve() }
         } catch {
-            // No thread is left: those who wait get to know.
+            // No thread is left: the waiting requests fail.
             repeat {
                 while let request = queue.takeFirst() { request.finish(with: .failure(SharedCoreError(error))) }
             } while !queue.endService()
         }
     }
 
-    /// What came of serving the queue once.
+    /// The outcome of serving the queue once.
     private enum Service {
         case done
         /// The lock could not be had or the order has moved.
@@ -66,20 +66,20 @@ extension LocalGroup {
         case noRoom(NoRoom, for: WriteRequest)
     }
 
-    /// How long one request is tried again for which there is no room.
+    /// The limits on trying one request again for which there is no space.
     private struct RoomPatience {
-        /// How often another process was waited for that has the spare file.
+        /// The number of waits for another process that has the spare file.
         var waits = 0
-        /// How often room was to be made, and another process may have been in the way.
+        /// The number of attempts to free space in which another process may have been in the way.
         var attempts = 0
-        /// How many compactions have brought no room. Others may take what the first one gained.
+        /// The number of compactions that freed no space. Other processes may take what the first one gained.
         var compactions = 0
 
         /// The time of one wait, in microseconds.
         static let pause: UInt32 = 5_000
 
-        /// Content waits 200 ms: a process that is stopped with the file holds up no one longer than contract S15 says. Room
-        /// is made for it once, as others wait behind it.
+        /// Content waits 200 ms: a process that is stopped with the file holds up no request longer than contract S15
+        /// says. A compaction is tried once for it, as other requests wait behind it.
         func isOver(for room: NoRoom) -> Bool {
             if room.isSpareInUse { return waits >= (room.isContent ? 40 : 200) }
             return room.isContent ? attempts >= 1 : attempts >= 20 || compactions >= 2
@@ -119,7 +119,7 @@ extension LocalGroup {
                     }
                 }
             } catch {
-                // A fault of the group, not of a request: all who wait get it.
+                // A fault of the group, not of a request: all waiting requests get it.
                 while let request = queue.takeFirst() { request.finish(with: .failure(error)) }
             }
         }
@@ -178,17 +178,17 @@ extension LocalGroup {
     }
 }
 
-/// Tells those who wait for the journal's lock that its holder runs, so that they go on waiting: one whose transaction takes
-/// long to judge would be passed over for ever where others write all the time. Each thread of a process that is stopped
-/// stands still, so such a one is passed over as ever.
+/// Tells the processes that wait for the journal's lock that its holder runs, so that they go on waiting: a holder
+/// whose transaction takes long to evaluate would be passed over for ever where other processes write all the time.
+/// Each thread of a stopped process stands still, so a stopped holder is still passed over.
 ///
 /// Source: contract S15.
 private final class SignOfLife: Sendable {
-    /// How often a request is passed over before it is waited for.
+    /// The number of times a request is passed over before it is waited for.
     static let passedOverLimit = 3
-    /// Several within the patience of the others, in microseconds.
+    /// The interval of the ticks, several within the timeout of the others, in microseconds.
     private static let interval: UInt32 = 20_000
-    /// How long others wait at most.
+    /// The longest time that others wait.
     private static let limit = Duration.seconds(10)
 
     private let isOver = Atomic(false)

@@ -6,7 +6,7 @@ internal import StoreEngine
 
 /// How the order goes on in a new journal.
 extension LocalGroup {
-    /// Waits a little for whoever holds the lock, or passes over them when they are frozen. Blocks.
+    /// Waits a little for the lock's holder, or passes over it when it is frozen. Blocks.
     func overtake(_ patience: inout Patience) throws(SharedCoreError) {
         let journal = position.journal
         if case .sealed = try catchUp() {
@@ -17,7 +17,8 @@ extension LocalGroup {
                 return
             }
         } else if patience.isOver(at: journal) {
-            // Before the seal: where there is no space for the next journal, the frozen writer may still go on in this one.
+            // Before the seal: where there is no space for the next journal, the frozen writer may still go on in this
+            // one.
             guard let builder = try successorBuilder(of: journal) else { return patience.reset() }
             FailPoint.hit("roll.beforeSeal")
             if journal.seal(at: journal.word.tail) || journal.word.isSealed {
@@ -30,17 +31,17 @@ extension LocalGroup {
         patience.pause()
     }
 
-    /// Makes the journal in which the order goes on after a sealed one: no copy of anything, so it takes no time to
-    /// speak of. Whoever comes second finds it made. Blocks.
+    /// Makes the journal in which the order goes on after a sealed one. Nothing is copied, so it takes little time. A
+    /// second process finds it made. Blocks.
     ///
-    /// With the last inode, a copy of everything: no compaction could be written behind it, and the journals before it
-    /// would keep theirs.
+    /// With the last inode the successor holds a copy of everything: no compaction could be written behind it, and the
+    /// journals before it would keep their inodes.
     private func makeSuccessor(of journal: Journal, with builder: JournalBuilder) throws(SharedCoreError) {
         guard case .sealed = try catchUp() else { return }
         let position = position
         guard position.journal === journal else { return }
         try lookAtPlace()
-        // Listeners set their bits before they look at the word, so after the seal none is missing.
+        // Listeners set their bits before they read the word, so after the seal none is missing.
         let inherited = Defect.lostInterest.isPresent ? [] : journal.interest
         bells.prepare(inherited)
         let hasSnapshot = builder.hasLastInode
@@ -104,7 +105,7 @@ extension LocalGroup {
     }
 
     /// Wakes the listeners of the journal before, so that they come over and set their bits in the new one. Until then
-    /// writers ring for them all the same; from then on only for those who came.
+    /// writers signal for them as well; from then on only for the listeners that came.
     func moveListeners(_ inherited: Bells, to generation: UInt64) {
         directory.page.renewSignalInterest()
         let rung = bells.ring(inherited)
@@ -118,12 +119,13 @@ extension LocalGroup {
 struct Patience {
     /// How long nothing may be published.
     static let frozenNanoseconds: UInt64 = 100_000_000
-    /// How long a writer that has told that it runs may be silent: on a busy machine its next sign comes late. With what
-    /// a new journal takes, within the 250 ms of contract S15.
+    /// How long a writer that has told that it runs may be silent: on a busy machine its next sign comes late. With
+    /// what a new journal takes, within the 250 ms of contract S15.
     static let silentNanoseconds: UInt64 = 200_000_000
-    /// How long a sealed journal may be without a successor: whoever sealed it has the next one ready.
+    /// The longest time that a sealed journal may be without a successor: the process that sealed it has the next one
+    /// ready.
     static let sealedNanoseconds: UInt64 = 3_000_000
-    /// What one try counts at most, so that a process that was stopped itself suspects nobody for that.
+    /// The most that one try counts, so that a process that was stopped itself suspects no other process for that.
     private static let stepLimit: UInt64 = 20_000_000
 
     private var generation: UInt64 = 0
@@ -140,7 +142,7 @@ struct Patience {
         self = Patience()
     }
 
-    /// Whether it is over, looking at the journal whose lock is not to be had.
+    /// Returns whether the timeout is over for the journal whose lock is not free.
     mutating func isOver(at journal: Journal) -> Bool {
         if Defect.endlessPatience.isPresent { return false }
         let now = SystemClock().now()

@@ -4,12 +4,12 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// Who takes part, and who is dead.
+/// Joining, leaving, and detecting ended processes.
 extension LocalGroup {
-    /// Joins the group: first a byte is locked for life, then the session is recorded, so that a session never stands
-    /// in the order whose death could not be seen.
+    /// Joins the group: first a byte is locked for the life of the session, then the session is recorded. So the order
+    /// never holds a session whose end could not be detected.
     ///
-    /// - Returns: The session, the byte, and where its record ends.
+    /// - Returns: The session, the byte, and the end of its record.
     func join(
         _ description: SessionDescription
     ) async throws(SharedCoreError) -> (session: Session, byte: Int, written: Written) {
@@ -40,8 +40,8 @@ extension LocalGroup {
         }
     }
 
-    /// Leaves the group, also when the task that does it is cancelled. The byte is given back in any case, so if the
-    /// end cannot be recorded now, whoever looks next does it.
+    /// Leaves the group, even when the calling task is cancelled. The byte is given back in any case: if the end cannot
+    /// be recorded now, the next process that checks the byte records it.
     func leave(_ session: SessionID, _ byte: Int) async {
         FailPoint.hit("session.beforeEnd")
         _ = try? await writeThoughCancelled(.end(session))
@@ -67,35 +67,35 @@ extension LocalGroup {
         for session in present where isDead(session) { _ = try await write(.end(session.session.id)) }
     }
 
-    /// Records the end of sessions without anybody waiting for it.
+    /// Records the end of sessions without waiting for it.
     func end(_ sessions: [SessionID]) {
         for session in sessions { writeInBackground(.end(session)) }
     }
 
-    /// Whether a session belongs to a participant of this process.
+    /// Returns whether a session belongs to a participant of this process.
     func isHere(_ session: Session) -> Bool {
         let present = ProcessIdentity.current
         return session.process.pid == present.pid && session.process.startTime == present.startTime
     }
 
-    /// Whether a session is a hub's client: only a participant over files has a byte.
+    /// Returns whether a session is a hub's client: only a participant over files has a byte.
     func isClient(_ state: SessionState) -> Bool {
         SessionMark(state.backendData)?.lockedByte == nil
     }
 
-    /// Whether a session's process is gone: its byte is free, or the kernel says so. A byte that is held proves nothing
-    /// alone, because a child made by a bare fork holds it as well.
+    /// Returns whether a session's process is gone: its byte is free, or the kernel says so. A byte that is held proves
+    /// nothing alone, because a child made by a bare fork holds it as well.
     func isDead(_ state: SessionState) -> Bool {
         if let isGone = isGone(state) { return isGone }
         guard SessionMark(state.backendData)?.namesProcess == true, !Defect.believedLock.isPresent else { return false }
         return systemIdentity(of: state.session).liveness == .dead
     }
 
-    /// Whether a session's process is gone, as far as its byte tells; nil where the kernel has to be asked for the
-    /// process.
+    /// Returns whether a session's process is gone, as far as its byte tells; nil where the kernel has to be asked for
+    /// the process.
     func isGone(_ state: SessionState) -> Bool? {
         let mark = SessionMark(state.backendData)
-        // Of a process of another machine only the hub can tell.
+        // Only the hub can tell for a process of another machine.
         if mark?.isLeased == true { return false }
         guard state.session.process.bootID == clock.bootID else { return true }
         guard let mark else { return false }
@@ -104,7 +104,7 @@ extension LocalGroup {
         return (try? sessionLocks.isHeld(byte)) == false ? true : nil
     }
 
-    /// Whether a session stands whose byte is free.
+    /// Returns whether a session is in the state whose byte is free.
     func isGone(_ session: SessionID) -> Bool {
         replica.read { $0.sessions[session] }.flatMap(isGone) ?? false
     }
@@ -126,7 +126,7 @@ extension LocalGroup {
         } catch {
             guard !isBelieved, case .dead = error else { return nil }
         }
-        // What its byte did not tell, the process does.
+        // The process answers where the byte did not.
         ended.append(session.id)
         return nil
     }

@@ -6,9 +6,9 @@ internal import StoreEngine
 
 /// How a group keeps space on the disk for changes of hands (contract S10).
 extension LocalGroup {
-    /// Keeps space again where a process has ended behind its compaction before it did: the next participant does it, so
-    /// that no other program takes the space for changes of hands meanwhile (contract S10). And where a copy of the directory has
-    /// the file without its space, or not at all.
+    /// Keeps space again where a process has ended behind its compaction before it did: the next participant does it,
+    /// so that no other program takes the space for changes of hands meanwhile (contract S10). And where a copy of the
+    /// directory has the file without its space, or not at all.
     func restoreSpareSpace() async {
         let (whole, journal) = wholeSpareSpace
         guard journal.spareByteCount < whole || lacksSpareSpace(for: journal) else { return }
@@ -25,8 +25,8 @@ extension LocalGroup {
         }
     }
 
-    /// Sees to it that the journal has the space behind its records that its words tell of: a copy of the directory may have
-    /// left holes there. Blocks.
+    /// Sees to it that the journal has the space behind its records that its words tell of: a copy of the directory may
+    /// have left holes there. Blocks.
     func restoreJournalSpace() {
         let journal = position.journal
         let end = journal.reservedEnd
@@ -70,14 +70,14 @@ extension LocalGroup {
         where keepSpareSpace(size, for: journal) != .full { return }
     }
 
-    /// Whether a journal keeps its space in place of the spare file, because the compaction that has made it is not finished:
-    /// before the journals in front of it are removed, a spare file would be too small.
+    /// Returns whether a journal keeps its space in place of the spare file, because the compaction that has made it is
+    /// not finished: before the journals in front of it are removed, a spare file would be too small.
     private func mustKeepSpace(_ journal: Journal) -> Bool {
         journal.header.hasSnapshot && journal.generation > directory.page.floor
     }
 
-    /// Gives back what the spare file has for content that is no longer there. Where another writer has the lock, the next
-    /// call does it.
+    /// Gives back the part of the spare file that was kept for content that is gone. Where another writer has the lock,
+    /// the next call does it.
     private func giveBackSpareSpace() {
         func excess() -> (kept: Int, journal: Journal)? {
             let (whole, journal) = wholeSpareSpace
@@ -94,7 +94,8 @@ extension LocalGroup {
         }
     }
 
-    /// Gives back the space of the present journal that only content may use: it comes last. Waits a little for the lock.
+    /// Gives back the space of the present journal that only content may use: it comes last. Waits a little for the
+    /// lock.
     private func giveBackSpace() {
         let end = ContinuousClock.now.advanced(by: SpareSpace.patience)
         defer { replica.wake() }
@@ -127,10 +128,10 @@ extension LocalGroup {
         }
     }
 
-    /// Makes sure that a compaction has space after a record, before it is written; otherwise a full disk could become
-    /// one on which no ending has space any more. Under the lock.
+    /// Makes sure that a compaction has space after a record, before it is written; otherwise a full disk could have no
+    /// space for any ending. Under the lock.
     ///
-    /// - Parameter end: Where the record ends.
+    /// - Parameter end: The offset of the record's end.
     /// - Returns: Nil when there is enough; else the error of a full disk, for a request that has waited long enough
     ///   for another process that has the spare file now.
     /// - Throws: `storageFull`.
@@ -150,8 +151,8 @@ extension LocalGroup {
             }
             try SpareSpace.keep(needed, in: directory.directory, for: journal)
         } catch  where error.isSpareInUse {
-            // A process that stands still may have it for long. It is large enough all the same, or becomes the journal of a
-            // compaction: under this lock no process makes one smaller that has no holes.
+            // A process that stands still may have it for long. It is large enough all the same, or becomes the journal
+            // of a compaction: under this lock no process makes one smaller that has no holes.
             if let found = try? directory.presence(of: SpareSpace.fileName), found.byteCount >= needed,
                 (try? SpareSpace.lacksSpace(found, in: directory.directory)) == false
             {
@@ -160,8 +161,8 @@ extension LocalGroup {
             return SharedCoreError(error)
         } catch {
             if error.isInodeMissing, case .content = claim { throw SharedCoreError(error) }
-            // Stopped and slow processes keep the inodes of journals that were removed. Until one is free, the journal has
-            // to have the space itself.
+            // Stopped and slow processes keep the inodes of journals that were removed. Until one is free, the journal
+            // has to have the space itself.
             if error.isInodeMissing,
                 (try? journal.reserveSpace(for: 0, at: end, keeping: Journal.reserveByteCount)) != nil
             {

@@ -5,9 +5,9 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// How a group goes on when the disk has lost something of it. A later sync of the same file would prove nothing, so the
-/// journal is abandoned by all processes (``CommitWord/isAbandoned``), and one of them writes the group anew, in a file of its
-/// own, until that is on the disk.
+/// How a group goes on when the disk has lost something of it. A later sync of the same file would prove nothing, so
+/// the journal is abandoned by all processes (``CommitWord/isAbandoned``), and one of them writes the group anew, in a
+/// file of its own, until that is on the disk.
 extension LocalGroup {
     /// Returns when an answer to a request survives the loss of power, and what it rests on does.
     ///
@@ -22,14 +22,15 @@ extension LocalGroup {
         }
     }
 
-    /// Keeps in memory what the disk has not confirmed of an abandoned journal: this process's journal keeps it for all that
-    /// reads it here.
+    /// Keeps in memory what the disk has not confirmed of an abandoned journal: this process's journal keeps it for all
+    /// that reads it here.
     func rescue() {
         let journal = position.journal
         if journal.word.isAbandoned, !Defect.forgottenFailure.isPresent { journal.abandon() }
     }
 
-    /// Returns when the present journal is one that a sync can bring to the disk, after writing it anew where it must be.
+    /// Returns when the present journal is one that a sync can bring to the disk, after writing it anew where it must
+    /// be.
     ///
     /// - Throws: `unavailable` as long as the disk refuses.
     func requireTrust() async throws(SharedCoreError) {
@@ -43,7 +44,7 @@ extension LocalGroup {
         throw untrusted(nil)
     }
 
-    /// Writes the group anew without anybody waiting for it, when that has to be done.
+    /// Writes the group anew when that has to be done, without waiting for it.
     func rewriteInBackground() {
         guard !isReadOnly, position.journal.word.isAbandoned, !Defect.forgottenFailure.isPresent else { return }
         guard compaction.isRunning.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
@@ -68,7 +69,7 @@ extension LocalGroup {
             var patience = Patience()
             for _ in 0..<Self.rewriteAttempts where position.journal.word.isAbandoned {
                 if try compact(isUrgent: true) { break }
-                // A journal may be sealed whose successor was never made.
+                // A journal may be sealed although its successor was never made.
                 if case .sealed = try catchUp() { try overtake(&patience) } else { usleep(5_000) }
             }
         } catch {

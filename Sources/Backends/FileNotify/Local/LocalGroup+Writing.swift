@@ -10,7 +10,7 @@ internal import Synchronization
 /// commit word from the tail that was seen. The lock keeps writers out of each other's way; that the order is one is
 /// the compare-and-swap's doing, so a writer that was stopped under the lock can be passed over.
 extension LocalGroup {
-    /// What one try to write came to, under the lock.
+    /// The outcome of one try to write, under the lock.
     enum Attempt<Value> {
         case written(Value)
         /// The order goes on in another journal than the one that is locked.
@@ -22,18 +22,19 @@ extension LocalGroup {
 
     /// Why a record was not written that may be written soon.
     struct NoRoom {
-        /// What the request fails with when there never is room.
+        /// The error of the request when there never is space.
         let error: SharedCoreError
-        /// Whether another process has the spare file, and may be making room. Otherwise only a compaction makes some.
+        /// Whether another process has the spare file, and may be freeing space. Otherwise only a compaction frees
+        /// some.
         let isSpareInUse: Bool
-        /// Whether the record is of those that a full disk may refuse.
+        /// Whether the record is one that a full disk may refuse.
         let isContent: Bool
     }
 
-    /// Gets a request its place in the order. When the lock is free, all of it happens on the calling thread.
+    /// Gets a request its place in the order. When the lock is free, the whole write happens on the calling thread.
     ///
-    /// - Parameter durability: What the answer has to survive: where the disk has lost something, one that has to be on
-    ///   the disk is refused as `unavailable`, and nothing is recorded.
+    /// - Parameter durability: The failure that the answer has to survive. Where the disk has lost something, a request
+    ///   that has to be on the disk is refused as `unavailable`, and nothing is recorded.
     func write(
         _ request: OrderRequest, as durability: Durability = .process
     ) async throws(SharedCoreError) -> Written {
@@ -57,7 +58,7 @@ extension LocalGroup {
         return try answer.get()
     }
 
-    /// Gets a request its place in the order without anybody waiting for it.
+    /// Gets a request its place in the order without waiting for it.
     func writeInBackground(_ request: OrderRequest) {
         if isReadOnly { return }
         if queue.isEmpty, (try? attempt(request, as: .process)) != nil { return }
@@ -66,8 +67,9 @@ extension LocalGroup {
 
     /// Tries once.
     ///
-    /// - Returns: Nil when another writer has the lock, or the journal is sealed and has no successor yet; and when there is
-    ///   no space for a record that must be written also on a full disk, or for which a compaction may make some.
+    /// - Returns: Nil when another writer has the lock, or the journal is sealed and has no successor yet; and when
+    ///   there is no space for a record that must be written also on a full disk, or for which a compaction may make
+    ///   some.
     func attempt(_ request: OrderRequest, as durability: Durability) throws(SharedCoreError) -> Written? {
         var rung = Bells()
         let made: Attempt<Written>?
@@ -108,12 +110,13 @@ extension LocalGroup {
             damage = try self.damage(of: journal)
             return damage == nil ? try body(journal) : nil
         }
-        // Those who wait are resumed under no lock.
+        // Waiting tasks are resumed under no lock.
         if let damage { throw lose(with: damage) }
         return value ?? nil
     }
 
-    /// Records what a request comes to at this place of the order. What is due to expire comes first. Under the lock.
+    /// Records the outcome of a request at this place of the order. Entries that are due to expire come first. Under
+    /// the lock.
     func record(
         _ request: OrderRequest, as durability: Durability, in journal: Journal, ringing rung: inout Bells
     ) throws(SharedCoreError) -> Attempt<Written> {
@@ -189,8 +192,8 @@ extension LocalGroup {
         if !interest.isEmpty, !Defect.lateBells.isPresent {
             bells.prepare(replica.read { state in Bells(of: effect, before: state) }.intersection(interest))
         }
-        // Also where nobody listens yet: closed by the system, they tell those who do by then that this process has
-        // died.
+        // Opened even where there is no listener yet: when the system closes the channels, later listeners learn that
+        // this process has died.
         bells.prepare(Bells(ofKeysHeldBy: effect))
         do throws(SystemCallError) {
             if FailPoint.isActive("commit.halfRecord") {
@@ -222,8 +225,8 @@ extension LocalGroup {
                 return Bells(of: effect, expected: touched, in: &state)
             }
             if !Defect.earlyRing.isPresent {
-                // A hub that comes after this one looks at the journal when this one has ended: what was published
-                // before needs no bell. So the flag is read behind that.
+                // A hub that starts after this process reads the journal when this process has ended: records published
+                // before need no signal. So the flag is read behind that.
                 let isHub = isHub.load(ordering: .sequentiallyConsistent)
                 rung.formUnion(isHub && !effect.beginsToEnd ? changed.subtracting(.everything) : changed)
             }
@@ -237,8 +240,8 @@ extension LocalGroup {
         return .written(after.offset)
     }
 
-    /// Tells what was done under the lock, after it: to those who wait in this process, and by those of the bells that
-    /// anybody listens to.
+    /// Reports what was done under the lock, after it: to the waiting tasks of this process, and to the channels that
+    /// have a listener.
     func announce(_ rung: Bells, in journal: Journal?) {
         guard let journal else { return }
         replica.wake()

@@ -4,12 +4,15 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// This process's part of a group: one replica, one writer, one set of bells, whatever the number of its participants.
+/// This process's part of a group: one replica, one writer, one set of wake channels, whatever the number of its
+/// participants.
 ///
-/// - Reading: is the replica at the published tail? Else apply what is missing, on the spot.
+/// - Reading: checks whether the replica is at the published tail, and otherwise applies the missing records on the
+///   spot.
 /// - Writing: `LocalGroup+Writing.swift`. Try the lock; when it is taken, the request waits in a queue of its own.
 /// - Rolling and compaction: a new journal takes the place of one whose writer is frozen, or which became long.
-/// - Listening: which bells wake this process, whose end it waits for, and when the next entry expires.
+/// - Listening: the wake channels that wake this process, the processes whose end it waits for, and the time at which
+///   the next entry expires.
 final class LocalGroup: Sendable {
     let directory: GroupDirectory
     let clock: any TimeSource
@@ -20,7 +23,7 @@ final class LocalGroup: Sendable {
     let wakeUpSource: WakeUpSource
     let signals: SignalListener
 
-    /// Exclusion between the threads of this process, for whom the lock of the journal is one and the same.
+    /// Excludes the threads of this process from each other, for which the lock of the journal is one and the same.
     let writer = Mutex(())
     let queue = WriteQueue()
     let durability = DurabilityQueue()
@@ -31,8 +34,8 @@ final class LocalGroup: Sendable {
     /// earlier.
     let newsOrder = Mutex(())
     let place = PlaceCheck()
-    /// Whether this process is the group's hub and serves. Then nobody else may rely on the bell of everything, which is not rung
-    /// for what this process records.
+    /// Whether this process is the group's hub and serves. Then no other process may rely on the channel of everything,
+    /// which is not signalled for what this process records.
     let isHub = Atomic(false)
 
     private init(
@@ -93,10 +96,10 @@ final class LocalGroup: Sendable {
         return group
     }
 
-    /// Whether this process only looks at the group.
+    /// Whether this process only reads the group.
     var isReadOnly: Bool { directory.access == .readOnly }
 
-    /// How whoever waits in this process is woken.
+    /// The way in which the waiting tasks of this process are woken.
     var wakeUp: WakeUpMethod {
         switch wakeUpSource {
         case .looks: .polling(every: NotificationService.lookInterval)
@@ -115,7 +118,7 @@ final class LocalGroup: Sendable {
             guard error.code == .corrupt else { throw error }
             // Another process has in memory what the disk has dropped, and writes it anew.
             if position.journal.isPlausiblyAbandoned { throw untrusted(error) }
-            // What is damaged otherwise stays damaged.
+            // Any other damage stays.
             throw lose(with: error)
         }
     }
@@ -124,13 +127,13 @@ final class LocalGroup: Sendable {
         try replica.update { state throws(SharedCoreError) in try self.follower.catchUp(&state) }
     }
 
-    /// The same, for whoever waits for what others publish.
+    /// Catches up as `catchUp()` does, for a caller that waits for what others publish.
     func catchUpInPlace() throws(SharedCoreError) {
         try requirePlace()
         try catchUp()
     }
 
-    /// Where the replica stands.
+    /// The position of the replica in the order.
     var position: JournalFollower.Position {
         replica.read { state in self.follower.position(in: &state) }
     }
@@ -138,8 +141,8 @@ final class LocalGroup: Sendable {
     /// The number of open watches and observations.
     var openCursorCount: Int { replica.openCursorCount }
 
-    /// Looks at the state with every commit in it that had returned anywhere before the call, and with no entry in it
-    /// whose time is over.
+    /// Reads the state with every commit in it that had returned anywhere before the call, and without entries whose
+    /// time is over.
     func read<Value: Sendable>(
         _ consistency: ReadConsistency, _ body: (inout StoreState) throws(SharedCoreError) -> Value
     ) async throws(SharedCoreError) -> Value {
@@ -182,11 +185,11 @@ final class LocalGroup: Sendable {
     }
 }
 
-/// What a look at the state came to.
+/// The result of reading the state.
 enum Look<Value: Sendable>: Sendable {
     case value(Value)
     /// Something was published that is not applied yet.
     case behind
-    /// An entry stands there whose time is over.
+    /// The state holds an entry whose time is over.
     case expiryDue
 }

@@ -2,17 +2,17 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// Runs tasks that prefer it on the threads that hear of news, so that a delivery changes threads once: whoever hears of it
-/// also resumes the task that waits for it.
+/// Runs tasks that prefer it on the threads that receive updates, so that a delivery changes threads once: the thread
+/// that receives an update also resumes the task that waits for it.
 ///
-/// It runs one job at a time, after everybody was told of the news; a job that does not return holds up the other jobs of
-/// this executor and nobody else, because two threads wait for news and only one of them runs jobs.
+/// It runs one job at a time, after every listener was told of the updates. A job that does not return holds up only
+/// the other jobs of this executor: two threads wait for updates, and only one of them runs jobs.
 ///
 /// Source: decision 22.
 final class NewsExecutor: TaskExecutor {
     fileprivate struct State {
         var jobs: [UnownedJob] = []
-        /// The threads that are awake with news. Each looks for jobs before it sleeps.
+        /// The threads that are awake with updates. Each checks for jobs before it sleeps.
         var serving: [pthread_t] = []
         /// The one that runs jobs.
         var runner: pthread_t?
@@ -28,8 +28,8 @@ final class NewsExecutor: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // Under the lock: the job may be the last that holds the group and with it this object, and another thread may have
-        // run it once the lock is given back.
+        // Under the lock: the job may be the last that holds the group and with it this object, and another thread may
+        // have run it once the lock is given back.
         state.withLock { state in
             state.jobs.append(job)
             let isExpected = state.runner != nil || state.serving.contains(pthread_self())
@@ -42,7 +42,8 @@ final class NewsExecutor: TaskExecutor {
         if state.withLock({ $0.runner == nil && !$0.jobs.isEmpty }) { counter.raise() }
     }
 
-    /// Runs the jobs that come of the news which `tell` tells, and others that are there then, unless another thread does so.
+    /// Runs the jobs that result from the updates which `tell` delivers, and others that are there then, unless another
+    /// thread does so.
     func runJobs(after tell: () -> Void) {
         let thread = pthread_self()
         state.withLock { $0.serving.append(thread) }
@@ -56,7 +57,7 @@ final class NewsExecutor: TaskExecutor {
 }
 
 extension NewsExecutor.State {
-    /// What a thread has to run; none when it may sleep.
+    /// Returns the jobs that a thread has to run; none when it may sleep.
     fileprivate mutating func takeJobs(for thread: pthread_t) -> [UnownedJob] {
         guard runner == nil || runner == thread, !jobs.isEmpty else {
             if runner == thread { runner = nil }

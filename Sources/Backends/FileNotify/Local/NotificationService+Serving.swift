@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// What a thread does that waits for its process's groups.
+/// The loop of a thread that waits for its process's groups.
 extension NotificationService {
     func run() {
         while let ready = readiness.wait() {
@@ -32,13 +32,13 @@ extension NotificationService {
         }
     }
 
-    /// It is time to look at those who cannot be woken, or at all.
+    /// Polls the groups that cannot be woken, or all of them when the idle interval is over.
     private func timerRang(_ due: inout Set<ObjectIdentifier>) {
         timer.clear()
         let isIdleLook = state.withLock { state in
             due.formUnion(state.lookers)
             let now = SystemClock().now()
-            // Without lookers the timer rings for nothing else, whenever this thread gets to run.
+            // While no group is polled, the timer fires for nothing else, whenever this thread gets to run.
             guard state.lookers.isEmpty || now >= state.nextLook else { return false }
             state.nextLook = now.advanced(by: Self.idleInterval)
             return true
@@ -52,9 +52,9 @@ extension NotificationService {
         }
     }
 
-    /// The sessions whose processes have ended, of those that are waited for: by the keys of their processes, or
-    /// because a bell of their group was closed. Whoever dies closes its bells and locks some 15 ms before it is gone
-    /// for the system.
+    /// Returns the sessions whose processes have ended, of those that are waited for: by the keys of their processes,
+    /// or because a wake channel of their group was closed. The kernel closes the channels and locks of an ending
+    /// process some 15 ms before it reports the end.
     private func ends(
         _ keys: [UInt64], _ closed: Set<ObjectIdentifier>
     ) -> [ObjectIdentifier: [SessionID]] {
@@ -71,11 +71,11 @@ extension NotificationService {
         return ended
     }
 
-    /// The groups whose bells rang.
+    /// Collects the groups whose wake channels were signalled.
     ///
     /// - Parameters:
-    ///   - closed: Those of which one was closed, as by a process that has died.
-    ///   - displaced: Those in whose directory a file was removed, moved or replaced.
+    ///   - closed: The groups of which a channel was closed, as by a process that has died.
+    ///   - displaced: The groups in whose directory a file was removed, moved or replaced.
     private func collect(
         _ events: [FileEvents.Event], _ due: inout Set<ObjectIdentifier>, _ closed: inout Set<ObjectIdentifier>,
         _ displaced: inout Set<ObjectIdentifier>
@@ -98,7 +98,7 @@ extension NotificationService {
         }
     }
 
-    /// Everybody looks; and what the system did not give before is asked for again.
+    /// Polls every group, and asks again for watches that the system refused before.
     private func takeStock(_ due: inout Set<ObjectIdentifier>) {
         let deaf = state.withLock { state in
             state.reported = [:]
@@ -120,7 +120,7 @@ extension NotificationService {
                     state.bells[id]?[index] = .some(watch)
                     if watch != nil { regained.formUnion(Bells(index: index)) }
                 }
-                // Before this look of everybody, so that nothing is missed between the two ways of listening.
+                // Before the group is polled, so that nothing is missed between the two ways of listening.
                 group.listenToBells(regained)
             }
         }

@@ -2,17 +2,17 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The thread of a process that waits for its groups: for the bells, for the ends of processes, and for the time at
-/// which everybody looks without having heard anything. Where tasks prefer to run on it there are two, so that one is
-/// always there to hear; see ``NewsExecutor``.
+/// The thread of a process that waits for its groups: for the wake channels, for the ends of processes, and for the
+/// time at which each group is polled without a signal. Where tasks prefer to run on it there are two, so that one is
+/// always free to wait; see ``NewsExecutor``.
 ///
-/// The system allows a user only some inotify instances and watches. As long as there is none left for a bell, its
-/// group sleeps at a word of its page instead; see ``SignalListener``. A group that may only be read is looked at again
-/// and again: one load from a shared page each time.
+/// The system allows a user a limited number of inotify instances and watches. As long as there is none left for a wake
+/// channel, its group sleeps at a futex word of its page instead; see ``SignalListener``. A group that may only be read
+/// is polled: one load from a shared page each time.
 final class NotificationService: Sendable {
-    /// How often a group is looked at when no bell has rung: a bell is a hint and may be lost.
+    /// The interval at which a group is polled without a signal: a signal is a hint and may be lost.
     static let idleInterval = Duration.seconds(10)
-    /// How often a group is looked at that nobody can wake.
+    /// The interval at which a group is polled that no process can wake.
     static let lookInterval = Duration.milliseconds(100)
 
     struct Weak {
@@ -28,7 +28,7 @@ final class NotificationService: Sendable {
         let isAwaited: Bool
     }
 
-    /// What is waited for besides the ends of processes, which have the keys behind these.
+    /// The keys of the wait besides those of the ends of processes, which follow these.
     enum Key {
         static let counter: UInt64 = 0
         static let events: UInt64 = 1
@@ -38,25 +38,26 @@ final class NotificationService: Sendable {
 
     struct State {
         var groups: [ObjectIdentifier: Weak] = [:]
-        /// The bells that each group listens to, with the number of their watch; nil for one that cannot be watched.
+        /// The wake channels that each group listens to, with the number of their watch; nil for one that cannot be
+        /// watched.
         var bells: [ObjectIdentifier: [Int: Int32?]] = [:]
-        /// The numbers of the watches of the directories of groups that listen to bells.
+        /// The numbers of the watches of the directories of groups that listen to wake channels.
         var places: [ObjectIdentifier: Int32] = [:]
-        /// The groups that listen and that nobody can wake.
+        /// The groups that listen and that no process can wake.
         var lookers: Set<ObjectIdentifier> = []
-        /// Who listens to a watched file.
+        /// The groups that listen to a watched file.
         var listeners: [Int32: Set<ObjectIdentifier>] = [:]
         var holders: [ObjectIdentifier: [SessionID: Holder]] = [:]
         var lastKey = Key.last
         var nextLook: BootInstant
         /// Whether a second thread waits as well.
         var hasCompanion = false
-        /// Ended sessions that were reported to their group, until the next idle look.
+        /// Ended sessions that were reported to their group, until the next idle poll.
         var reported: [ObjectIdentifier: Set<SessionID>] = [:]
         /// The system's events; nil as long as it gives none.
         var events: FileEvents?
 
-        /// The groups that listen to a bell which cannot be watched.
+        /// The groups that listen to a wake channel which cannot be watched.
         var deaf: Set<ObjectIdentifier> {
             Set(bells.filter { $0.value.values.contains(nil) }.map(\.key))
         }
@@ -96,9 +97,10 @@ final class NotificationService: Sendable {
         timer.set(first: Self.idleInterval, interval: Self.idleInterval)
     }
 
-    /// Where tasks run that want to be resumed by whoever hears of news; nil when the system has no thread left.
+    /// Returns the executor for tasks that want to be resumed by the thread that receives updates; nil when the system
+    /// has no thread left.
     func preferredExecutor() -> NewsExecutor? {
-        // Started under the lock: nobody may get the executor before the thread is there that hears while a task runs.
+        // Started under the lock: no task may get the executor before there is a thread that waits while a task runs.
         state.withLock { state in
             if state.hasCompanion { return executor }
             do throws(SystemCallError) {
@@ -118,9 +120,9 @@ final class NotificationService: Sendable {
         state.withLock { $0.groups[ObjectIdentifier(group)] = Weak(group: group) }
     }
 
-    /// Begins to wait for bells of a group.
+    /// Begins to wait for wake channels of a group.
     ///
-    /// - Returns: Those that cannot be watched, at which the group must listen in another way.
+    /// - Returns: The channels that cannot be watched, to which the group must listen in another way.
     func watch(_ bells: Bells, of group: LocalGroup) -> Bells {
         let id = ObjectIdentifier(group)
         return state.withLock { state in
@@ -143,9 +145,9 @@ final class NotificationService: Sendable {
         }
     }
 
-    /// Sets the timer for the looks of all, and for more frequent ones while a group listens that nobody can wake. Only
-    /// when the first of those comes and when the last goes: one that comes and goes must not put off the looks of the
-    /// others.
+    /// Sets the timer for the polls of all groups, and for more frequent ones while a group listens that no process can
+    /// wake. Called only when the first such group comes and when the last one goes: one that comes and goes must not
+    /// put off the polls of the others.
     private func setTimer(_ state: State) {
         let untilNextLook = max(SystemClock().now().duration(to: state.nextLook), .zero)
         if state.lookers.isEmpty {
@@ -159,14 +161,14 @@ final class NotificationService: Sendable {
         if state.lookers.remove(id) != nil, state.lookers.isEmpty { setTimer(state) }
     }
 
-    /// Whether a bell of the group that was to be watched could not be, or none could be.
+    /// Returns whether a wake channel of the group that was to be watched could not be, or none could be.
     func isDeaf(to group: LocalGroup) -> Bool {
         state.withLock { state in
             state.events == nil || state.bells[ObjectIdentifier(group)]?.values.contains(nil) == true
         }
     }
 
-    /// Watches a bell; nil when the system does not let it.
+    /// Watches a wake channel; nil when the system does not let it.
     func begin(_ index: Int, of group: LocalGroup, _ state: inout State) -> Int32? {
         guard let events = state.events, let file = try? Self.bell(index, in: group.directory.directory),
             let watch = try? events.watchWrites(to: file)
@@ -181,8 +183,8 @@ final class NotificationService: Sendable {
         return watch
     }
 
-    /// A bell, to be watched. One that is there is only read, because closing it would ring it. A new one gets its byte
-    /// now, so that ringing it needs no space when the disk is full.
+    /// Opens a wake channel to watch it. An existing one is opened to read only, because closing it otherwise would
+    /// signal it. A new one gets its byte now, so that a signal needs no space when the disk is full.
     private static func bell(_ index: Int, in directory: Directory) throws(SystemCallError) -> OpenFile {
         do throws(SystemCallError) {
             let file = try OpenFile(BellRinger.fileName(index), in: directory, .read)
@@ -195,7 +197,7 @@ final class NotificationService: Sendable {
         return file
     }
 
-    /// Waits for bells of a group no longer.
+    /// Stops waiting for wake channels of a group.
     func unwatch(_ bells: Bells, of group: LocalGroup) {
         let id = ObjectIdentifier(group)
         state.withLock { state in
@@ -205,7 +207,7 @@ final class NotificationService: Sendable {
         }
     }
 
-    /// Looks no longer at a group that nobody can wake.
+    /// Stops polling a group that no process can wake.
     func stopLooking(at group: LocalGroup) {
         state.withLock { removeLooker(ObjectIdentifier(group), &$0) }
     }

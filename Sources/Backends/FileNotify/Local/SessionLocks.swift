@@ -4,13 +4,13 @@ internal import Platform
 internal import StoreEngine
 internal import Synchronization
 
-/// The bytes of the file `sessions` that this process's participants hold locked while they live, and a look at those
+/// The bytes of the file `sessions` that this process's participants hold locked while they live, and queries for those
 /// of others.
 ///
-/// The kernel gives a byte back when its process ends, by whatever end. Two descriptions: one holds the locks, the other
-/// looks, because a description does not see its own.
+/// The kernel gives a byte back when its process ends in any way. There are two descriptions: one holds the locks, the
+/// other queries them, because a description does not see its own.
 final class SessionLocks: Sendable {
-    /// Where the bytes lie: behind the first page.
+    /// The range of the bytes: behind the first page.
     static let bytes = MappedPage.byteCount..<1 << 62
 
     /// Nil for a reader, which holds none.
@@ -23,7 +23,7 @@ final class SessionLocks: Sendable {
         looking = try OpenFile(GroupPage.fileName, in: directory, .read)
     }
 
-    /// Locks a byte that nobody has.
+    /// Locks a byte that is free.
     func acquire() throws(SystemCallError) -> Int {
         guard let holding else { throw SystemCallError("fcntl(F_OFD_SETLK)", number: EACCES, at: looking.path) }
         while true {
@@ -44,19 +44,19 @@ final class SessionLocks: Sendable {
         holding?.unlock(byteAt: byte)
     }
 
-    /// Whether anybody holds a byte, this process included.
+    /// Returns whether any process holds a byte, this one included.
     func isHeld(_ byte: Int) throws(SystemCallError) -> Bool {
         if Defect.lockingProbe.isPresent, let holding { return try !holding.tryLock(byteAt: byte) }
         return try looking.isLocked(byteAt: byte)
     }
 
-    /// Whether a process holds a byte. Nothing proves it to a reader, or to a process that has no byte itself.
+    /// Returns whether a process holds a byte. Nothing proves it to a reader, or to a process that has no byte itself.
     func isHeld(_ byte: Int, byProcess pid: Int32) throws(SystemCallError) -> Bool {
         guard let holding else { return false }
         return try ProcessLocks.holds(byte, ofFileOf: holding, process: pid)
     }
 
-    /// Whether this process holds a byte.
+    /// Returns whether this process holds a byte.
     func isHeldHere(_ byte: Int) -> Bool {
         held.withLock { $0.contains(byte) }
     }

@@ -1,11 +1,11 @@
 internal import Platform
 internal import Synchronization
 
-/// Listens to a group's bells where they cannot be watched: a thread of our own sleeps at a word of the group's page,
-/// as long as there is a bell to listen to.
+/// Listens to a group's wake channels where they cannot be watched: a dedicated thread sleeps at a futex word of the
+/// group's page, as long as there is a channel to listen to.
 ///
-/// Before it sleeps, the thread reads the word, sets its bits, and looks. A writer publishes first, then reads the bits,
-/// then changes the word. So either the look sees the commit, or the word is not what was read any more.
+/// Before it sleeps, the thread reads the word, sets its bits, and reads the tail. A writer publishes first, then reads
+/// the bits, then changes the word. So either the thread sees the commit, or the word differs from the one it read.
 final class SignalListener: Sendable {
     private struct State {
         var bells = Bells()
@@ -19,7 +19,7 @@ final class SignalListener: Sendable {
         self.page = page
     }
 
-    /// Begins to listen to bells of a group: what is published later is heard.
+    /// Begins to listen to wake channels of a group: a later commit is noticed.
     ///
     /// - Throws: When the system has no thread left.
     func add(_ bells: Bells, of group: LocalGroup) throws(SystemCallError) {
@@ -39,7 +39,7 @@ final class SignalListener: Sendable {
         }
     }
 
-    /// Listens to these bells no longer.
+    /// Stops listening to these wake channels.
     func remove(_ bells: Bells) {
         let isLast = state.withLock { state in
             let before = state.bells
@@ -49,7 +49,7 @@ final class SignalListener: Sendable {
         if isLast { page.signalChange() }
     }
 
-    /// Sets the bits again, which somebody may have cleared and then been killed before saying so.
+    /// Sets the bits again: a process may have cleared them and been killed before it said so.
     func renew() {
         let bells = state.withLock { $0.bells }
         if !bells.isEmpty { page.listenToSignals(for: bells) }

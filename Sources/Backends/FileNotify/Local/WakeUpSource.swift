@@ -3,11 +3,11 @@ internal import Platform
 
 /// How this process hears of what is published in a group.
 package enum WakeUpSource: Hashable, Sendable {
-    /// By watching the files of the bells; where the system gives no watch, by signals.
+    /// By watching the files of the wake channels; where the system gives no watch, by futex signals.
     case bells
-    /// By sleeping at a word of the group's page.
+    /// By sleeping at a futex word of the group's page.
     case signals
-    /// By looking again and again, for whoever may write nothing, not even that it listens.
+    /// By polling, for a handle that may write nothing, not even its interest.
     case looks
 
     /// Whether a file system is tried out before it is relied on.
@@ -19,7 +19,7 @@ package enum WakeUpSource: Hashable, Sendable {
         case silent
     }
 
-    /// Finds out how a group can be heard whose directory this is.
+    /// Finds the way in which a group in this directory can be woken.
     ///
     /// - Throws: `unsupported` when its file system lets processes neither watch files nor share memory.
     init(in directory: Directory, _ trial: Trial) throws(SharedCoreError) {
@@ -38,13 +38,13 @@ package enum WakeUpSource: Hashable, Sendable {
     /// How long a report of a write may take. The file systems that report writes do so within the write.
     private static let reportLimit = Duration.milliseconds(100)
 
-    /// Whether the file system reports a write to a file of the directory. Makes sure that it lets processes share
-    /// memory, which the commit protocol needs in any case.
+    /// Returns whether the file system reports a write to a file of the directory. Makes sure that it lets processes
+    /// share memory, which the commit protocol needs in any case.
     private static func tryOut(_ directory: Directory) throws(SystemCallError) -> Bool {
         let name = "trial." + String(UInt64.random(in: 0...UInt64.max), radix: 16) + JournalBuilder.nameEnding
         let written = try OpenFile(name, in: directory, .createNew)
         defer { _ = try? directory.remove(name) }
-        // Locked, so that nobody takes it for what somebody who was killed has left.
+        // Locked, so that no process takes it for the file of a killed process.
         _ = try written.tryLock(byteAt: Journal.lockByte)
         try written.allocate(0..<MappedPage.byteCount)
         let other = try OpenFile(name, in: directory, .write)
@@ -55,7 +55,7 @@ package enum WakeUpSource: Hashable, Sendable {
             throw SystemCallError("mmap", number: SystemCallError.unsupportedOperation, at: directory.path)
         }
         guard let events = try? FileEvents(), (try? events.watchWrites(to: other)) != nil else {
-            // Not the file system's fault: each bell is tried again.
+            // Not the file system's fault: each wake channel is tried again.
             return true
         }
         try written.write([1], at: 0)

@@ -13,7 +13,7 @@ final class WriteQueue: Sendable {
     private let state = Mutex(State())
     private let count = Atomic(0)
 
-    /// Whether nobody waits, so that a new request passes nobody when it tries the lock itself.
+    /// Whether no request waits, so that a new request passes none when it tries the lock itself.
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
     /// Adds a request.
@@ -58,7 +58,7 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Whether the thread that serves the queue may end: then it is not served any more.
+    /// Returns whether the thread that serves the queue may end: then it is not served any more.
     func endService() -> Bool {
         state.withLock { state in
             guard state.requests.isEmpty else { return false }
@@ -68,7 +68,7 @@ final class WriteQueue: Sendable {
     }
 }
 
-/// What became of a request, and where the journal stood then.
+/// The outcome of a request, and the journal at that time.
 struct Written: Sendable {
     let outcome: RequestOutcome
     let journal: Journal
@@ -80,9 +80,9 @@ final class WriteRequest: Sendable {
     typealias Answer = Result<Written, SharedCoreError>
 
     let request: OrderRequest
-    /// What the answer has to survive.
+    /// The failure that the answer has to survive.
     let durability: Durability
-    /// How often others have passed over it while it was being recorded.
+    /// The number of times that other writers have passed over it while it was being recorded.
     let passedOverCount = Atomic(0)
     private let answer: @Sendable (Answer) -> Void
 
