@@ -2,9 +2,9 @@
     public import CoreAPI
     internal import Platform
 
-    /// Where a cluster is, and how its members are reached.
+    /// The addresses of a cluster, and the way in which its members are reached.
     public struct EtcdCluster: Hashable, Sendable {
-        /// One member's door for clients.
+        /// The address of one member's listener for clients.
         public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
             public let host: String
             public let port: Int
@@ -62,8 +62,9 @@
 
             /// Makes sure that this user alone can have read or written the key.
             ///
-            /// - Throws: ``SharedCoreError/Code/forbidden`` when its file belongs to another user, is open to others or is a
-            ///   symbolic link, ``SharedCoreError/Code/invalidArgument`` when it is not there or is no regular file.
+            /// - Throws: ``SharedCoreError/Code/forbidden`` when its file belongs to another user, is open to others or
+            ///   is a symbolic link, ``SharedCoreError/Code/invalidArgument`` when it is not there or is no regular
+            ///   file.
             func requireOwnKey() throws(SharedCoreError) {
                 guard let key else { return }
                 _ = try GuardedFile.read(key, forbidding: 0o077, "A secret key", right: "600")
@@ -77,7 +78,8 @@
 
         /// An endpoint with `https://` secures all connections.
         ///
-        /// - Throws: ``SharedCoreError/Code/invalidArgument`` when no endpoint is given, or a certificate without its key.
+        /// - Throws: ``SharedCoreError/Code/invalidArgument`` when no endpoint is given, or a certificate without its
+        ///   key.
         public init(_ endpoints: [Endpoint], security: Security? = nil) throws(SharedCoreError) {
             guard !endpoints.isEmpty else {
                 throw SharedCoreError(.invalidArgument, "A cluster has one endpoint at least.", at: "endpoints")

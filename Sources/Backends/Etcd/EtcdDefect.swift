@@ -13,13 +13,13 @@
         case keptCreation
         /// A linearizable read waits for the head alone, not for the ends of sessions.
         case uncountedSessions
-        /// A request is refused for its size by what is known here, though there may be room by now.
+        /// A request is refused for its size by the limits known here, though there may be space by now.
         case staleLimits
-        /// A group is read in whatever layout it is kept.
+        /// A group of any layout is read.
         case anyLayout
-        /// What has no name is taken for this run of this machine.
+        /// An unnamed run of a machine is taken for this run of this machine.
         case namelessBoot
-        /// Bytes that nobody wrote are taken for a value.
+        /// Bytes that no participant wrote are taken for a value.
         case believedEntry
         /// A group is followed on when its last participant of the process has left.
         case keptFeed
@@ -27,19 +27,19 @@
         case endedFeed
         /// A watch that is held for longer than its group is not ended.
         case forgottenWatch
-        /// A member is believed whatever certificate it shows.
+        /// A member is believed with any certificate.
         case believedMember
-        /// What entries leave behind is removed though they were made again meanwhile.
+        /// Leftovers of entries are removed though the entries were made again meanwhile.
         case uncheckedLeftovers
-        /// What entries leave behind is removed in whatever layout the group is kept.
+        /// Leftovers of entries are removed in a group of any layout.
         case unjudgedLeftovers
         /// A lease is kept alive only once the session is there.
         case lateRenewal
-        /// Who opens a session has the leases of all others renewed.
+        /// A participant that opens a session has the leases of all others renewed.
         case eagerRenewal
-        /// The part of a revision that a message ends with is taken for the whole.
+        /// A revision's part at the end of a message is taken for the whole revision.
         case tornFragments
-        /// What a session's record says of its process is taken for proven.
+        /// The process in a session's record is taken for proven.
         case believedRecord
 
         #if FAIL_POINTS

@@ -15,9 +15,9 @@
     /// try await group.put("status", Array("ready".utf8))
     /// ```
     ///
-    /// Revisions are etcd's, so they rise over all groups of a cluster. A session is a lease. Every process keeps a replica of
-    /// each of its groups, so a read with ``ReadConsistency/causal`` asks nobody. Letting go of the last reference ends the
-    /// session, as closing does.
+    /// Revisions are etcd's, so they rise over all groups of a cluster. A session is a lease. Every process keeps a
+    /// replica of each of its groups, so a read with ``ReadConsistency/causal`` sends no request. Releasing the last
+    /// reference ends the session, as closing does.
     public final class EtcdGroup: SharedGroup {
         public let session: Session
         public let capabilities: Capabilities
@@ -48,9 +48,9 @@
         /// Joins a group.
         ///
         /// - Parameters:
-        ///   - cluster: Where the cluster is.
+        ///   - cluster: The addresses of the cluster.
         ///   - group: The group's name.
-        ///   - description: What the participant says of itself.
+        ///   - description: The description that the participant gives of itself.
         ///   - options: How it uses the cluster.
         /// - Throws: ``SharedCoreError/Code/unavailable`` when the cluster does not answer in time,
         ///   ``SharedCoreError/Code/forbidden`` when it does not let this client in,
@@ -72,7 +72,7 @@
                     requestTimeout: options.requestTimeout))
             do throws(SharedCoreError) {
                 let seat = try await Seat.take(in: feed, as: description, lease: options.lease)
-                // What is there of others is brought up to date as the opening is waited for.
+                // The other participants' entries are brought up to date by waiting for the opening.
                 guard try await feed.reach(Revision(rawValue: seat.id.rawValue)),
                     let session = feed.replica.read({ $0.sessions[seat.id]?.session })
                 else {
@@ -88,13 +88,13 @@
             }
         }
 
-        /// Opens a group to read it as it stands now: no lease, no session, no write. What writes is `forbidden`, and what waits
-        /// for changes `unsupported`.
+        /// Opens a group to read it at its present revision: no lease, no session, no write. A call that writes is
+        /// `forbidden`, and one that waits for changes `unsupported`.
         ///
         /// Source: contract L4.
         ///
-        /// - Throws: ``SharedCoreError/Code/unavailable`` when there is no such group or the cluster does not answer in time,
-        ///   otherwise as ``open(_:group:as:options:)``.
+        /// - Throws: ``SharedCoreError/Code/unavailable`` when there is no such group or the cluster does not answer in
+        ///   time, otherwise as ``open(_:group:as:options:)``.
         public static func openToRead(
             _ cluster: EtcdCluster, group: String, as description: SessionDescription = SessionDescription(),
             options: EtcdGroupOptions = EtcdGroupOptions()
@@ -165,11 +165,12 @@
                     try self.checkLimits(of: transaction)
                 } catch {
                     guard error.code == .limitExceeded else { throw error }
-                    // What has been answered once is answered again, whatever the store has come to since.
+                    // A request that has been answered once gets the same answer again, whatever the store contains
+                    // now.
                     if let number = transaction.requestNumber, let kept = try await self.keptResult(of: number) {
                         return try kept.get()
                     }
-                    // The end of a session may have made room of which nobody has told here yet.
+                    // The end of a session may have freed space that this replica does not know of yet.
                     if EtcdDefect.staleLimits.isPresent { throw error }
                     try await self.feed.catchUp()
                     try self.checkLimits(of: transaction)
@@ -205,8 +206,8 @@
             guard handle.close() else { return }
             seat.reads.cancelAll()
             feed.replica.finish(session.id, with: nil)
-            // The end of the session keeps out what is still on its way, so the commits learn what became of them. Where
-            // the cluster is away, nobody waits for it.
+            // The end of the session keeps out requests that are still on their way, so the commits learn their
+            // outcome. Where the cluster is away, the close does not wait for it.
             let isOver = await seat.leave(feed, releasing: false)
             if !isOver { seat.commits.cancelAll() }
             // They learn it from the feed.
@@ -253,7 +254,8 @@
             }
         }
 
-        /// Removes what is due. What cannot be removed now is not told by reads, and removed when the cluster can.
+        /// Removes the entries that are due. Reads omit an entry that cannot be removed now; it is removed when the
+        /// cluster can.
         ///
         /// - Parameter isTolerable: Whether it is no matter that nothing could be removed.
         private func removeDue(
@@ -300,7 +302,7 @@
     }
 
     extension StoredEntry {
-        /// Whether its time is over.
+        /// Returns whether its time is over.
         fileprivate func isDue(at now: BootInstant) -> Bool { expiry.map { $0 <= now } ?? false }
     }
 

@@ -4,24 +4,24 @@
 
     /// How a participant uses a cluster.
     public struct EtcdGroupOptions: Sendable {
-        /// What stands in front of all keys of all groups.
+        /// The prefix of all keys of all groups.
         public var prefix: String
-        /// How long a participant may be silent before its session ends, in whole seconds; etcd takes no less than two by
-        /// default.
+        /// How long a participant may be silent before its session ends, in whole seconds; etcd takes no less than two
+        /// by default.
         public var lease: Duration
-        /// How long a call waits for the cluster, through losses of connections and of the leader. A commit of which is not
-        /// known then what became of it is ``SharedCoreError/Code/outcomeUnknown``.
+        /// How long a call waits for the cluster, through losses of connections and of the leader. A commit of which is
+        /// not known then what became of it is ``SharedCoreError/Code/outcomeUnknown``.
         public var requestTimeout: Duration
         /// The sizes that requests are held to.
         public var limits: Limits
         /// The bytes of memory for changes that are kept for watches that resume or fall behind.
         public var historyByteCount: Int
-        /// What the caller relies on.
+        /// The features that the caller relies on.
         public var requirements: Requirements
         /// The clock by which entries expire.
         public var clock: any TimeSource
 
-        /// What fits a request of 1.5 MiB, the most that a server takes unless it is told otherwise.
+        /// The limits that fit a request of 1.5 MiB, the largest that a server takes by default.
         public static let standardLimits = Limits(valueByteCount: 1 << 20, transactionByteCount: 1_310_720)
 
         public init(

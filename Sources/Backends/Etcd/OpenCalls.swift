@@ -7,7 +7,7 @@
             var ends: [UInt64: @Sendable () -> Void] = [:]
             var lastID: UInt64 = 0
             var isOver = false
-            /// Those who wait until there is none.
+            /// The callers that wait until there is none.
             var idle: [CheckedContinuation<Void, Never>] = []
         }
 

@@ -151,7 +151,7 @@ public final class MemoryGroup: SharedGroup {
     }
 }
 
-/// Where a simulated process stands still while it is stopped.
+/// The gate at which a simulated process waits while it is stopped.
 final class FreezeGate: Sendable {
     /// Nil while the gate is open.
     private let shut = Mutex<Promise<Void>?>(nil)

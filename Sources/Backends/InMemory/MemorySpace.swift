@@ -36,7 +36,7 @@ public final class MemorySpace: Sendable {
         self.init(clock: clock, limits: limits, historyByteCount: historyByteCount, executor: nil)
     }
 
-    /// - Parameter executor: Where entries expire; nil for the concurrent pool.
+    /// - Parameter executor: The executor on which entries expire; nil for the concurrent pool.
     package init(
         clock: any TimeSource, limits: Limits = Limits(), historyByteCount: Int = 1 << 20,
         executor: (any TaskExecutor)?
@@ -47,13 +47,13 @@ public final class MemorySpace: Sendable {
         self.historyByteCount = historyByteCount
     }
 
-    /// Joins a group, which begins empty when nobody has it open.
+    /// Joins a group, which begins empty when no participant has it open.
     ///
     /// - Parameters:
     ///   - group: The group's name. Groups never see each other (contract S14).
-    ///   - description: What the participant says of itself.
+    ///   - description: The description that the participant gives of itself.
     ///   - process: The process that the participant counts as; a test gives each simulated process its own.
-    ///   - requirements: What the caller relies on.
+    ///   - requirements: The features that the caller relies on.
     /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met.
     public func open(
         _ group: String, as description: SessionDescription = SessionDescription(),
@@ -65,8 +65,8 @@ public final class MemorySpace: Sendable {
         return MemoryGroup(store: store, session: try store.join(opening), capabilities: capabilities)
     }
 
-    /// Opens a group to read it as it stands now: no session, no revision. What writes is `forbidden`, and what waits for
-    /// changes `unsupported`.
+    /// Opens a group to read it at its present revision: no session, no revision. A call that writes is `forbidden`,
+    /// and one that waits for changes `unsupported`.
     ///
     /// Source: contract L4.
     ///
@@ -113,7 +113,7 @@ public final class MemorySpace: Sendable {
     }
 }
 
-/// The order of a group in memory, for a hub to stand in front of. It is gone with the last who has it.
+/// The order of a group in memory, on which a hub is built. It is gone with its last participant.
 package final class MemoryOrder: LocalOrder {
     package let capabilities: Capabilities
     package let clock: any TimeSource

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Replica
 internal import StoreEngine
 
-/// The one order of a group in memory: a mutex agrees on it, and a direct call brings the news.
+/// The one order of a group in memory: a mutex makes it one, and a direct call delivers the updates.
 final class MemoryStore: Sendable {
     let replica: Replica
     /// Tells one life of the group from the next.
@@ -59,7 +59,7 @@ final class MemoryStore: Sendable {
         _ = try? record(.end(session))
     }
 
-    /// Looks at the state with nothing in it whose time is over.
+    /// Reads the state without entries whose time is over.
     func read<Result>(_ body: (inout StoreState) throws(SharedCoreError) -> sending Result) throws(SharedCoreError)
         -> sending Result
     {
@@ -74,7 +74,7 @@ final class MemoryStore: Sendable {
         if isDue { _ = try? record(.expire) }
     }
 
-    /// Sets the timer to the earliest deadline, so that watches see an expiry without anybody reading.
+    /// Sets the timer to the earliest deadline, so that watches see an expiry without a read.
     private func schedule(_ instant: BootInstant?) {
         guard let instant else { return }
         timer.set(to: instant, by: clock, on: executor) { [weak self] () throws(SharedCoreError) in

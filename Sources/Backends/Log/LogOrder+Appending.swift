@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// Appending to the log, and replacing it by a snapshot.
 extension LogOrder {
-    /// What became of an append.
+    /// The outcome of an append.
     enum AppendResult {
         case appended
         /// Others were first. Their records are applied.
@@ -31,8 +31,8 @@ extension LogOrder {
         return .appended
     }
 
-    /// Appends a record, and finds out whether it was where the log does not say. A record that stands at its position is not
-    /// appended there again, so trying once more is safe.
+    /// Appends a record, and finds out whether it was where the log does not say. A record that stands at its position
+    /// is not appended there again, so trying once more is safe.
     private func append(
         _ bytes: [UInt8], of record: LogRecord, at place: LogPlace
     ) async throws(SharedCoreError) -> AppendResult {
@@ -72,7 +72,8 @@ extension LogOrder {
         }
     }
 
-    /// Makes sure that the last record that was applied stands in the log, which takes no further one: it may have lost some.
+    /// Makes sure that the last record that was applied stands in the log, which takes no further one: it may have lost
+    /// some.
     private func requireTail(of place: LogPlace) async throws(SharedCoreError) {
         guard place.position > 0 else { return }
         let slice = try await read(from: place.position - 1, limit: 1)

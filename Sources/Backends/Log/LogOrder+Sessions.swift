@@ -52,7 +52,7 @@ extension LogOrder {
         return (state, found.revision)
     }
 
-    /// Whether a session is proved to live.
+    /// Returns whether a session is proved to live.
     private func hasLivingSession() async throws(SharedCoreError) -> Bool {
         let states = replica.read { Array($0.sessions.values) }
         if let ended = try await log.ended(among: states.map(\.session)) {
@@ -82,7 +82,7 @@ extension LogOrder {
 
     /// Records the end of every session that is known to have ended, this participant's own excepted.
     ///
-    /// - Parameter looksAtProcesses: Whether the processes are looked at where the log can tell nothing.
+    /// - Parameter looksAtProcesses: Whether the processes are checked where the log can tell nothing.
     func endDead(except own: SessionID?, lookingAtProcesses looksAtProcesses: Bool = true) async throws(SharedCoreError)
     {
         let others = replica.read { $0.sessions.values.filter { $0.session.id != own } }

@@ -7,9 +7,9 @@ internal import Synchronization
 /// One participant's view of the order that a log keeps: its replica, up to where it has read, and the way to append.
 final class LogOrder: Sendable {
     struct Progress {
-        /// Where the replica stands.
+        /// The position of the replica.
         var place = LogPlace(position: 0)
-        /// Where the log's snapshot stands, as far as is known here.
+        /// The position of the log's snapshot, as far as is known here.
         var start: UInt64 = 0
         /// The bytes of the records behind the snapshot.
         var byteCount = 0
@@ -60,7 +60,7 @@ final class LogOrder: Sendable {
         }
     }
 
-    /// As ``catchUp()``, and nothing stands in the replica whose time is over.
+    /// Catches up as ``catchUp()`` does, and records the expiry of entries whose time is over.
     func refresh() async throws(SharedCoreError) {
         try await catchUp()
         let now = options.clock.now()
@@ -92,7 +92,7 @@ final class LogOrder: Sendable {
         return error
     }
 
-    /// Takes what was read from a position on.
+    /// Applies the records that were read from a position on.
     ///
     /// - Returns: Whether there was anything new.
     func take(_ slice: LogSlice, from asked: UInt64) throws(SharedCoreError) -> Bool {

@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import StoreEngine
 
-/// Where a replica stands in the log.
+/// The position of a replica in the log.
 struct LogPlace {
     /// The position of the next record that the replica does not have.
     var position: UInt64
@@ -19,8 +19,8 @@ struct LogPlace {
 }
 
 extension StoreState {
-    /// Refuses a record that is not the next one of this order, or that a participant did not judge by the rules: a log is
-    /// not trusted, and a stale effect is not applied.
+    /// Refuses a record that is not the next one of this order, or that a participant did not judge by the rules: a log
+    /// is not trusted, and a stale effect is not applied.
     mutating func requireNext(_ record: LogRecord, at place: LogPlace) throws(SharedCoreError) {
         let effect = record.effect
         guard record.previous == place.tail else {
@@ -40,7 +40,7 @@ extension StoreState {
         case .expired(let keys):
             isValid = keys.allSatisfy { key in entry(key)?.expiry.map { $0 <= effect.time } ?? false }
         }
-        // What is due is recorded before anything else is judged.
+        // Entries that are due are recorded before any other effect is evaluated.
         switch effect.body {
         case .restarted, .expired: break
         default: if let due = nextExpiry(), due <= effect.time { isValid = false }

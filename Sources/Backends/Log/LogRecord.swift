@@ -7,8 +7,8 @@ struct LogRecord {
     /// The version of what this file writes.
     private static let format: UInt8 = 2
 
-    /// The nonce of the record before it; 0 in the first one of a log. A log that leaves records out, repeats them, loses
-    /// its last ones or replaces one breaks this chain.
+    /// The nonce of the record before it; 0 in the first one of a log. A log that leaves records out, repeats them,
+    /// loses its last ones or replaces one breaks this chain.
     let previous: UInt64
     /// Chosen at random for each record: its writer finds it again by this number.
     let nonce: UInt64
@@ -44,8 +44,8 @@ struct LogRecord {
         (self.previous, self.nonce, self.effect, self.byteCount) = (previous, nonce, effect, byteCount)
     }
 
-    /// Writes a state as the parts of a snapshot: its place, the state, and the latest changes, from which the watches of a
-    /// participant can resume that joins later.
+    /// Writes a state as the parts of a snapshot: its place, the state, and the latest changes, from which the watches
+    /// of a participant can resume that joins later.
     static func snapshot(of state: StoreState, at place: LogPlace) throws(SharedCoreError) -> [[UInt8]] {
         var head = ByteWriter()
         head.byte(format)
@@ -102,7 +102,7 @@ struct LogRecord {
     }
 }
 
-/// What the group records of a participant's process beside its number: where that number means something.
+/// The marks that the group records of a participant's process beside its number: they say where that number is valid.
 struct ProcessMark: Hashable {
     /// The run of the machine as the system tells it: a group may live by a clock with another boot id.
     let bootID: BootID

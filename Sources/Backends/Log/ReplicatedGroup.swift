@@ -4,7 +4,7 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// A participant of a group whose order is a log: a whole backend, made of what its author writes as a ``SharedLog``.
+/// A participant of a group whose order is a log: a whole backend over a ``SharedLog``.
 ///
 /// ```swift
 /// let group = try await ReplicatedGroup.open(
@@ -14,8 +14,8 @@ internal import Synchronization
 /// try await group.put("status", Array("ready".utf8))
 /// ```
 ///
-/// Every participant keeps a replica, so a read with ``ReadConsistency/causal`` asks nothing of the log; a linearizable one
-/// costs a read, and a commit an append. Letting go of the last reference ends the session, as closing does.
+/// Every participant keeps a replica, so a read with ``ReadConsistency/causal`` asks nothing of the log; a linearizable
+/// one costs a read, and a commit an append. Releasing the last reference ends the session, as closing does.
 public final class ReplicatedGroup: SharedGroup {
     public let session: Session
     public let capabilities: Capabilities
@@ -50,11 +50,11 @@ public final class ReplicatedGroup: SharedGroup {
     ///
     /// - Parameters:
     ///   - log: The log, opened for this participant alone. It is closed with the group, also when this throws.
-    ///   - description: What the participant says of itself.
-    ///   - options: What the log is, and how it is used.
-    /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met, ``SharedCoreError/Code/incompatible``
-    ///   for records of another version and while participants with another boot id have the group open,
-    ///   ``SharedCoreError/Code/corrupt`` for records that are none, and what the log throws.
+    ///   - description: The description that the participant gives of itself.
+    ///   - options: The properties of the log, and the way in which it is used.
+    /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met,
+    ///   ``SharedCoreError/Code/incompatible`` for records of another version and while participants with another boot
+    ///   id have the group open, ``SharedCoreError/Code/corrupt`` for records that are none, and each error of the log.
     public static func open(
         log: any SharedLog, as description: SessionDescription = SessionDescription(), options: LogGroupOptions
     ) async throws(SharedCoreError) -> ReplicatedGroup {
@@ -71,15 +71,15 @@ public final class ReplicatedGroup: SharedGroup {
         }
     }
 
-    /// Opens the group that a log keeps to read it as it stands now, and appends nothing: no session, no revision. What writes
-    /// is `forbidden`, and what waits for changes `unsupported`.
+    /// Opens the group that a log keeps to read it at its present revision, and appends nothing: no session, no
+    /// revision. A call that writes is `forbidden`, and one that waits for changes `unsupported`.
     ///
     /// Source: contract L4.
     ///
     /// - Parameters:
     ///   - log: The log. It is closed when this returns or throws.
-    ///   - description: What the reader is called, for people.
-    ///   - options: What the log is.
+    ///   - description: The name of the reader, for people.
+    ///   - options: The properties of the log.
     /// - Throws: ``SharedCoreError/Code/unavailable`` for an empty log, otherwise as ``open(log:as:options:)``.
     public static func openToRead(
         log: any SharedLog, as description: SessionDescription = SessionDescription(), options: LogGroupOptions
@@ -171,14 +171,16 @@ public final class ReplicatedGroup: SharedGroup {
 
     // MARK: - Private
 
-    /// Ends the session and lets go of the log. Where the end cannot be recorded, the others find it by the process or the lease.
+    /// Ends the session and closes the log. Where the end cannot be recorded, the other participants find it by the
+    /// process or the lease.
     private static func leave(_ order: LogOrder, _ following: Task<Void, Never>, _ session: SessionID) async {
         following.cancel()
         await wait(for: closeTimeout) { _ = try? await order.record(.end(session)) }
         await wait(for: closeTimeout) { await order.close() }
     }
 
-    /// Waits until something is done, also in a cancelled task, for a limited time. Then it is cancelled, and ends by itself.
+    /// Waits until something is done, also in a cancelled task, for a limited time. Then it is cancelled, and ends by
+    /// itself.
     private static func wait(for timeout: Duration, until body: @escaping @Sendable () async -> Void) async {
         let end = Promise<Void>()
         let work = Task {

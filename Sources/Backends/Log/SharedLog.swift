@@ -3,12 +3,12 @@ public import Platform
 
 /// A log that the participants of a group append to: all that an author writes to get a backend.
 ///
-/// Every participant opens the log for itself and gives it to ``ReplicatedGroup/open(log:as:options:)``, which makes the
-/// records, reads those of all participants in their order, and does the rest: transactions, watches, notifications,
-/// sessions, lifetimes. To the log a record is bytes without a meaning.
+/// Every participant opens the log for itself and gives it to ``ReplicatedGroup/open(log:as:options:)``, which makes
+/// the records, reads those of all participants in their order, and does the rest: transactions, watches,
+/// notifications, sessions, lifetimes. To the log a record is bytes without a meaning.
 ///
-/// A **position** is a number of records: how many were appended before, since the log began. The first record stands at 0.
-/// A position is never used again, also not after a compaction.
+/// A **position** is a number of records: how many were appended before, since the log began. The first record stands
+/// at 0. A position is never used again, also not after a compaction.
 ///
 /// ```swift
 /// final class TableLog: SharedLog {
@@ -23,71 +23,73 @@ public import Platform
 /// ```
 ///
 /// Calls come from several tasks at once, and none may block the thread that makes it. Each ends within a bounded time,
-/// ``wait(after:)`` excepted: a log over a network has a deadline for its server. The group passes the log's errors on to the
-/// application, so they have the codes of the contract. Three end the handle wherever they come from:
-/// `corrupt` and `incompatible`, and `sessionEnded` of a log that knows that the participant is over, as when its lease ran
-/// out. After any other the group asks again: after 50 ms, then twice as long, up to 5 s.
+/// ``wait(after:)`` excepted: a log over a network has a deadline for its server. The group passes the log's errors on
+/// to the application, so they have the codes of the contract. Three end the handle wherever they come from: `corrupt`
+/// and `incompatible`, and `sessionEnded` of a log that knows that the participant is over, as when its lease ran out.
+/// After any other the group asks again: after 50 ms, then twice as long, up to 5 s.
 ///
 /// The group does not trust its log. A record names the one before it, so where records are left out, repeated, lost or
 /// replaced, the handles that see it end as `corrupt`.
 public protocol SharedLog: Sendable {
-    /// Appends a record as the one at a position, if that is where the log ends.
+    /// Appends a record at a position, if the log ends there.
     ///
-    /// The record lasts as ``LogGroupOptions/durability`` says when this returns, and stands in every ``read(from:limit:)``
-    /// that begins afterwards, in any process.
+    /// The record lasts as ``LogGroupOptions/durability`` says when this returns, and stands in every
+    /// ``read(from:limit:)`` that begins afterwards, in any process.
     ///
     /// - Parameters:
     ///   - record: Its bytes. The largest is some KiB longer than the largest transaction.
-    ///   - position: Where it is to stand.
-    /// - Returns: False when nothing was appended: another record stands there, or another append was in the way. Where no
-    ///   record shows there, the group pauses before it asks again.
-    /// - Throws: `outcomeUnknown`, `unavailable` and `system` where it is not known whether the record was appended: the
-    ///   group then reads it at its position, appends the same record there once more where nothing stands, and tells the
-    ///   application `outcomeUnknown` if that does not help. With any other code, such as `storageFull`, nothing was appended.
+    ///   - position: The position for the record.
+    /// - Returns: False when nothing was appended: another record stands there, or another append was in the way. Where
+    ///   no record shows there, the group pauses before it asks again.
+    /// - Throws: `outcomeUnknown`, `unavailable` and `system` where it is not known whether the record was appended:
+    ///   the group then reads it at its position, appends the same record there once more where nothing stands, and
+    ///   tells the application `outcomeUnknown` if that does not help. With any other code, such as `storageFull`,
+    ///   nothing was appended.
     func append(_ record: [UInt8], at position: UInt64) async throws(SharedCoreError) -> Bool
 
-    /// Reads what stands from a position on, with every append reflected that had returned before the call.
+    /// Reads the records from a position on, with every append reflected that had returned before the call.
     ///
     /// - Parameters:
-    ///   - position: Where to begin; not beyond the end.
+    ///   - position: The first position to read; not beyond the end.
     ///   - limit: The most records.
-    /// - Returns: The records in their order: fewer than `limit` only where the log ends behind them. When the one at `position`
-    ///   was replaced by a snapshot, the snapshot and what follows it.
+    /// - Returns: The records in their order: fewer than `limit` only where the log ends behind them. When the one at
+    ///   `position` was replaced by a snapshot, the snapshot and what follows it.
     func read(from position: UInt64, limit: Int) async throws(SharedCoreError) -> LogSlice
 
     /// Waits until there is a record at a position, or until a session may have ended (see ``ended(among:)``).
     ///
-    /// It may return for nothing: the group then reads and asks, and pauses from the second time on. A log that cannot be told polls, and says
-    /// so in ``LogGroupOptions/wakeUp``.
+    /// It may return for nothing: the group then reads and asks, and pauses from the second time on. A log that cannot
+    /// be told polls, and says so in ``LogGroupOptions/wakeUp``.
     ///
     /// - Throws: Any code when the task is cancelled, promptly.
     func wait(after position: UInt64) async throws(SharedCoreError)
 
-    /// Replaces all records before a position, and the snapshot before them, by a snapshot, as a whole or not at all.
+    /// Replaces all records before a position, and the snapshot before them, by a snapshot, in one atomic step.
     ///
     /// Does nothing when a snapshot stands at that position or behind it: two participants may compact at once.
     ///
     /// - Parameters:
-    ///   - snapshot: The snapshot, in parts that ``LogSlice/snapshot`` gives back one by one. A part has about 64 KiB, or one value.
-    ///   - position: Where the snapshot stands: that of the first record that it does not reflect.
+    ///   - snapshot: The snapshot, in parts that ``LogSlice/snapshot`` gives back one by one. A part has about 64 KiB,
+    ///     or one value.
+    ///   - position: The position of the snapshot: that of the first record that it does not reflect.
     func compact(_ snapshot: [[UInt8]], before position: UInt64) async throws(SharedCoreError)
 
-    /// Begins to tell the others that this participant lives, such as by a lease. Called once, with its own session, which the
-    /// log has a record of already.
+    /// Begins to tell the others that this participant lives, such as by a lease. Called once, with its own session,
+    /// which the log has a record of already.
     ///
     /// - Throws: Anything, to refuse: opening ends the session and throws that.
     func hold(_ session: SessionID) async throws(SharedCoreError)
 
-    /// Returns which of the sessions have ended without having said so, as far as the log can tell; nil where it can tell
-    /// nothing, which is the default: then the group looks at the processes, and a death is noticed at once.
+    /// Returns which of the sessions have ended without having said so, as far as the log can tell; nil where it can
+    /// tell nothing, which is the default: then the group looks at the processes, and a death is noticed at once.
     ///
-    /// The default is for logs of one machine. Over a network a process cannot be seen: there a session has ended when its
-    /// lease has run out. One of which the log has heard nothing may be about to be held; it has ended when a lease's
-    /// time has passed since its ``Session/openedAt``.
+    /// The default is for logs of one machine. Over a network a process cannot be seen: there a session has ended when
+    /// its lease has run out. One of which the log has heard nothing may be about to be held; it has ended when a
+    /// lease's time has passed since its ``Session/openedAt``.
     func ended(among sessions: [Session]) async throws(SharedCoreError) -> [SessionID]?
 
-    /// Frees what the handle holds, the lease of ``hold(_:)`` included. Called once, as the last call. Calls that are on their
-    /// way may end with any error.
+    /// Frees what the handle holds, the lease of ``hold(_:)`` included. Called once, as the last call. Calls that are
+    /// on their way may end with any error.
     func close() async
 }
 
@@ -99,9 +101,9 @@ extension SharedLog {
     public func ended(among sessions: [Session]) async throws(SharedCoreError) -> [SessionID]? { nil }
 }
 
-/// What stands in a log from a position on.
+/// The part of a log from a position on.
 public struct LogSlice: Hashable, Sendable {
-    /// Where the log's snapshot stands, whether it is part of the slice or not; 0 as long as there is none.
+    /// The position of the log's snapshot, whether it is part of the slice or not; 0 as long as there is none.
     public var start: UInt64
     /// The parts of the snapshot, where the asked position lies before ``start``; nil otherwise.
     public var snapshot: [[UInt8]]?
@@ -115,29 +117,29 @@ public struct LogSlice: Hashable, Sendable {
     }
 }
 
-/// What a log is, and how a group is opened over it.
+/// The properties of a log, and the way in which a group is opened over it.
 public struct LogGroupOptions: Sendable {
     /// The backend's name, for people.
     public var backend: String
-    /// What the log adds to the promises that every group over a log keeps (`linearizableReads`, `resumableWatches`,
+    /// The features that the log adds to those of every group over a log (`linearizableReads`, `resumableWatches`,
     /// `previousValues`, `deduplicatedRequests`):
     /// - `multipleProcesses`, where processes share it;
     /// - `promptDeathNotice`, where it leaves ``SharedLog/ended(among:)`` as it is, or tells a death at once;
     /// - `stoppedWritersTolerated`, where a process that is stopped within an append delays no other;
     /// - `endingsOnFullDisk`, where it keeps space for them.
     public var features: Set<Capability>
-    /// What a record survives once ``SharedLog/append(_:at:)`` has returned.
+    /// The failure that a record survives once ``SharedLog/append(_:at:)`` has returned.
     public var durability: Durability
-    /// How ``SharedLog/wait(after:)`` learns of a record.
+    /// The way in which ``SharedLog/wait(after:)`` learns of a record.
     public var wakeUp: WakeUpMethod
     /// The sizes that requests are held to. The log takes records that are some KiB larger than a transaction.
     public var limits: Limits
     /// The bytes of memory for changes that are kept for watches that resume or fall behind.
     public var historyByteCount: Int
-    /// The clock by which entries expire. Participants with another boot id than those that have the group open are refused, so
-    /// those of several machines need a clock of the group's own.
+    /// The clock by which entries expire. Participants with another boot id than those that have the group open are
+    /// refused, so those of several machines need a clock of the group's own.
     public var clock: any TimeSource
-    /// What the caller relies on.
+    /// The features that the caller relies on.
     public var requirements: Requirements
 
     public init(

@@ -5,13 +5,13 @@
     internal import SwiftProtobuf
     internal import Synchronization
 
-    /// The calls of etcd's that a put, a get and a watch would be without this backend, made by hand over the same library and
-    /// the same connection: what the backend's own are measured beside.
+    /// The calls of etcd's that a put, a get and a watch would be without this backend, made by hand over the same
+    /// library and the same connection: what the backend's own are measured beside.
     package final class BareCalls: Sendable {
         private let cluster: Cluster
         private let root: Data
 
-        /// - Parameter root: What stands in front of all keys; nil for what nobody else has.
+        /// - Parameter root: The prefix of all keys; nil for a random prefix that no other client has.
         package init(at place: EtcdCluster, below root: String? = nil) throws(SharedCoreError) {
             cluster = try Clusters.cluster(at: place)
             self.root = Data((root ?? "/sharedcore-bare/\(UInt64.random(in: 0...UInt64.max))/").utf8)

@@ -16,7 +16,7 @@
         /// How long one try of a call waits for its answer, before the next member is asked.
         static let attemptTimeout = Duration.seconds(2)
         private static let pause = Duration.milliseconds(50)
-        /// What a message may take: a whole group may come in one.
+        /// The largest message: a whole group may come in one.
         static let messageByteCount = 256 << 20
 
         init(_ place: EtcdCluster) throws(SharedCoreError) {
@@ -37,7 +37,7 @@
 
         /// The stream of all watches.
         var watches: WatchStream { running.watches }
-        /// What keeps all leases alive.
+        /// The keeper of all leases.
         var leases: LeaseKeeper { running.leases }
 
         private var running: (watches: WatchStream, leases: LeaseKeeper) {
@@ -128,7 +128,7 @@
         }
     }
 
-    /// The clusters that this process is connected to: one connection for all who use the same.
+    /// The clusters that this process is connected to: all users of the same cluster share one connection.
     enum Clusters {
         private struct Weak {
             weak var cluster: Cluster?

@@ -10,12 +10,12 @@
         case leaseEnded
         /// The cluster's space is used up. A commit may have taken effect all the same: the one that used it up has.
         case full(String)
-        /// What it asked for lies before what the cluster keeps.
+        /// The requested revision lies before the oldest one that the cluster keeps.
         case compacted
         /// No answer came, or one that leaves open whether it took effect.
         case unclear(String)
 
-        /// - Parameter securityNote: What was wrong with securing the connection; nil for nothing.
+        /// - Parameter securityNote: The error in securing the connection; nil for none.
         init(_ error: any Error, securityNote: String? = nil) {
             guard let error = error as? RPCError else {
                 self = .unclear("\(error)")
@@ -44,7 +44,7 @@
             }
         }
 
-        /// What to tell where nothing can have taken effect.
+        /// Returns the error to throw where the request cannot have taken effect.
         func harmless(at location: String) -> SharedCoreError {
             switch self {
             case .refused(let error): error

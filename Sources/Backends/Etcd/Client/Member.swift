@@ -34,7 +34,7 @@
                 let transport = try HTTP2ClientTransport.Posix(
                     target: target, transportSecurity: Self.security(of: place.security),
                     config: .defaults { config in
-                        // A member that is away is another one's turn soon; nobody waits minutes for it.
+                        // Another member is tried soon in place of one that is away; no request waits minutes for it.
                         config.backoff = .init(
                             initial: .milliseconds(100), max: .seconds(1), multiplier: 1.6, jitter: 0.2)
                         config.channelDebuggingCallbacks.onCreateTCPConnection = { channel in
@@ -94,18 +94,18 @@
     final class SecurityNote: Sendable {
         private let content = Mutex<String?>(nil)
 
-        /// What was wrong last; nil for nothing.
+        /// The last error; nil for none.
         var cause: String? { content.withLock { $0 } }
 
-        /// What notes the errors of a connection, behind what secures it.
+        /// A handler that notes the errors of a connection, behind the one that secures it.
         var handler: any ChannelInboundHandler { Handler(note: self) }
 
         private final class Handler: ChannelInboundHandler {
             typealias InboundIn = ByteBuffer
 
             private let note: SecurityNote
-            /// Whether the member has said something: it lets this client in. The handshake does not show that, because a
-            /// member looks at the client's certificate after the client's part of it.
+            /// Whether the member has sent something: it lets this client in. The handshake does not show that, because
+            /// a member verifies the client's certificate after the client's part of it.
             private var isSecured = false
 
             init(note: SecurityNote) {
@@ -121,7 +121,7 @@
             }
 
             func errorCaught(context: ChannelHandlerContext, error: any Error) {
-                // Whatever ends a connection that was secured, such as a member's death, has another reason.
+                // A connection that was secured ends for another reason, such as a member's death.
                 if !isSecured { note.content.withLock { $0 = "\(error)" } }
                 context.fireErrorCaught(error)
             }
@@ -130,8 +130,9 @@
 
     /// Answers a member's pings before the HTTP/2 library counts them.
     ///
-    /// A member sends a ping with each answer, to measure the line. The library takes 200 of them in 30 s for an attack, and
-    /// closes the connection; the transport over it does not let that be set. Everything else passes as it is.
+    /// A member sends a ping with each answer, to measure the line. The library takes 200 of them in 30 s for an
+    /// attack, and closes the connection; the transport over it does not let that be set. Everything else passes as it
+    /// is.
     final class PingAnswers: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias InboundOut = ByteBuffer

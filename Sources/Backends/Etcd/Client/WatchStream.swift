@@ -5,15 +5,15 @@
     internal import SwiftProtobuf
     internal import Synchronization
 
-    /// Who hears of what happens in a range of keys.
+    /// A listener to the changes in a range of keys.
     protocol WatchListener: AnyObject, Sendable {
-        /// What is watched.
+        /// The range of keys that is watched.
         var range: Range<KeyBound> { get }
         /// The revision from which on nothing is known yet.
         var nextRevision: Int64 { get }
         /// Takes events, all of each revision, in their order.
         func take(_ events: [Mvccpb_Event])
-        /// What follows ``nextRevision`` is compacted away: the listener is asked to begin anew, and to register again.
+        /// Revisions behind ``nextRevision`` are compacted away: the listener must begin anew, and register again.
         func lost()
         /// The cluster refuses the watch.
         func refused(_ reason: String)
@@ -88,7 +88,8 @@
                     $0.rangeEnd = listener.range.upperBound.bytes
                     $0.startRevision = listener.nextRevision
                     $0.watchID = id
-                    // What was missed comes in parts as large as a request may be, not in one that nobody takes.
+                    // Missed events come in parts as large as a request may be, not in one message that is too large
+                    // for the receiver.
                     $0.fragment = true
                 }
             }
@@ -106,7 +107,7 @@
                         for try await message in response.messages { self.take(message) }
                     }
                 } catch {
-                    // Whatever broke it, the next one goes on from where the listeners stand.
+                    // After any error, the next stream goes on from the listeners' revisions.
                 }
             }
             content.withLock { content in
@@ -126,8 +127,8 @@
             content.withLock { $0.requests = nil }
         }
 
-        /// A server that refuses a watch without saying which hears no more requests on this stream: it was one of those that
-        /// are not confirmed.
+        /// A server that refuses a watch without saying which hears no more requests on this stream: it was one of
+        /// those that are not confirmed.
         private func deny(_ reason: String) {
             let (denied, stream) = content.withLock { content in
                 let denied = content.listeners.filter { !content.confirmed.contains($0.key) }
@@ -160,12 +161,12 @@
             }
         }
 
-        /// The events of a message with what came before of its first revision, and without its last one when more of that may
-        /// come.
+        /// The events of a message with what came before of its first revision, and without its last one when more of
+        /// that may come.
         private func whole(_ message: Etcdserverpb_WatchResponse) -> [Mvccpb_Event] {
             if EtcdDefect.tornFragments.isPresent { return message.events }
             return content.withLock { content in
-                // It may have been removed meanwhile, and nobody would fetch what is kept for it.
+                // It may have been removed meanwhile, and no listener would fetch the events kept for it.
                 guard content.listeners[message.watchID] != nil else { return [] }
                 let earlier = content.parts.removeValue(forKey: message.watchID)
                 var events = earlier.map { $0 + message.events } ?? message.events

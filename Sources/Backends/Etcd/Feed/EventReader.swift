@@ -8,12 +8,12 @@
         let keys: Keyspace
         let clock: any TimeSource
 
-        /// What a revision came to.
+        /// The meaning of a revision.
         struct Reading {
             let effect: Effect
             /// The lease whose end it was.
             var endedLease: Int64?
-            /// The number that the sender gave it; nil for what no participant committed.
+            /// The number that the sender gave it; nil for a revision that no participant committed.
             var delivery: (session: SessionID, number: UInt64, commit: Commit)?
             /// The keys whose creation etcd took for a change.
             var madeAgain: [Key] = []
@@ -24,7 +24,7 @@
         }
 
         /// - Parameters:
-        ///   - revision: Where the events stand.
+        ///   - revision: The revision of the events.
         ///   - sessionOf: The session that a lease belongs to.
         func read(
             _ events: ArraySlice<Mvccpb_Event>, at revision: Int64, sessionOf: (Int64) -> SessionID?
@@ -39,7 +39,7 @@
                         effect: Effect(revision: place, time: clock.now(), body: .sessionEnded(session)),
                         endedLease: lease)
                 }
-                // Nothing that a participant does, such as keys that somebody removed by hand.
+                // Not a participant's write, such as keys that were removed by hand.
                 let operations = try parts.operations(in: keys)
                 return Reading(
                     effect: Effect(
@@ -47,7 +47,7 @@
                         body: .committed(SessionID(rawValue: 0), requestNumber: nil, operations)),
                     forgotten: parts.forgotten)
             }
-            // What is heard of has taken effect: a duration that begins now never ends early.
+            // An event that is received has taken effect: a duration that begins now never ends early.
             let time = clock.now()
             switch head.kind {
             case .opened:
@@ -74,7 +74,7 @@
             var opened: (lease: Int64, record: SessionRecord)?
             var endedLease: Int64?
             var madeAgain: Set<Key> = []
-            /// Only who opens the group removes creations, in a transaction that writes no head.
+            /// Only a participant that opens the group removes creations, in a transaction that writes no head.
             var forgotten: [Key] = []
             var extras: [NotificationName: UInt64] = [:]
             private var states: [NotificationName: UInt64] = [:]

@@ -5,7 +5,7 @@
 
     /// The groups of a cluster that this process follows: participants of one group share its feed.
     final class FeedTable: Sendable {
-        /// What participants have in common that share a feed.
+        /// The properties that the participants of one feed have in common.
         private struct Place: Hashable {
             let keys: Keyspace
             let limits: Limits
@@ -40,7 +40,7 @@
             of keys: Keyspace, on cluster: Cluster, settings: GroupFeed.Settings
         ) async throws(SharedCoreError) -> GroupFeed {
             let place = Place(keys, settings)
-            // One that has failed makes room for a new one.
+            // A failed feed gives its place to a new one.
             for _ in 0..<3 {
                 let task = join(place) {
                     do throws(SharedCoreError) {
@@ -78,7 +78,7 @@
             }
         }
 
-        /// Gives a feed back; the last one ends it. One that has failed is in nobody's place any more.
+        /// Gives a feed back; the last user ends it. A failed feed has no place any more.
         func release(_ feed: GroupFeed) {
             let place = Place(feed.keys, feed.settings)
             let isLast = rows.withLock { rows -> Bool in

@@ -21,7 +21,7 @@
             var sessions: [Int64: SessionID]
             var madeAgain: [Key: Revision]
             var extras: [NotificationName: (value: UInt64, revision: Int64)]
-            /// What became of requests whose senders have not heard of it yet.
+            /// The outcomes of requests whose senders have not received them yet.
             var deliveries: [Delivery: Commit?] = [:]
             /// Raised when the state was taken anew, so that some deliveries may have been missed.
             var generation = 0
@@ -64,14 +64,14 @@
             return feed
         }
 
-        /// Begins to remove what entries that are gone have left behind. Whoever asks for it has a seat, so that the group's
-        /// layout has been judged.
+        /// Begins to remove the leftovers of entries that are gone. The caller has a session, so the group's layout has
+        /// been verified.
         func removeLeftovers() {
             leftovers.startRemoval(of: keys, from: cluster, timeout: settings.requestTimeout)
         }
 
-        /// Fetches the changes since a revision that is older than what is known here, as far as the cluster keeps them and
-        /// memory allows. What is not to be had any more stays out: a watch says so.
+        /// Fetches the changes since a revision that is older than the replica's history, as far as the cluster keeps
+        /// them and memory allows. Changes that are gone stay out: a watch reports the gap.
         func recall(after revision: Revision) async throws(SharedCoreError) {
             guard replica.read({ revision < $0.history.floor }) else { return }
             let load: GroupLoad
@@ -131,7 +131,7 @@
                     extras: load.extras))
         }
 
-        /// Ends the watch. Nobody uses the feed any more.
+        /// Ends the watch. The feed has no user any more.
         func end() {
             let watch = content.withLock { content -> Int64? in
                 content.isEnded = true
@@ -148,18 +148,18 @@
             if let failure = content.withLock({ $0.failure }) { throw failure }
         }
 
-        /// Whether nobody uses it any more.
+        /// Whether the feed has no user any more.
         var isEnded: Bool { content.withLock { $0.isEnded } }
 
         /// Whether it can tell nothing any more.
         var hasFailed: Bool { content.withLock { $0.failure != nil } }
 
-        // MARK: - Knowledge for those who commit
+        // MARK: - Knowledge for commits
 
-        /// Where a key was made again in a way that etcd takes for a change.
+        /// Returns the revision at which a key was made again in a way that etcd takes for a change.
         func madeAgain(_ key: Key) -> Revision? { content.withLock { $0.madeAgain[key] } }
 
-        /// The count of further posts of a name, and where it was written last.
+        /// Returns the count of further posts of a name, and the revision at which it was written last.
         func extra(_ name: NotificationName) -> (value: UInt64, revision: Int64) {
             content.withLock { $0.extras[name] } ?? (0, 0)
         }
@@ -178,7 +178,8 @@
 
         /// The commit that a request came to, as far as the replica has seen.
         ///
-        /// - Parameter generation: What ``expect(_:)`` gave. When it is over, what is not seen may have been missed.
+        /// - Parameter generation: The result of ``expect(_:)``. When that generation is over, an unseen commit may
+        ///   have been missed.
         func commit(of delivery: Delivery, since generation: Int) -> (commit: Commit?, isSure: Bool) {
             content.withLock { ($0.deliveries[delivery] ?? nil, $0.generation == generation) }
         }
@@ -190,7 +191,7 @@
             timeout: Duration? = nil, until condition: @escaping Waiters.Condition
         ) async throws(SharedCoreError) -> Bool {
             try check()
-            // One that is ended tells no news.
+            // An ended feed delivers no updates.
             let isEnded = content.withLock { $0.isEnded }
             _ = await waiters.wait(until: condition, timeout: isEnded ? .zero : timeout ?? settings.requestTimeout) {
                 [self] condition in
@@ -207,8 +208,8 @@
 
         /// Brings the replica to where the group stands now, or further.
         ///
-        /// Every commit and every opening writes the head; a session's end, which a lease brings about, does not. So there are
-        /// two signs: the head's revision, and how many of the sessions that were open then are left.
+        /// Every commit and every opening writes the head; a session's end, which a lease brings about, does not. So
+        /// there are two signs: the head's revision, and how many of the sessions that were open then are left.
         ///
         /// - Returns: A revision up to which everything is reflected.
         @discardableResult
@@ -286,7 +287,7 @@
             waiters.resume { condition in replica.read { condition(&$0) } }
         }
 
-        /// Takes the group as it stands now in the place of what was known: who watches is told of a snapshot.
+        /// Replaces the state by the group at its present revision: watches are told of a snapshot.
         private func begin(anewWith load: GroupLoad) {
             content.withLock { content in
                 content.nextRevision = load.revision + 1

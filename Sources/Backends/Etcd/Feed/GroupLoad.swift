@@ -22,8 +22,8 @@
         /// Reads a group.
         ///
         /// - Parameters:
-        ///   - revision: Where; nil where it stands now.
-        ///   - former: When entries expire of which this process has heard before.
+        ///   - revision: The revision to read at; nil for the present one.
+        ///   - former: The expiry times of entries that this process knows already.
         static func read(
             _ keys: Keyspace, from cluster: Cluster, at revision: Int64? = nil, clock: any TimeSource, limits: Limits,
             historyByteCount: Int, knowing former: [Key: (revision: Revision, expiry: BootInstant)] = [:],

@@ -3,7 +3,8 @@
     internal import Platform
     internal import Synchronization
 
-    /// The creations of entries that are gone, and where each was written: keys that the next opening of the group removes.
+    /// The creations of entries that are gone, and where each was written: keys that the next opening of the group
+    /// removes.
     final class Leftovers: Sendable {
         private struct Content {
             var creations: ArraySlice<(key: Key, revision: Int64)>
@@ -20,8 +21,9 @@
             content = Mutex(Content(creations: creations.prefix(Self.count)))
         }
 
-        /// Begins to remove them, once, unless their entries are there again or the group is kept in another layout by then.
-        /// Nobody waits for that: what cannot be removed now is found by whoever opens the group next.
+        /// Begins to remove them, once, unless their entries are there again or the group is kept in another layout by
+        /// then. Nothing waits for that: the next participant that opens the group finds those that cannot be removed
+        /// now.
         func startRemoval(of keys: Keyspace, from cluster: Cluster, timeout: Duration) {
             content.withLock { content in
                 guard !content.isEnded, !content.creations.isEmpty else { return }

@@ -3,7 +3,7 @@
     internal import StoreEngine
     internal import Synchronization
 
-    /// Those who wait until a state is one that they can go on with.
+    /// The callers that wait until a condition on the state holds.
     final class Waiters: Sendable {
         typealias Condition = @Sendable (inout StoreState) -> Bool
 
@@ -15,7 +15,7 @@
         private struct Content {
             var waiters: [UInt64: Waiter] = [:]
             var lastID: UInt64 = 0
-            /// Not resumed yet: of the others nobody needs to know that they are given up.
+            /// Not resumed yet: the others need no note that they are given up.
             var open: Set<UInt64> = []
             /// Given up before they had begun.
             var abandoned: Set<UInt64> = []
@@ -62,7 +62,7 @@
             }
         }
 
-        /// Lets those go on whose condition holds.
+        /// Resumes the callers whose condition holds.
         func resume(where holds: (Condition) -> Bool) {
             let ready = content.withLock { content -> [Waiter] in
                 guard !content.waiters.isEmpty else { return [] }

@@ -8,7 +8,7 @@
     struct EntryRecord {
         var lifetime: Lifetime
         var origin: SessionID
-        /// When it was written, by the clock of whoever wrote it. Only expiring entries tell.
+        /// The time at which it was written, by the clock of its writer. Only expiring entries have it.
         var written: Moment?
         var value: [UInt8]
 
@@ -74,7 +74,7 @@
     }
 
     extension SharedCoreError {
-        /// What stands in etcd is not what a participant writes.
+        /// Returns the error for a value in etcd that no participant writes.
         static func unreadable(_ what: String) -> SharedCoreError {
             SharedCoreError(.corrupt, "What stands in etcd as \(what) was not written by a participant.", at: "etcd")
         }

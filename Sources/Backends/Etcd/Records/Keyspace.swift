@@ -4,12 +4,12 @@
 
     /// The keys of etcd that hold one group: a root, a letter that says what it is, and a name.
     ///
-    /// No root is a prefix of another one's keys: a zero byte ends what stands in front of the group's name, which no such
-    /// prefix holds, and the name has no `/` in it that counts.
+    /// No root is a prefix of another one's keys: a zero byte ends what stands in front of the group's name, which no
+    /// such prefix holds, and the name has no `/` in it that counts.
     struct Keyspace: Hashable, Sendable {
         enum Kind: UInt8 {
-            /// `c`: written when an entry is removed and made again in one transaction, which etcd takes for a change. The
-            /// revision of this key is that of the entry's creation then.
+            /// `c`: written when an entry is removed and made again in one transaction, which etcd takes for a change.
+            /// The revision of this key is that of the entry's creation then.
             case creation = 0x63
             case entry = 0x65
             /// `h`: written by every commit; its value says what the events of the commit do not.
@@ -57,7 +57,7 @@
         func extra(_ name: NotificationName) -> Data { key(.extra, name.text.utf8) }
         func session(_ lease: Int64) -> Data { key(.session, Self.digits(UInt64(bitPattern: lease))) }
         func result(_ lease: Int64, _ number: UInt64) -> Data { key(.result, Self.resultName(lease, number)) }
-        /// What comes behind the results of a session.
+        /// The key behind the results of a session.
         func resultsEnd(_ lease: Int64) -> Data { key(.result, Self.digits(UInt64(bitPattern: lease)) + [0x30]) }
 
         func key(_ kind: Kind, _ name: some Sequence<UInt8> = EmptyCollection()) -> Data {
@@ -77,7 +77,7 @@
         /// All keys of the group.
         var whole: Range<KeyBound> { KeyBound(root)..<KeyBound(Self.successor(ofPrefix: root)) }
 
-        /// What a key is, and its name.
+        /// Returns the kind of a key, and its name.
         func split(_ key: Data) -> (kind: Kind, name: [UInt8])? {
             guard key.count >= root.count + 2, key.starts(with: root) else { return nil }
             let rest = [UInt8](key.dropFirst(root.count))

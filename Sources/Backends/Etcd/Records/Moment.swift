@@ -27,13 +27,13 @@
             writer.word(instant.nanoseconds)
         }
 
-        /// The same time by the clock here. What another machine's clock says means nothing here: then it is now, when it is
-        /// first heard of, and so never early.
+        /// Returns the same time by the clock here. Another machine's clock means nothing here: then the time is now,
+        /// when it is first received, and so never early.
         func local(to clock: any TimeSource) -> BootInstant {
             isLocal(to: clock) ? instant : clock.now()
         }
 
-        /// Whether the clock is the one here. A run of a machine that has no name is nobody's.
+        /// Returns whether the clock is the one here. An unnamed run of a machine matches no clock.
         private func isLocal(to clock: any TimeSource) -> Bool {
             bootID == clock.bootID
                 && ((bootID.high, bootID.low) != (0, 0) || EtcdDefect.namelessBoot.isPresent)

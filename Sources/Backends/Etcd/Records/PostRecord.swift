@@ -3,7 +3,7 @@
     internal import FoundationEssentials
     internal import StoreEngine
 
-    /// The value of a name's key: who posted last, and how often in that commit.
+    /// The value of a name's key: the session that posted last, and the number of posts in that commit.
     struct PostRecord {
         var origin: SessionID
         var count: UInt64

@@ -57,7 +57,7 @@
         }
     }
 
-    /// What a replica keeps of where a session's life can be seen.
+    /// The marks by which a replica can check the life of a session.
     struct EtcdSessionMark: Hashable, Sendable {
         let lease: Int64
         let namespace: UInt64

@@ -32,7 +32,7 @@
                     let knowledge = FoundKeys(answer.responses)
                     found = knowledge
                     if let outcome = try await self.judge(knowledge, of: transaction, guards) {
-                        // What a refusal tells of, the replica knows as well.
+                        // The replica knows the state that a refusal reports as well.
                         try await catchUp(with: answer)
                         return outcome
                     }
@@ -42,7 +42,7 @@
                     case .leaseEnded: throw .sessionEnded(session.id)
                     case .compacted: throw error.harmless(at: "commit")
                     case .full:
-                        // A server whose space ends with this request has taken it all the same.
+                        // A server that runs out of space with this request may have taken it all the same.
                         guard let commit = try await find(delivery, since: generation) else {
                             throw error.harmless(at: "commit")
                         }
@@ -129,8 +129,8 @@
             return [.transaction(if: removed.map { .empty($0) }, then: nothing, else: all)]
         }
 
-        /// How many removals are looked at before they are made: so many that they stand beside one another with the steps
-        /// that end every commit.
+        /// How many removals are looked at before they are made: so many that they stand beside one another with the
+        /// steps that end every commit.
         private static var removalsLookedAt: Int { Etcdserverpb_RequestOp.groupSize - 3 }
 
         private func changing(
@@ -198,7 +198,7 @@
             } catch {
                 cause = "\(error)"
             }
-            // Nobody reads here any more.
+            // The caller has closed the group, so no reader is left.
             if isClosing { return .committed(commit) }
             throw .refused(
                 SharedCoreError(
@@ -233,7 +233,7 @@
             return commit
         }
 
-        /// What became of a numbered request that was made before.
+        /// Returns the outcome of a numbered request that was made before.
         func keptResult(of number: UInt64) async throws(SharedCoreError) -> RequestOutcome? {
             let key = feed.keys.result(seat.lease, number)
             let answer = try await feed.cluster.transaction(
@@ -245,7 +245,7 @@
             return outcome
         }
 
-        /// What became of a request that took no effect; nil when it is to be made again.
+        /// Evaluates a request that took no effect; nil when it is to be made again.
         private func judge(
             _ found: FoundKeys, of transaction: Transaction, _ guards: GuardPlan
         ) async throws(EtcdFailure) -> RequestOutcome? {
@@ -280,7 +280,8 @@
             return try ResultRecord(kept.pair.value).outcome(at: kept.pair.modRevision)
         }
 
-        /// Keeps that a numbered request was refused, so that a retry is as well; nil when somebody was before.
+        /// Keeps the refusal of a numbered request, so that a retry is refused as well; nil when another one was kept
+        /// before.
         private func keepRefusal(
             _ failure: GuardFailure, of number: UInt64
         ) async throws(SharedCoreError) -> RequestOutcome? {
@@ -297,9 +298,9 @@
             return .refused(failure)
         }
 
-        /// Finds out what became of a request without an answer.
+        /// Finds the outcome of a request without an answer.
         ///
-        /// The session's key is written again, which keeps the request out if it is still on its way. Then whatever became of it
+        /// Writes the session's key again, which keeps the request out if it is still on its way. Then its outcome
         /// stands before that in the order, and the replica has seen it.
         ///
         /// - Returns: The commit; nil when it is sure that there was none.

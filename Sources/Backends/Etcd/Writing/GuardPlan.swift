@@ -74,7 +74,7 @@
         }
     }
 
-    /// What a server found under the keys that it was asked for.
+    /// The entries that a server found under the requested keys.
     struct FoundKeys {
         private var found: [Data: Mvccpb_KeyValue] = [:]
 

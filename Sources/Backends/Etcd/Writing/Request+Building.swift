@@ -3,7 +3,7 @@
     internal import SwiftProtobuf
 
     extension Etcdserverpb_Compare {
-        /// Whether a key was last changed at a revision; 0 for one that is not there.
+        /// Returns whether a key was last changed at a revision; 0 for one that is not there.
         static func modified(_ key: Data, at revision: Int64, _ result: CompareResult = .equal) -> Self {
             make(key, .mod, result) { $0.modRevision = revision }
         }
@@ -24,8 +24,8 @@
             make(key, .value, .equal) { $0.value = value }
         }
 
-        /// Whether there is no key in a range. The comparison is made with each that is there, and with none it is made with
-        /// nothing, whose version is 0.
+        /// Returns whether there is no key in a range. The comparison is made with each that is there, and with none it
+        /// is made with nothing, whose version is 0.
         static func empty(_ range: Range<KeyBound>) -> Self {
             make(range.lowerBound.bytes, .version, .equal) {
                 $0.version = 0
@@ -99,7 +99,8 @@
             .with { $0.requestTxn = Etcdserverpb_TxnRequest.make(if: compares, then: success, else: failure) }
         }
 
-        /// How many steps stand beside one another: a server takes 128 of them, counted from the outermost to the innermost.
+        /// How many steps stand beside one another: a server takes 128 of them, counted from the outermost to the
+        /// innermost.
         static let groupSize = 24
 
         /// The same steps, those that are too many in transactions of their own.

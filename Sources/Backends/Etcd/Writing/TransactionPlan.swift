@@ -2,10 +2,10 @@
     internal import CoreAPI
     internal import FoundationEssentials
 
-    /// What a transaction comes to for each key and name: a server changes none of them twice in one transaction.
+    /// The result of a transaction for each key and name: a server changes none of them twice in one transaction.
     struct TransactionPlan {
         enum Step {
-            /// `again`: what stood there is removed first, so that it is another entry.
+            /// `again`: the present entry is removed first, so that it is another entry.
             case put(Key, [UInt8], Lifetime, again: Bool)
             case delete(Key)
             case deletePrefix(KeyPrefix)
@@ -15,7 +15,7 @@
         }
 
         private(set) var steps: [Step] = []
-        /// Whether it changes something whatever stands there.
+        /// Whether it changes something in every state.
         private(set) var alwaysChanges = false
 
         private var positions: [Key: Int] = [:]
