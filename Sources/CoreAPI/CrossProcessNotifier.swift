@@ -1,20 +1,21 @@
 /// Wakes observers in all processes of a group by name.
 ///
-/// A notification carries no payload but a 64-bit state word. What was committed to the group before a post is readable
-/// by the observers that the post wakes.
+/// A notification carries no payload but a 64-bit state word. Every commit to the group before a post is readable by
+/// the observers that the post wakes.
 ///
 /// Source: contract N.
 public protocol CrossProcessNotifier: Sendable {
     /// Counts one more post of `name` and wakes its observers, whether there are any or not.
     ///
     /// - Parameters:
-    ///   - name: What is posted.
+    ///   - name: The name to post.
     ///   - state: The new state word; nil leaves it as it is.
     /// - Returns: The commit of the post.
     @discardableResult
     func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision
 
-    /// Begins to deliver the posts of `name`. Returns armed: a post that begins after this call has returned is delivered.
+    /// Begins to deliver the posts of `name`. Returns armed: a post that begins after this call has returned is
+    /// delivered.
     func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation
 
     /// Returns the state under `name` now.

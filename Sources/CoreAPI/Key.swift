@@ -14,7 +14,8 @@ public struct Key: Hashable, Sendable, Comparable, CustomStringConvertible {
 
     /// Makes a key of `text`.
     ///
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when `text` is empty or longer than ``maximumByteCount`` bytes.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when `text` is empty or longer than ``maximumByteCount``
+    ///   bytes.
     public init(_ text: String) throws(SharedCoreError) {
         self.text = try ValidatedName.contiguous(text, of: "key")
     }
@@ -39,7 +40,8 @@ public struct Key: Hashable, Sendable, Comparable, CustomStringConvertible {
 }
 
 extension Key: ExpressibleByStringLiteral {
-    /// A key written in the source. It stops the program when it breaks the rules of ``Key``, as any wrong literal does.
+    /// A key written in the source. It stops the program when it breaks the rules of ``Key``, as any wrong literal
+    /// does.
     public init(stringLiteral value: StaticString) {
         let text = value.description
         precondition(
@@ -98,7 +100,7 @@ public struct KeyPrefix: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { path }
 
-    /// Whether `key` is selected.
+    /// Returns whether `key` is selected.
     public func contains(_ key: Key) -> Bool {
         let prefix = path.utf8
         let name = key.text.utf8
@@ -108,8 +110,8 @@ public struct KeyPrefix: Hashable, Sendable, CustomStringConvertible {
         return name[name.index(name.startIndex, offsetBy: prefix.count)] == KeyPrefix.separator
     }
 
-    /// Whether `key` begins with the prefix's bytes, also where they do not end with a part of its path: all keys that do
-    /// stand together in the order.
+    /// Returns whether `key` begins with the prefix's bytes, also where they do not end with a part of its path: all
+    /// keys that do stand together in the order.
     package func begins(_ key: Key) -> Bool {
         UTF8Bytes.hasPrefix(key.text, path)
     }

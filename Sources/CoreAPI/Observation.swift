@@ -72,7 +72,7 @@ public struct NotificationDelivery: Hashable, Sendable {
     public let state: UInt64
     /// How many posts this delivery stands for; at least 1.
     public let count: UInt64
-    /// The commit of the last of the posts. What was committed before it is readable.
+    /// The commit of the last of the posts. Every commit before it is readable.
     public let revision: Revision
     /// The session that made the last of the posts.
     public let origin: SessionID

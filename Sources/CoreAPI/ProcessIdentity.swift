@@ -30,7 +30,7 @@ public struct BootID: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    /// What ``description`` gives.
+    /// Reads the text that ``description`` gives.
     package init?(hexadecimal text: some StringProtocol) {
         guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
             let low = UInt64(text.dropFirst(16), radix: 16)

@@ -1,7 +1,7 @@
 /// One participant of a group: an open handle with its own life.
 ///
-/// What lives with a session (``Lifetime/session``) is gone when it ends: when it is closed, when its process dies, or,
-/// over a network, when its lease runs out.
+/// An entry that lives with a session (``Lifetime/session``) is gone when the session ends: when it is closed, when its
+/// process dies, or, over a network, when its lease runs out.
 ///
 /// Source: contract L1, L2.
 public struct Session: Hashable, Sendable {
@@ -40,8 +40,8 @@ public struct SessionID: RawRepresentable, Hashable, Comparable, Sendable, Custo
     }
 }
 
-/// The role of a participant in its application, for people and for the rules of ownership: one word. A hub refuses one with
-/// spaces or control characters.
+/// The role of a participant in its application, for people and for the rules of ownership: one word. A hub refuses one
+/// with spaces or control characters.
 public struct SessionRole: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The long-lived process of the application.
     public static let main = SessionRole(rawValue: "main")

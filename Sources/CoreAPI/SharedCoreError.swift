@@ -9,7 +9,7 @@ public struct SharedCoreError: Error, Hashable, Sendable, CustomStringConvertibl
     public let code: Code
     /// The fault in a sentence, for people.
     public let message: String
-    /// Where: a key, a path, an address.
+    /// The location: a key, a path, an address.
     public let location: String
     /// The cause, such as the text of a system error.
     public let cause: String?
@@ -89,7 +89,8 @@ extension SharedCoreError {
         public static let incompatible = Code(.incompatible)
         /// The stored data is damaged.
         public static let corrupt = Code(.corrupt)
-        /// The operating system refused something for a reason that has no code of its own; see ``SharedCoreError/cause``.
+        /// The operating system refused something for a reason that has no code of its own; see
+        /// ``SharedCoreError/cause``.
         public static let system = Code(.system)
     }
 }

@@ -13,8 +13,8 @@ public protocol SharedStore: Sendable {
     /// The promises of this group.
     var capabilities: Capabilities { get }
 
-    /// Where a task best runs that takes from watches and observations, when it is to hear of news as soon as possible: what
-    /// learns of the news resumes it as well. Nil where that is no faster than anywhere else.
+    /// The executor with the lowest delivery latency for a task that takes from watches and observations: the thread
+    /// that receives the updates resumes the task as well. Nil where that is no faster than anywhere else.
     ///
     /// ```swift
     /// let calls = try await group.observe("calls")
@@ -23,9 +23,9 @@ public protocol SharedStore: Sendable {
     /// }
     /// ```
     ///
-    /// It runs one job at a time, over files of all groups of the process, and the stack has 512 KiB: code that blocks or
-    /// computes for long delays only the other tasks that prefer it. Child tasks of such a task run there as well, and
-    /// actors without an executor of their own while it calls them; what `Task {}` begins does not.
+    /// It runs one job at a time, over files of all groups of the process, and the stack has 512 KiB: code that blocks
+    /// or computes for long delays only the other tasks that prefer it. Child tasks of such a task run there as well,
+    /// and actors without an executor of their own while the task calls them. A task that `Task {}` begins does not.
     var deliveryExecutor: (any TaskExecutor)? { get }
 
     /// The entry under a key; nil when there is none.
@@ -53,11 +53,11 @@ public protocol SharedStore: Sendable {
 
     /// The participants of the group. Makes sure first that none of them is dead, where the backend can tell.
     ///
-    /// What lived with a session that has ended stands in no read of this handle that follows, not even in a causal one. Only
-    /// a handle that may not write leaves it standing for a handle that can record the end.
+    /// The entries that lived with an ended session appear in no later read of this handle, not even in a causal one.
+    /// Only a handle that may not write leaves them for a handle that can record the end.
     func sessions() async throws(SharedCoreError) -> [Session]
 
-    /// How much stands in the store, notification names included; nil where the backend does not count it.
+    /// The size of the store, notification names included; nil where the backend does not count it.
     func usage() async throws(SharedCoreError) -> StoreUsage?
 
     /// Ends the session and everything that lives with it, ends all watches and wakes all waiting tasks. Idempotent.
@@ -105,10 +105,11 @@ extension SharedStore {
         try await commit(Transaction(operations: [.delete(key)]))
     }
 
-    /// Waits until what this handle has read is as durable as the group promises, up to a revision: also what others wrote.
+    /// Waits until all that this handle has read is as durable as the group promises, up to a revision: writes of
+    /// others too.
     ///
-    /// The answer to a commit waits for that by itself, a read does not. Call this before a conclusion from a read leaves the
-    /// group, as when a message is found stored and its sender is told to forget it.
+    /// The answer to a commit waits for that by itself, a read does not. Call this before a conclusion from a read
+    /// leaves the group, as when a message is found stored and its sender is told to forget it.
     ///
     /// ```swift
     /// guard let entry = try await group.get("inbox/17") else { return }
@@ -116,13 +117,14 @@ extension SharedStore {
     /// server.acknowledge(17)
     /// ```
     ///
-    /// - Throws: What ``commit(_:)`` throws: ``SharedCoreError/Code/outcomeUnknown`` and ``SharedCoreError/Code/unavailable``
-    ///   where the disk does not confirm it; ``SharedCoreError/Code/invalidArgument`` for a revision that is not there yet.
+    /// - Throws: The errors of ``commit(_:)``: ``SharedCoreError/Code/outcomeUnknown`` and
+    ///   ``SharedCoreError/Code/unavailable`` where the disk does not confirm it;
+    ///   ``SharedCoreError/Code/invalidArgument`` for a revision that is not there yet.
     ///
     /// Source: contract S10.
     public func waitUntilDurable(through revision: Revision) async throws(SharedCoreError) {
         guard capabilities.durability == .disk else { return }
-        // An answer waits for all that stands before it.
+        // An answer waits for every commit before it.
         let last = try await commit(Transaction()).revision
         guard last >= revision else {
             throw SharedCoreError(

@@ -95,7 +95,7 @@ extension Transaction {
 public struct Commit: Hashable, Sendable {
     /// The revision at which the transaction stands. For one that changed nothing, the revision of the store then.
     public let revision: Revision
-    /// Whether anything changed: false when all that was asked for was to delete what was not there.
+    /// Whether anything changed: false when every operation deleted an absent key.
     public let changed: Bool
 
     public init(revision: Revision, changed: Bool) {

@@ -11,7 +11,7 @@ package enum UTF8Bytes {
         return left.utf8.elementsEqual(right.utf8)
     }
 
-    /// Eight bytes at a time: keys are compared at every look at a store.
+    /// Eight bytes at a time: keys are compared at every read of a store.
     private static func equal(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         guard left.count == right.count else { return false }
         var offset = 0

@@ -12,25 +12,27 @@ public protocol ConformanceHarness: Sendable {
     /// The backend's name, for people.
     var name: String { get }
 
-    /// Makes a group that is empty and that nobody else uses.
+    /// Makes a group that is empty and that no other code uses.
     ///
     /// - Throws: ``HarnessLimitation`` for a setting that the backend cannot be made with; cases that need it are
     ///   skipped then, with the reason.
     func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup
 
-    /// The program that plays a second process, which calls ``ConformancePeer/serve()``; nil when there is none, so that
+    /// The program of a second process, which calls ``ConformancePeer/serve()``; nil when there is none, so that
     /// cases with several processes are skipped.
     var peer: PeerProgram? { get }
 
-    /// Where a process of this build can be stopped or killed inside a commit. Empty when there is no such place; the
+    /// The places at which a process of this build can be stopped or killed inside a commit. Empty when there is no
+    /// such place; the
     /// cases that need them are skipped then.
     var failPoints: FailPointSet { get }
 
-    /// Why a process of this backend must not be stopped at a moment that nobody chose, say because it may hold the lock of a
+    /// The reason why a process of this backend must not be stopped at a random moment, say because it may hold the
+    /// lock of a
     /// database then; nil where it can be. The cases that stop a Main or an Executor are skipped where it must not.
     var stopLimitation: HarnessLimitation? { get }
 
-    /// What a commit costs; ``CommitCost/low`` unless the harness says otherwise.
+    /// The cost of a commit; ``CommitCost/low`` unless the harness says otherwise.
     var commitCost: CommitCost { get }
 }
 
@@ -53,8 +55,8 @@ public protocol ConformanceGroup: Sendable {
     /// - Throws: ``HarnessLimitation`` where the backend has no readers; the cases of L4 are skipped then.
     func openToRead(_ description: SessionDescription) async throws -> any SharedGroup
 
-    /// What a second process is told to find the group, words with one space between them: a path, an endpoint. Empty for a group of one
-    /// process.
+    /// The address by which a second process finds the group, words with one space between them: a path, an endpoint.
+    /// Empty for a group of one process.
     var address: String { get }
 
     /// Removes the group with everything that it has stored. All handles of this process are closed by then.
@@ -90,14 +92,14 @@ extension ConformanceGroup {
     }
 }
 
-/// What a case needs of the group that a harness makes for it. What is nil is the backend's own.
+/// The settings that a case needs of the group that a harness makes for it. A nil setting is the backend's own.
 public struct GroupSettings: Sendable {
     /// The clock that the group lives by.
     public var clock: (any TimeSource)?
     /// The sizes that it accepts.
     public var limits: Limits?
-    /// The bytes of changes that it keeps for watches that fall behind. Where it is nil, cases expect that a few hundred
-    /// KiB are kept.
+    /// The bytes of changes that it keeps for watches that fall behind. Where it is nil, cases expect that a few
+    /// hundred KiB are kept.
     public var historyByteCount: Int?
 
     public init(clock: (any TimeSource)? = nil, limits: Limits? = nil, historyByteCount: Int? = nil) {
@@ -107,8 +109,8 @@ public struct GroupSettings: Sendable {
     }
 }
 
-/// The named places at which a process of a backend can be stopped or killed in the middle of its work. Each is passed by
-/// every commit of a put and a post that somebody watches.
+/// The fail points at which a process of a backend can be stopped or killed in the middle of its work. Each is passed
+/// by every commit of a put and a post that has a listener.
 public struct FailPointSet: Hashable, Sendable {
     /// In a commit, before it is part of the order.
     public var beforePublication: [String]
@@ -125,7 +127,7 @@ public struct FailPointSet: Hashable, Sendable {
 public struct PeerProgram: Hashable, Sendable {
     /// Its absolute path.
     public var path: String
-    /// What it is given before anything else.
+    /// The arguments that it gets before any others.
     public var arguments: [String]
 
     public init(path: String, arguments: [String] = []) {
@@ -134,12 +136,12 @@ public struct PeerProgram: Hashable, Sendable {
     }
 }
 
-/// What a commit costs a backend, by which the few cases that make very many of them choose their numbers.
+/// The cost of a commit on a backend, by which the few cases that make very many of them choose their numbers.
 public enum CommitCost: Hashable, Sendable {
     /// Microseconds: memory, files that processes share.
     case low
-    /// More: a database, a disk that is waited for, a network. Such a case puts many posts into one commit or makes fewer
-    /// commits, and its result says so (``CaseResult/remarks``).
+    /// More: a database, a disk that is waited for, a network. Such a case puts many posts into one commit or makes
+    /// fewer commits, and its result says so (``CaseResult/remarks``).
     case high
 }
 

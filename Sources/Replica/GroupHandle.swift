@@ -9,13 +9,13 @@ package struct GroupHandle: ~Copyable, Sendable {
     private let location: String
     private let codesOfClosing: [SharedCoreError.Code]
     private let closed = Atomic(false)
-    /// The state's ``StoreState/lastSessionEnd`` at the last successful check. Every read checks the session, so the lookup
-    /// is skipped while this value is current.
+    /// The state's ``StoreState/lastSessionEnd`` at the last successful check. Every read checks the session, so the
+    /// lookup is skipped while this value is current.
     private let found = Atomic<UInt64>(.max)
 
     /// - Parameters:
     ///   - session: Its session; nil for a handle that only reads, which has none in the state.
-    ///   - location: What the errors of a closed handle name.
+    ///   - location: The location in the errors of a closed handle.
     ///   - codesOfClosing: The errors that a call may meet because its own handle was closed meanwhile.
     package init(
         of session: SessionID?, at location: String, codesOfClosing: [SharedCoreError.Code] = [.sessionEnded]
@@ -36,8 +36,8 @@ package struct GroupHandle: ~Copyable, Sendable {
         if isClosed { throw .closed(location) }
     }
 
-    /// - Throws: `sessionEnded` when the state has no such session; `closed` instead when the application has closed this
-    ///   handle.
+    /// - Throws: `sessionEnded` when the state has no such session; `closed` instead when the application has closed
+    ///   this handle.
     @inline(__always)
     package borrowing func requireSession(in state: borrowing StoreState) throws(SharedCoreError) {
         let end = state.lastSessionEnd.rawValue

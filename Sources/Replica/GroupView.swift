@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// A group as it stood at one revision, for a reader that is no participant.
 ///
-/// It has no session in the order and takes no revision. All of its reads are of the same revision: to read a later one, the
-/// group is opened again.
+/// It has no session in the order and takes no revision. All of its reads are of the same revision: to read a later
+/// one, the group is opened again.
 ///
 /// Source: contract L4.
 package final class GroupView: SharedGroup {
@@ -18,12 +18,12 @@ package final class GroupView: SharedGroup {
     private let location: String
 
     /// - Parameters:
-    ///   - state: What stands in the group, without what is over.
-    ///   - revision: The revision that it stood at; nil for the state's own.
-    ///   - session: What stands for the reader, see ``CoreAPI/Session/reader(_:in:at:)``.
-    ///   - capabilities: What a participant of the group is promised.
-    ///   - requirements: What the reader relies on.
-    ///   - location: What errors name.
+    ///   - state: The state of the group, without ended sessions and expired entries.
+    ///   - revision: The revision of the group; nil for the state's own.
+    ///   - session: The session of the reader, see ``CoreAPI/Session/reader(_:in:at:)``.
+    ///   - capabilities: The capabilities of a participant of the group.
+    ///   - requirements: The features that the reader relies on.
+    ///   - location: The location in errors.
     /// - Throws: `unsupported` when a requirement is not met.
     package init(
         _ state: StoreState, at revision: Revision? = nil, as session: Session, capabilities: Capabilities,

@@ -5,31 +5,32 @@ package import StoreEngine
 ///
 /// It takes part in the group without a session of its own. Letting go of it stops everything that it does.
 package protocol LocalOrder: AnyObject, Sendable {
-    /// What a participant at this order is promised.
+    /// The capabilities of a participant at this order.
     var capabilities: Capabilities { get }
-    /// A number of this order's: another one when what was known of the order before does not hold any more.
+    /// A number of the order: another one when earlier knowledge of the order is no longer valid.
     var incarnation: UInt64 { get }
     /// The clock that the group lives by.
     var clock: any TimeSource { get }
     /// The state, which keeps the latest effects.
     var replica: Replica { get }
 
-    /// Brings the replica up to date: every commit that had returned anywhere before the call is reflected, and nothing
-    /// stands in it whose time is over.
+    /// Brings the replica up to date: it reflects every commit that had returned anywhere before the call, and holds no
+    /// entry whose time is over.
     func refresh() async throws(SharedCoreError)
 
-    /// Gets a request its place in the order. What comes of it stands in the replica when this returns, and lasts as
-    /// promised when ``Recorded/settle`` has returned. Requests are recorded in the order in which they are given.
+    /// Gets a request its place in the order. The outcome is in the replica when this returns, and lasts as promised
+    /// when ``Recorded/settle`` has returned. Requests are recorded in the order in which they are given.
     func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded
 
-    /// Returns how the order makes room for a transaction by compacting; nil where it has no such need, as for an ending.
+    /// Returns how the order frees space for a transaction by compacting; nil where it has no such need, as for an
+    /// ending.
     func room(for transaction: Transaction) -> OrderRoom?
 
     /// Records the end of every session that is known here to be dead.
     func endDead() async throws(SharedCoreError)
 
-    /// The only hub of the group begins or ends to serve. As long as it does, nobody else hears of every change by the way
-    /// that a hub does, so this process need not tell itself in that way what it records.
+    /// Marks the only hub of the group as serving or not. While it serves, no other process receives every change in
+    /// the way that a hub does, so this process need not send itself what it records in that way.
     func setServing(_ isServing: Bool)
 }
 
@@ -39,11 +40,11 @@ extension LocalOrder {
     package func setServing(_ isServing: Bool) {}
 }
 
-/// How an order makes room for content. Both functions compact and may take long.
+/// The ways in which an order frees space for content. Both functions compact and may take long.
 package struct OrderRoom: Sendable {
-    /// Makes room before the content is recorded; nil when it need not wait.
+    /// Frees space before the content is recorded; nil when it need not wait.
     package let make: (@Sendable () async -> Void)?
-    /// Makes room after the content was refused as `storageFull`, and returns whether it is to be tried once more.
+    /// Frees space after the content was refused as `storageFull`, and returns whether it is to be tried once more.
     package let regain: @Sendable () async -> Bool
 
     package init(make: (@Sendable () async -> Void)?, regain: @escaping @Sendable () async -> Bool) {
@@ -52,7 +53,7 @@ package struct OrderRoom: Sendable {
     }
 }
 
-/// What became of a request.
+/// The outcome of a request.
 package struct Recorded: Sendable {
     package let outcome: RequestOutcome
     /// Returns when it lasts as promised; nil when it does already.

@@ -2,10 +2,11 @@ package import CoreAPI
 package import StoreEngine
 internal import Synchronization
 
-/// A store's state behind one lock, and those who wait for it to go on: what every backend keeps in each process.
+/// A store's state behind one lock, and the callers that wait for it to go on: the part that every backend keeps in
+/// each process.
 ///
 /// Watches and observations are cursors into the state, so a waiting consumer is woken with its event, and one that is
-/// not waiting costs nothing. Nobody is woken under the lock.
+/// not waiting costs nothing. No consumer is woken under the lock.
 package final class Replica: Sendable {
     private struct Content: ~Copyable {
         var state: StoreState
@@ -89,7 +90,7 @@ package final class Replica: Sendable {
     ///
     /// - Parameters:
     ///   - isParticipant: Whether the session is in the order, so that its end is that of the watch.
-    ///   - catchUp: Brings the state up to date; called before each look.
+    ///   - catchUp: Brings the state up to date; called before each read.
     ///   - onCancel: Called once when the watch is cancelled or let go.
     package func watch(
         _ prefixes: [KeyPrefix], from start: WatchStart, for session: SessionID, isParticipant: Bool = true,
@@ -151,13 +152,13 @@ package final class Replica: Sendable {
         content.withLock { $0.watches.count + $0.observations.count }
     }
 
-    /// One who only wants to know that the order has gone on beyond a revision.
+    /// Registers a follower, which is only told that the order has gone on beyond a revision.
     ///
-    /// - Parameter notify: Called each time that it has, by the thread that has found it out and outside of the lock. It may
-    ///   be called for nothing, also a last time after the follower is gone.
+    /// - Parameter notify: Called each time that it has, by the thread that has found it out and outside of the lock.
+    ///   It may be called for nothing, also a last time after the follower is gone.
     package func follow(after revision: Revision, _ notify: @escaping @Sendable () -> Void) -> Follower {
         let id = content.withLock { $0.followers.add(after: revision, notify) }
-        // What was applied meanwhile was told to nobody.
+        // No follower was told of what was applied meanwhile.
         wake()
         return Follower { [weak self] in self?.content.withLock { $0.followers.remove(id) } }
     }
@@ -200,7 +201,7 @@ package final class Replica: Sendable {
     }
 }
 
-/// Those who were found to have something to deliver, to be resumed after the lock is open again.
+/// The waiters that have something to deliver, to be resumed after the lock is open again.
 private struct WokenWaiters {
     var watches: [WaiterTable<WatchCursor>.Woken] = []
     var observations: [WaiterTable<ObservationCursor>.Woken] = []
@@ -218,7 +219,7 @@ private struct WokenWaiters {
     }
 }
 
-/// Those who only want to know that the order has gone on. Guarded by its owner's lock.
+/// The followers, which are only told that the order has gone on. Guarded by its owner's lock.
 struct FollowerTable {
     private struct Slot {
         var seen: Revision
@@ -238,7 +239,7 @@ struct FollowerTable {
         slots[id] = nil
     }
 
-    /// Finds whom the order has something to tell at a revision.
+    /// Finds the followers to tell at a revision.
     mutating func takeReady(at revision: Revision, into notified: inout [@Sendable () -> Void]) {
         guard !slots.isEmpty else { return }
         for (id, slot) in slots where slot.seen < revision {

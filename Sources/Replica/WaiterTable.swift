@@ -10,12 +10,12 @@ final class WaitTicket: Sendable {
     let isCancelled = Atomic(false)
 }
 
-/// Cursors, and the continuations of those who wait at them. Guarded by its owner's lock.
+/// Cursors, and the continuations of the tasks that wait at them. Guarded by its owner's lock.
 struct WaiterTable<Cursor: ReplicaCursor> {
     typealias WaitResult = Result<Cursor.Element?, SharedCoreError>
     typealias Continuation = CheckedContinuation<WaitResult, Never>
 
-    /// Somebody to resume, and with what.
+    /// A waiter to resume, and the result for it.
     struct Woken {
         let id: WaiterID
         let continuation: Continuation
@@ -64,7 +64,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
         return element.map { .success($0) }
     }
 
-    /// Changes a cursor for which nobody waits.
+    /// Changes a cursor without a waiter.
     mutating func change(_ id: WaiterID, _ change: (inout Cursor) -> Void) {
         if var slot = slots[id] {
             change(&slot.cursor)
@@ -80,7 +80,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
         return waiter?.continuation
     }
 
-    /// Takes out whoever waits and has something to deliver at this state.
+    /// Takes out each waiter that has something to deliver at this state.
     mutating func takeReady(in state: inout StoreState, into woken: inout [Woken]) {
         for id in waiting {
             guard var slot = slots[id] else { continue }
@@ -97,7 +97,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
         }
     }
 
-    /// Removes a cursor; whoever waits at it gets the end. Whether it was there.
+    /// Removes a cursor, and ends its waiters. Returns whether it was there.
     mutating func remove(_ id: WaiterID, into woken: inout [Woken]) -> Bool {
         guard let slot = slots.removeValue(forKey: id) else { return false }
         for waiter in slot.waiters {
@@ -131,7 +131,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
 protocol ReplicaCursor: Sendable {
     associatedtype Element: Sendable
 
-    /// What comes next; nil when there is nothing at this state.
+    /// Takes the next element; nil when there is none at this state.
     mutating func takeNext(in state: inout StoreState) -> Element?
 }
 

@@ -1,10 +1,11 @@
 package import CoreAPI
 
-// Never inlined: cases are long asynchronous functions, and the optimizer copies the whole of one at each `await` in it.
+// Never inlined: cases are long asynchronous functions, and the optimizer copies the whole of one at each `await` in
+// it.
 
 /// Ends the case unless something holds.
 ///
-/// - Parameter what: What holds, as a phrase: "an absent key is nil".
+/// - Parameter what: The expectation, as a phrase: "an absent key is nil".
 @inline(never)
 package func expect(
     _ condition: Bool, _ what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
@@ -54,7 +55,7 @@ private func short(_ value: some Any) -> String {
 
 /// A check of a case that did not hold.
 package struct CheckFailure: Error, CustomStringConvertible {
-    /// What was checked, what was found, and where.
+    /// The expectation, the result, and the place.
     package let description: String
 
     init(_ text: String, _ file: StaticString, _ line: UInt) {

@@ -1,2 +1,2 @@
-// The clock and the waits of both kits are whoever's who imports this one.
+// A target that imports this one gets the clock and the waits of both kits.
 @_exported public import TestInstruments

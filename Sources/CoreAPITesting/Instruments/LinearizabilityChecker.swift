@@ -77,7 +77,7 @@ final class HistoryRecorder: Sendable {
 ///
 /// Values are tokens that are never written twice, so that a guard on a revision is a comparison of tokens.
 struct RegisterOperation: Sendable {
-    /// What was called, and what came back.
+    /// The call, and its result.
     enum Call: Hashable, Sendable {
         /// A read and the token that it saw; nil when the key was absent.
         case read(Int?)
@@ -95,8 +95,8 @@ struct RegisterOperation: Sendable {
     /// A number drawn after the call had returned.
     let ended: Int
 
-    /// What stands after the call when `state` stood before it; the outer nil when the call cannot have returned what it
-    /// did.
+    /// Returns the value after the call when `state` was there before it; the outer nil when the call cannot have
+    /// returned its result.
     func applied(to state: Int?) -> Int?? {
         switch call {
         case .read(let seen): seen == state ? .some(state) : .none

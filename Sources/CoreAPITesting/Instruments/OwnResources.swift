@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What this process holds of the system, to see that it gives it back.
+/// The resources of the system that this process holds, to check that it gives them back.
 package enum OwnResources {
     /// The number of open descriptors.
     package static var descriptorCount: Int { count(of: "/proc/self/fd") }
@@ -19,8 +19,8 @@ package enum OwnResources {
         return pages * sysconf(Int32(_SC_PAGESIZE))
     }
 
-    /// The least growth of the resident memory, in bytes, over several batches of the same work. A leak grows with every
-    /// batch; what else the process does at the same time does not.
+    /// The least growth of the resident memory, in bytes, over several batches of the same work. A leak grows with
+    /// every batch; what else the process does at the same time does not.
     package static func leastGrowth(batches: Int, _ work: () async throws -> Void) async throws -> Int {
         var least = Int.max
         for _ in 0..<batches {

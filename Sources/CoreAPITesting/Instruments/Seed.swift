@@ -18,7 +18,7 @@ package struct Seed: RawRepresentable, Hashable, Sendable, CustomStringConvertib
 
     package var description: String { "seed \(rawValue)" }
 
-    /// The seeds 1 to `count` - 1, and one that nobody has tried before.
+    /// Returns the seeds 1 to `count` - 1, and a random one.
     package static func several(_ count: Int) -> [Seed] {
         if let text = getenv("SHAREDCORE_TEST_SEED"), let seed = UInt64(String(cString: text)) {
             return [Seed(rawValue: seed)]

@@ -67,7 +67,7 @@ public struct ConformancePeer: Sendable {
     }
 }
 
-/// What a second process can be told to do with mailboxes of ``Parcel``.
+/// The commands of a second process for mailboxes of ``Parcel``.
 enum PeerMailboxes {
     /// Sends parcels with rising numbers.
     static func produce(_ count: Int, by sender: Int, in group: any SharedGroup) async throws(WormholeError) {
@@ -108,7 +108,8 @@ enum SignalStorm {
         action.sa_flags = 0
         action.__sigaction_handler.sa_handler = { _ in SignalStorm.counter.wrappingAdd(1, ordering: .relaxed) }
         sigaction(SIGALRM, &action, nil)
-        // In microseconds: the first, then each. `setitimer` takes a type whose members Swift 6.3 loses in release builds.
+        // In microseconds: the first, then each. `setitimer` takes a type whose members Swift 6.3 loses in release
+        // builds.
         ualarm(1_000, 1_000)
     }
 }

@@ -12,8 +12,8 @@ package final class Peer: Sendable {
     ///
     /// - Parameters:
     ///   - environment: Variables that are set for it; one of nil is taken away.
-    ///   - arguments: What runs before it, such as a change of the user.
-    ///   - note: Is told each line that goes to and fro.
+    ///   - arguments: The command that runs before it, such as a change of the user.
+    ///   - note: Called with each line in either direction.
     package init(
         _ program: PeerProgram, environment changes: [String: String?] = [:], through arguments: [String] = [],
         noting note: @escaping @Sendable (String) -> Void = { _ in }
@@ -24,7 +24,7 @@ package final class Peer: Sendable {
         self.note = note
     }
 
-    /// What it has said of problems stands in the output of the test as well.
+    /// Its error output goes to the output of the test as well.
     deinit {
         try? OpenFile.standardError().writeStream(Array(process.errorText(upTo: 1 << 20).utf8))
     }
@@ -70,7 +70,7 @@ package final class Peer: Sendable {
         return String(line.dropFirst(3))
     }
 
-    /// What the peer has still answered, until its end.
+    /// Returns the further answers of the peer, until its end.
     package func lastAnswers() async throws -> [String] {
         var answers: [String] = []
         while let line = try await process.nextLine(timeout: TestTimeout.usual) { answers.append(line) }
@@ -99,7 +99,7 @@ package final class Peer: Sendable {
         }
     }
 
-    /// Sends it a signal; to nobody when its end was waited for.
+    /// Sends it a signal; does nothing when its end was waited for.
     package func signal(_ signal: Int32) { process.signal(signal) }
 
     /// Kills it and waits until it is gone, if that has not happened yet.

@@ -4,7 +4,7 @@ internal import Glibc
 internal import Synchronization
 internal import Wormholes
 
-/// What a second process can be told to do.
+/// The commands of a second process.
 ///
 /// - `open <address>`: joins the group; answers with the session's id
 /// - `wakeUp`: answers how it is woken
@@ -23,8 +23,8 @@ internal import Wormholes
 /// - `post <name> <state>`, `posts <name> <count>`
 /// - `fill <prefix> <count> <bytes>`: puts values of a size
 /// - `observe <name>`: begins to count what is delivered; `seen` answers with the count and the last state
-/// - `watch <prefix>`: begins to collect; `watched <revision>` waits for it and answers with the number of change sets, the
-///   number of lagged events and the last revision
+/// - `watch <prefix>`: begins to collect; `watched <revision>` waits for it and answers with the number of change sets,
+///   the number of lagged events and the last revision
 /// - `await <key>`: waits until the key is there, through a watch
 /// - `fillUp <bytes>`: puts values of a size until there is no space; answers with the code of the refusal and the
 ///   number of values
@@ -32,10 +32,12 @@ internal import Wormholes
 /// - `clear <prefix>`: deletes what the prefix selects
 /// - `sessions`: answers with the ids of the participants
 /// - `child`: leaves a child behind that holds every descriptor; answers with its process id
-/// - `play <role> <name> <server> <settings> <address>`: joins a group as a Main or an Executor; `player <command>` tells it
-///   what to do (``PlayerSession``)
-/// - `crowd <first> <count> <server> <settings> <address>`: many Executors begin to wait; `crowdDone` answers what they heard
-/// - `produce <sender> <count>`: sends parcels to the queue; `consume` takes them and writes down each, until the process ends
+/// - `play <role> <name> <server> <settings> <address>`: joins a group as a Main or an Executor; `player <command>`
+///   tells it what to do (``PlayerSession``)
+/// - `crowd <first> <count> <server> <settings> <address>`: many Executors begin to wait; `crowdDone` answers what they
+///   heard
+/// - `produce <sender> <count>`: sends parcels to the queue; `consume` takes them and writes down each, until the
+///   process ends
 /// - `readParcel`: the last parcel; `listenParcels` begins to hear of parcels, `heardParcels` answers with them
 /// - `arm <place>:<action>`: where the process stops or dies next
 /// - anything else: what the program itself knows
@@ -248,7 +250,7 @@ final class PeerSession: Sendable {
         state.withLock { $0.crowd = Task { await crowd.run() } }
     }
 
-    /// What a word says, of which `none` says nothing.
+    /// Returns the settings of a word; `none` is the empty word.
     private func settings(_ word: String) throws(SharedCoreError) -> PlayerSettings {
         do throws(PeerRefusal) {
             return try PlayerSettings(word == "none" ? "" : word)

@@ -1,9 +1,9 @@
 package import CoreAPI
 
-/// What a case is given: groups of the backend under test, a seed, and a place to write down what happened.
+/// The context of a case: groups of the backend under test, a seed, and a place to write down what happened.
 package final class CaseContext: Sendable {
     package let harness: any ConformanceHarness
-    /// What random choices of the case are made from.
+    /// The seed of the random choices of the case.
     package let seed: Seed
     private let notes = Box<[String]>([])
     private let ranWith = Box<[String]>([])
@@ -33,12 +33,12 @@ package final class CaseContext: Sendable {
         notes.update { $0.append(line) }
     }
 
-    /// What the case ran with, where that is not what its title says.
+    /// The conditions of the run that differ from the title of the case.
     var remarks: [String] { ranWith.value }
 
     /// One of two numbers, by what a commit costs; the result says so when it is the one for costly commits.
     ///
-    /// - Parameter what: What the number is of: "posts in each commit".
+    /// - Parameter what: The subject of the number: "posts in each commit".
     package func number<Number: BinaryInteger>(
         _ usual: Number, whereCommitsCost costly: Number, of what: String
     ) -> Number {
@@ -54,7 +54,7 @@ package final class CaseContext: Sendable {
         for group in groups.value { await group.end() }
     }
 
-    /// What is shown with a failure.
+    /// Returns the text that is shown with a failure.
     func report(seed: UInt64) -> String {
         let lines = notes.value.suffix(100)
         return " [seed \(seed)]" + (lines.isEmpty ? "" : "\n" + lines.joined(separator: "\n"))
@@ -64,7 +64,8 @@ package final class CaseContext: Sendable {
 extension CaseContext {
     /// Plays a story of Mains and Executors in a fresh group, and judges it at its end by the timeline and the witness.
     ///
-    /// - Parameter superseded: How many cores at least run beside a newer one that has superseded them; nil when none may.
+    /// - Parameter superseded: How many cores at least run beside a newer one that has superseded them; nil when none
+    ///   may.
     package func withTroupe(
         _ settings: GroupSettings = GroupSettings(), superseded: Int? = nil,
         _ body: (Troupe) async throws -> Void

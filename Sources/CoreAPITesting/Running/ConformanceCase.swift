@@ -2,19 +2,19 @@ public import CoreAPI
 
 /// One rule of the contract, or a part of it, as something that can be tried on any backend.
 ///
-/// A case is a value: it knows nothing of a test framework. Adapters give each case a result of its own in Swift Testing
-/// and in XCTest; ``run(on:seed:timeout:)`` runs it anywhere.
+/// A case is a value: it knows nothing of a test framework. Adapters give each case a result of its own in Swift
+/// Testing and in XCTest; ``run(on:seed:timeout:)`` runs it anywhere.
 public struct ConformanceCase: Hashable, Sendable, Identifiable, CustomStringConvertible {
     package typealias Body = @Sendable (CaseContext) async throws -> Void
 
     /// The number of the rule in the contract, and a letter: `S6a`.
     public let id: String
-    /// What holds, as a sentence.
+    /// The rule, as a sentence.
     public let title: String
     /// The promises that the case is about. On a backend that does not make them, the case tries that a caller who
     /// requires them is refused.
     public let promises: Set<Capability>
-    /// What a commit must survive on the backend, for a case about a group that everybody has left.
+    /// The failure that a commit must survive on the backend, for a case about a group that all participants have left.
     public let durability: Durability?
     /// How long the case may take, on a slow and busy machine.
     public let timeLimit: Duration
@@ -48,7 +48,7 @@ public struct ConformanceCase: Hashable, Sendable, Identifiable, CustomStringCon
 }
 
 extension ConformanceCase {
-    /// Where the case stands in the contract: by part, by number, by letter.
+    /// The place of the case in the contract: by part, by number, by letter.
     var place: (part: Int, number: Int, letter: String) {
         let parts: [Character] = ["S", "W", "N", "L", "C", "M", "E"]
         let part = id.first.flatMap { parts.firstIndex(of: $0) } ?? parts.count
@@ -60,21 +60,22 @@ extension ConformanceCase {
 public struct CaseResult: Sendable {
     public let conformanceCase: ConformanceCase
     public let outcome: CaseOutcome
-    /// What the case ran with, where that is not what its title says.
+    /// The conditions of the run that differ from the title of the case.
     public let remarks: [String]
     /// How long it took.
     public let duration: Duration
-    /// What random choices were made from; with the same seed the case makes the same ones.
+    /// The seed of the random choices; with the same seed the case makes the same ones.
     public let seed: UInt64
 }
 
-/// What came of running a case.
+/// The outcome of a case.
 public enum CaseOutcome: Hashable, Sendable {
     /// The rule holds.
     case passed
-    /// The rule is broken, or something stood in the way; the text names the check, what was found and what was expected.
+    /// The rule is broken, or something stood in the way; the text names the check, what was found and what was
+    /// expected.
     case failed(String)
-    /// The backend declares that it does not make these promises, and refused at open whoever required them.
+    /// The backend declares that it does not make these promises, and refused at open a caller that required them.
     case unsupported(String)
     /// This machine, this build or this harness cannot try it, for this reason.
     case skipped(String)
@@ -92,7 +93,7 @@ public enum CaseOutcome: Hashable, Sendable {
         }
     }
 
-    /// What there is to say about it; nil for ``passed`` and ``interrupted``.
+    /// The message about the outcome; nil for ``passed`` and ``interrupted``.
     public var message: String? {
         switch self {
         case .passed, .interrupted: nil
@@ -106,7 +107,7 @@ extension ConformanceCase {
     ///
     /// - Parameters:
     ///   - harness: How to get at the backend.
-    ///   - seed: What random choices are made from; nil for one that nobody has tried before. The result names it.
+    ///   - seed: The seed of the random choices; nil for a random one. The result names it.
     ///   - timeout: How long the case may take; nil for its own ``timeLimit``.
     public func run(
         on harness: any ConformanceHarness, seed: UInt64? = nil, timeout: Duration? = nil
@@ -121,7 +122,7 @@ extension ConformanceCase {
             if let refusal = try await refusedPromises(in: context) {
                 outcome = .unsupported(refusal)
             } else {
-                // A case that hangs must not stand still: it ends at its limit, whatever it waits for.
+                // A case that hangs ends at its limit.
                 try await withTimeout(timeLimit, "the case \(id) ends") { try await self(context) }
                 outcome = .passed
             }
@@ -132,15 +133,15 @@ extension ConformanceCase {
         } catch {
             outcome = .failed("\(error)" + context.report(seed: seed))
         }
-        // What is left may hang as well, on a backend that is broken enough.
+        // Ending the groups may hang as well, on a backend that is broken enough.
         do { try await withTimeout(TestTimeout.usual, "the groups of the case end") { await context.end() } } catch {}
         return CaseResult(
             conformanceCase: self, outcome: outcome, remarks: context.remarks, duration: began.duration(to: clock.now),
             seed: seed)
     }
 
-    /// What the backend does not promise of what the case is about, after making sure that it refuses whoever requires
-    /// it; nil when it promises everything.
+    /// Returns the promises of the case that the backend does not make, after checking that it refuses a caller that
+    /// requires them; nil when it makes all of them.
     private func refusedPromises(in context: CaseContext) async throws -> String? {
         guard !promises.isEmpty || durability != nil else { return nil }
         return try await context.withGroup { group in

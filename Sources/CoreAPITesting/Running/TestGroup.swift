@@ -85,7 +85,7 @@ package final class TestGroup: Sendable {
         return peers
     }
 
-    /// What a second process is told to find the group.
+    /// The address by which a second process finds the group.
     package var address: String { group.address }
 
     /// Closes all handles and removes the group, once.

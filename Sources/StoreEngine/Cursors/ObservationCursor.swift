@@ -16,9 +16,9 @@ public struct ObservationCursor: Sendable {
 
     /// One delivery for all posts since the last; nil when there were none.
     ///
-    /// The store may have forgotten the name. Its posts up to the last look are known, so nothing is missing unless a name
-    /// was forgotten whose last post is younger than that. Then this name may have been posted and forgotten in between,
-    /// and one delivery without an origin says so: an observer is woken for nothing rather than not at all.
+    /// The store may have forgotten the name. Its posts up to the last check are known, so nothing is missing unless a
+    /// name was forgotten whose last post is younger than that. Then this name may have been posted and forgotten in
+    /// between, and a delivery without an origin says so: a needless delivery is better than a missed one.
     public mutating func next(in state: StoreState) -> NotificationDelivery? {
         defer { looked = max(looked, state.revision) }
         guard let topic = state.topics[name] else {

@@ -2,7 +2,7 @@ public import CoreAPI
 
 /// A watch's position in the order. It holds no changes: they are taken from the state's history when asked for.
 public struct WatchCursor: Sendable {
-    /// What the watch selects.
+    /// The prefixes that the watch selects.
     public let prefixes: [KeyPrefix]
     private var position: Position
 

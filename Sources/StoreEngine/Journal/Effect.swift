@@ -4,11 +4,11 @@ public import CoreAPI
 public struct Effect: Sendable {
     /// Its place in the order.
     public let revision: Revision
-    /// When it was decided, in the run of the machine of whoever decided it.
+    /// The time at which it was decided, in the run of the machine that decided it.
     public let time: BootInstant
-    /// What it does.
+    /// The change that it makes.
     public let body: Body
-    /// The number that a connection gave a transaction; nil when none brought it.
+    /// The number that a connection gave a transaction; nil when no connection carried it.
     public let delivery: UInt64?
 
     public init(revision: Revision, time: BootInstant, body: Body, delivery: UInt64? = nil) {
@@ -18,7 +18,7 @@ public struct Effect: Sendable {
         self.delivery = delivery
     }
 
-    /// What an effect does.
+    /// The change that an effect makes.
     public enum Body: Sendable {
         /// A participant joined.
         case sessionOpened(SessionOpening)
@@ -74,12 +74,12 @@ extension Effect: OrderElement {
 }
 
 extension Effect {
-    /// More than an entry, a name, a session or a result takes in a snapshot beside its own bytes: its numbers, counts and a
-    /// record's header.
+    /// More than an entry, a name, a session or a result takes in a snapshot beside its own bytes: its numbers, counts
+    /// and a record's header.
     private static let elementByteCount = 160
 
-    /// The most bytes by which a snapshot of a state becomes longer when the effect is applied to it. What the effect removes
-    /// does not count.
+    /// The most bytes by which a snapshot of a state becomes longer when the effect is applied to it. Removals do not
+    /// count.
     package var snapshotGrowth: Int {
         var byteCount = Self.elementByteCount
         switch body {

@@ -21,7 +21,7 @@ public struct JournalChain: Hashable, Sendable {
 
     /// The bytes in front of a payload that is written.
     public static let headerByteCount = FrameHeader.byteCount
-    /// The longest payload: a transaction of the largest size with room for what is around it.
+    /// The longest payload: a transaction of the largest size with space for its framing.
     public static let maximumPayloadByteCount = 16 << 20
 
     /// The chain word of the last frame, or the salt.
@@ -50,7 +50,7 @@ public struct JournalChain: Hashable, Sendable {
         }
     }
 
-    /// What stands at a place of a journal.
+    /// The content at an offset of a journal.
     public enum Reading: Hashable, Sendable {
         /// A whole frame: the range of its payload. The next frame begins at the range's end.
         case frame(Range<Int>)
@@ -84,8 +84,8 @@ public struct JournalChain: Hashable, Sendable {
 
     /// Goes on to the frame at the front of `bytes` by its header alone, whose payload is damaged.
     ///
-    /// - Returns: The range of its payload, of which the bytes need not be there; nil where the header is not one of this
-    ///   chain, and always where frames have none.
+    /// - Returns: The range of its payload, of which the bytes need not be there; nil where the header is not one of
+    ///   this chain, and always where frames have none.
     package mutating func passHeader(_ bytes: ArraySlice<UInt8>) -> Range<Int>? {
         guard framing == .headed, bytes.count >= FrameHeader.byteCount else { return nil }
         let header = FrameHeader(bytes)
@@ -96,7 +96,7 @@ public struct JournalChain: Hashable, Sendable {
     }
 }
 
-/// What stands in front of a record in a journal: four words, little-endian.
+/// The header of a record in a journal: four words, little-endian.
 package struct FrameHeader: Hashable, Sendable {
     package static let byteCount = 32
     /// How far before a payload the chain word stands, in every version of the layout.
@@ -104,8 +104,8 @@ package struct FrameHeader: Hashable, Sendable {
 
     /// The bytes of the payload.
     let length: UInt64
-    /// Which processes the record can interest: a bit for each 64th of what processes listen to. A process none of whose bits is
-    /// set finds nothing in the payload that it delivers.
+    /// Which processes the record can interest: a bit for each 64th of what processes listen to. A process none of
+    /// whose bits is set finds nothing in the payload that it delivers.
     package let interest: UInt64
     /// The checksum of the payload alone.
     let payloadChecksum: UInt64
@@ -134,7 +134,7 @@ package struct FrameHeader: Hashable, Sendable {
         payloadChecksum = chainWord
     }
 
-    /// Whether the frame is the next one behind a chain word, by its header.
+    /// Returns whether the frame is the next one behind a chain word, by its header.
     func follows(_ chainWord: UInt64) -> Bool {
         Self.chainWord(after: chainWord, length, interest, payloadChecksum) == self.chainWord
     }

@@ -9,7 +9,7 @@ public enum JournalRecord: Sendable {
     ///
     /// - Parameters:
     ///   - payload: The bytes of a frame that passed its checksum. They are not trusted all the same.
-    ///   - external: Where the payload lies, when large values are to stay there.
+    ///   - external: The source of the payload, when large values are to stay there.
     /// - Throws: ``SharedCoreError/Code/corrupt``.
     public init(_ payload: ArraySlice<UInt8>, external: ExternalValues? = nil) throws(SharedCoreError) {
         self = try RecordReader.read(payload, external: external, as: "journal record") {
@@ -51,9 +51,9 @@ public enum SnapshotPart: Sendable {
     case entries([(key: Key, entry: StoredEntry)])
     case sessions([SessionState])
     case topics([(name: NotificationName, topic: TopicState)])
-    /// What is known of the notification names that were forgotten.
+    /// The summary of the notification names that were forgotten.
     case forgottenNames(ForgottenNames)
-    /// What became of the last requests that a hub brought for a session.
+    /// The outcomes of the last requests that a hub delivered for a session.
     case deliveries(SessionID, [SessionState.Delivery])
     /// The latest changes, in a snapshot for a replica elsewhere.
     case history([CommittedChanges])

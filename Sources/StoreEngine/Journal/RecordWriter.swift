@@ -222,7 +222,7 @@ struct RecordWriter {
 
 extension Lifetime {
     /// The lifetime as the journal keeps it: in whole nanoseconds, rounded up so that nothing goes early, and at most
-    /// what 63 bits hold, which is 292 years. The writer keeps it in the same form as whoever reads it.
+    /// the value that 63 bits hold, which is 292 years. The writer keeps it in the same form as each reader.
     package var recordable: Lifetime {
         guard case .expiring(let duration) = self else { return self }
         let whole = Duration.nanoseconds(Int64(clamping: duration.clampedNanoseconds))

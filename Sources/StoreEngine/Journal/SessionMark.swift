@@ -1,13 +1,14 @@
 public import CoreAPI
 
-/// What a session's record keeps of where its life can be seen, for every backend that reads the journal.
+/// The marks in a session's record by which the session's life can be checked, for every backend that reads the
+/// journal.
 package struct SessionMark: Hashable, Sendable {
     /// The byte that the participant holds locked; nil for one that came through a hub.
     package let lockedByte: Int?
     /// The namespace in which its process number means something; 0 when it means nothing here, as for a process of
     /// another machine.
     package let processNamespace: UInt64
-    /// What a client of a hub proves with that the session is its own when it comes again; empty for others.
+    /// The token by which a client of a hub proves that the session is its own when it reconnects; empty for others.
     package let token: [UInt8]
 
     package init(lockedByte: Int, processNamespace: UInt64) {
@@ -23,7 +24,7 @@ package struct SessionMark: Hashable, Sendable {
         self.token = token
     }
 
-    /// Whether the session has nothing by which its end can be seen, so that a lease decides.
+    /// Whether the session has no process or lock by which its end can be seen, so that a lease decides.
     package var isLeased: Bool { lockedByte == nil && processNamespace == 0 }
 
     package var bytes: [UInt8] {
@@ -48,7 +49,7 @@ package struct SessionMark: Hashable, Sendable {
     }
 }
 
-/// What is recorded of a participant that joins.
+/// The record of a participant that joins.
 public struct SessionOpening: Hashable, Sendable {
     public let process: ProcessIdentity
     public let role: SessionRole

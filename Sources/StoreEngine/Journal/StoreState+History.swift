@@ -1,7 +1,7 @@
 public import CoreAPI
 
-/// The latest changes on their way to a replica elsewhere, which needs them when a watch is to go on from a revision that is
-/// older than its own state.
+/// The latest changes on their way to a replica elsewhere, which needs them when a watch is to go on from a revision
+/// that is older than its own state.
 extension StoreState {
     /// The bytes of changes at which a record of the history is full.
     private static let historyRecordByteCount = 64 << 10
@@ -9,7 +9,7 @@ extension StoreState {
     /// The payloads of the changes after a revision: the newest of them that fit the bytes of the history with their
     /// values, and whose values can still be fetched.
     ///
-    /// The first change is empty and only says from where on the changes are whole.
+    /// The first change is empty and only gives the revision from which the changes are whole.
     public func writeHistory(
         after revision: Revision, _ emit: ([UInt8]) throws(SharedCoreError) -> Void
     ) throws(SharedCoreError) {
@@ -46,7 +46,7 @@ extension StoreState {
     ///
     /// - Parameters:
     ///   - parts: The payloads' changes, the oldest first.
-    ///   - revision: Where the state stood that the changes were taken from.
+    ///   - revision: The revision of the state that the changes were taken from.
     public mutating func prependHistory(
         _ parts: [SnapshotPart], at revision: Revision
     ) throws(SharedCoreError) {

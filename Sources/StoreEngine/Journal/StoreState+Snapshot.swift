@@ -8,7 +8,7 @@ extension StoreState {
     /// A state made of them equals this one but for the history, which begins anew.
     ///
     /// - Parameters:
-    ///   - reader: For whom the snapshot is.
+    ///   - reader: The kind of reader that the snapshot is for.
     ///   - emit: Takes the payloads in their order.
     public func writeSnapshot(
         for reader: SnapshotReaderKind = .journal, _ emit: ([UInt8]) throws(SharedCoreError) -> Void
@@ -59,12 +59,12 @@ extension StoreState {
     }
 }
 
-/// For whom a snapshot is.
+/// The kinds of readers of a snapshot.
 public enum SnapshotReaderKind: Hashable, Sendable {
     /// For a journal, which is the order from then on: nothing is left out but the history.
     case journal
-    /// For a replica elsewhere, which decides nothing: without what only the order's own backend needs to know of a session,
-    /// and with the history after a revision; nil for none.
+    /// For a replica elsewhere, which decides nothing: without what only the order's own backend needs to know of a
+    /// session, and with the history after a revision; nil for none.
     case replica(historyAfter: Revision?)
 }
 
@@ -91,8 +91,8 @@ public struct SnapshotReader: Sendable {
         progress == .complete ? state : nil
     }
 
-    /// The state of the records so far, of a snapshot of which others are damaged. What it stands at is the revision of its
-    /// beginning or, without that, the highest one of what was read; see ``StoreState/removeOrphans()``.
+    /// The state of the records so far, of a snapshot of which others are damaged. Its revision is that of the
+    /// beginning or, without that, the highest one of the records that were read; see ``StoreState/removeOrphans()``.
     package var survivingState: StoreState {
         guard !isBegun else { return state }
         var state = state
@@ -160,8 +160,8 @@ extension StoreState {
         effects?.restart(at: revision)
     }
 
-    /// Takes over the content of a state at the same revision, made of a snapshot, and keeps the history: what a
-    /// replica does when the journal that its external values lie in is replaced.
+    /// Takes over the content of a state at the same revision, made of a snapshot, and keeps the history. A replica
+    /// does so when the journal is replaced that its external values lie in.
     ///
     /// - Parameters:
     ///   - other: The state whose content it is.

@@ -1,6 +1,6 @@
 package import CoreAPI
 
-// What a hub and its clients send each other of the engine's values, in the encoding of the journal's records.
+// The values of the engine that a hub and its clients send each other, in the encoding of the journal's records.
 
 extension Transaction {
     /// The transaction as bytes.

@@ -1,7 +1,7 @@
 internal import CoreAPI
 
 /// The deadlines of expiring entries, the earliest first: a binary heap. An entry that was written again leaves its old
-/// deadline behind; whoever looks at the first one drops it when the entry's own deadline is another.
+/// deadline behind. A reader of the first deadline drops it when the entry's own deadline is another one.
 struct ExpiryQueue: Sendable {
     struct Deadline: Sendable {
         let instant: BootInstant

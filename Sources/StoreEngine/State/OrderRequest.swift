@@ -48,7 +48,7 @@ extension StoreState {
     private var unchanged: RequestOutcome { .committed(Commit(revision: revision, changed: false)) }
 }
 
-/// What became of a transaction.
+/// The outcome of a transaction.
 public enum RequestOutcome: Hashable, Sendable {
     case committed(Commit)
     case refused(GuardFailure)

@@ -3,12 +3,12 @@ public import CoreAPI
 /// Something that stands in the order.
 public protocol OrderElement: Sendable {
     var revision: Revision { get }
-    /// What it costs a window in memory.
+    /// The bytes of memory that it takes of a window.
     var residentByteCount: Int { get }
 }
 
-/// The latest elements of the order, so that whoever stands at a revision can go on from there: a window bounded by its
-/// bytes. The last element is in it whatever its size, so that one who keeps up is never passed over.
+/// The latest elements of the order, from which a reader at a revision can go on: a window bounded by its bytes. The
+/// last element is kept at any size, so that a reader that keeps up never sees a gap.
 public struct OrderWindow<Element: OrderElement>: Sendable {
     /// The bytes of memory that the window may take.
     public let byteLimit: Int
@@ -60,8 +60,8 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
         floor = max(floor, revision)
     }
 
-    /// Puts the elements of an earlier window in front, which knows everything up to `revision`. Nothing changes when there is
-    /// a gap between the two, or nothing in front.
+    /// Puts the elements of an earlier window in front, which knows everything up to `revision`. Nothing changes when
+    /// there is a gap between the two, or nothing in front.
     mutating func prepend(_ earlier: Self, through revision: Revision) {
         guard earlier.floor < floor, floor <= revision, let own = elements(after: floor) else { return }
         let limit = floor
@@ -95,5 +95,5 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
 /// The latest changes, so that watches can go on from a revision.
 public typealias History = OrderWindow<CommittedChanges>
 
-/// The latest effects, for whoever brings them to replicas elsewhere.
+/// The latest effects, for the delivery to replicas elsewhere.
 public typealias EffectLog = OrderWindow<Effect>

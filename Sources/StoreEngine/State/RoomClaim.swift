@@ -1,26 +1,27 @@
 package import CoreAPI
 
-/// What a commit may use of the room that content leaves free: beyond the limits of the store, and on a full disk (contract S10).
+/// The part of the reserve beyond content that a commit may use: above the limits of the store, and on a full disk
+/// (contract S10).
 ///
-/// A group that content has filled would otherwise keep a dead owner in place, and start no core. The room has a fixed size, and each
-/// kind leaves some of it to those before it. So content keeps no owner in place.
+/// A group that content has filled would otherwise keep a dead owner in place, and start no core. The reserve has a
+/// fixed size, and each kind leaves some of it to the kinds before it. So content keeps no owner in place.
 package enum RoomClaim: Hashable, Sendable {
     /// It only removes.
     case removal
-    /// What coordination writes where it changes what lives with a session: an owner, a request, an expectation, a take.
+    /// A write of coordination that changes what lives with a session: an owner, a request, an expectation, a take.
     case ownership
-    /// What coordination writes by itself: an entry of the timeline, what a core or a command is known by.
+    /// Any other write of coordination: an entry of the timeline, the record of a core or a command.
     case record
     /// Anything else that is small and changes what lives with a session.
     case session
     /// All that is refused first.
     case content
 
-    /// The most bytes of keys, values and names in one commit that is no content. What it deletes does not count: to drop the oldest of
-    /// the timeline makes room.
+    /// The most bytes of keys, values and names in one commit that is no content. Deletions do not count: to drop the
+    /// oldest of the timeline frees space.
     package static let commitByteCount = 4_096
 
-    /// How many eighths of the room it may use.
+    /// The eighths of the reserve that it may use.
     private var share: Int {
         switch self {
         case .removal, .ownership: 8
@@ -35,15 +36,16 @@ package enum RoomClaim: Hashable, Sendable {
     /// How many entries it may use beyond the limit of a store.
     package var entryCount: Int { 4_096 / 8 * share }
 
-    /// The place of what coordination writes.
+    /// The prefix of the keys that coordination writes.
     package static let coordination: KeyPrefix = ".sharedcore/"
 
-    /// What stands there and is content: the messages of the inbox, of mailboxes and of pushes. Taking one is not.
+    /// The prefixes under it that hold content: the messages of the inbox, of mailboxes and of pushes. Taking one is
+    /// not content.
     private static let messages: [KeyPrefix] = [
         ".sharedcore/inbox/", ".sharedcore/mailboxes/", ".sharedcore/pushes/", ".sharedcore/main-pushes/",
     ]
 
-    /// Whether a put is one of coordination. What expires by itself is a message, or tells of one.
+    /// Returns whether a put is one of coordination. An entry that expires by itself is a message, or belongs to one.
     fileprivate static func isRecord(_ key: Key, _ lifetime: Lifetime) -> Bool {
         guard coordination.contains(key) else { return false }
         return switch lifetime {
@@ -55,7 +57,7 @@ package enum RoomClaim: Hashable, Sendable {
 }
 
 extension StoreState {
-    /// What a commit may use, judged before it is applied.
+    /// Returns the part of the reserve that a commit may use, computed before it is applied.
     package func claim(of operations: some Sequence<Effect.Operation>) -> RoomClaim {
         var byteCount = 0
         var onlyRemoves = true

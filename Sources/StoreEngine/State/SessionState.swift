@@ -1,8 +1,8 @@
 public import CoreAPI
 
-/// What a replica keeps for a session.
+/// The state of a session in a replica.
 public struct SessionState: Sendable {
-    /// How many results of numbered requests are kept for retries.
+    /// The number of results of numbered requests that are kept for retries.
     public static let keptResultCount = 64
     /// The bytes of found values at which earlier results are forgotten. The last result is kept whatever its size.
     static let keptResultByteCount = 64 << 10
@@ -19,10 +19,10 @@ public struct SessionState: Sendable {
     /// The bytes of the results in a record.
     private(set) var resultByteCount = 0
 
-    /// The commits of its deliveries that took effect, of those with the highest numbers, which rise. A hub lets content wait
-    /// for a compaction, so a delivery may take effect behind many with higher numbers. A connection has at most
-    /// ``keptResultCount`` numbers on their way, from the lowest without an answer on: none of them is ever below all that are
-    /// kept here.
+    /// The commits of its deliveries that took effect, of those with the highest numbers, which rise. A hub lets
+    /// content wait for a compaction, so a delivery may take effect behind many with higher numbers. A connection has
+    /// at most ``keptResultCount`` numbers on their way, from the lowest without an answer on: none of them is ever
+    /// below all that are kept here.
     public private(set) var deliveries: [Delivery] = []
     /// The bytes of the deliveries in a record.
     private(set) var deliveryByteCount = 0

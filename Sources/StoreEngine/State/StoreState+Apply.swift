@@ -177,15 +177,15 @@ extension StoreState {
         record(changes)
     }
 
-    /// Removes the entries that live with sessions that are not there, as where a damaged file has lost the sessions: nothing
-    /// would ever end them.
+    /// Removes the entries that live with sessions that are not there, as where a damaged file has lost the sessions:
+    /// nothing would ever end them.
     package mutating func removeOrphans() {
         let orphans = sessionKeys.filter { key in entries[key].map { sessions[$0.origin] == nil } ?? true }
         _ = remove(orphans.sorted(), as: .sessionEnded)
     }
 
-    /// Removes what is over although its end is not recorded: sessions that have ended, what lived with them, and entries
-    /// whose time is over. For the copy of a reader, which records nothing; the revision stays.
+    /// Removes what is over although its end is not recorded: ended sessions, the entries that lived with them, and
+    /// entries whose time is over. For the copy of a reader, which records nothing; the revision stays.
     package mutating func removeOver(_ ended: [SessionID], at now: BootInstant) {
         endSessions(ended)
         var due: [Key] = []
@@ -196,8 +196,8 @@ extension StoreState {
         record(remove(due.sorted(), as: .expired))
     }
 
-    /// A new run of the machine: nobody of the old one lives, and every expiring entry gets its full duration again,
-    /// because nothing tells how much of it had passed (contract S8).
+    /// Begins a new run of the machine: no session of the old one lives, and every expiring entry gets its full
+    /// duration again, because the passed part of it is not known (contract S8).
     private mutating func restart(at time: BootInstant) {
         endSessions(Array(sessions.keys))
         for (key, entry) in entries {

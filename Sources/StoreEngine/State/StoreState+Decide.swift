@@ -1,7 +1,7 @@
 public import CoreAPI
 
 extension StoreState {
-    /// What is to be done about a request.
+    /// The decision about a request.
     public enum Decision: Sendable {
         /// The effect is to be recorded and applied; then the outcome holds.
         case record(Effect, RequestOutcome)
@@ -14,15 +14,15 @@ extension StoreState {
         Revision(rawValue: revision.rawValue + 1)
     }
 
-    /// Judges a transaction at this place of the order.
+    /// Evaluates a transaction at this place of the order.
     ///
     /// - Parameters:
-    ///   - transaction: What is asked for.
-    ///   - session: Whose request it is.
-    ///   - delivery: The number that a connection gave the request, which makes it safe to send it again: when it
-    ///     has taken effect, the answer is what it came to then. Unlike the caller's own number it makes no record of a
+    ///   - transaction: The transaction to evaluate.
+    ///   - session: The session that requests it.
+    ///   - delivery: The number that a connection gave the request, which makes it safe to send it again: when it has
+    ///     taken effect, the answer is its first outcome. Unlike the caller's own number it makes no record of a
     ///     request that changes nothing or is refused.
-    ///   - time: When it is, on the clock by which entries expire.
+    ///   - time: The present time, on the clock by which entries expire.
     /// - Throws: `sessionEnded` when the session is over, `limitExceeded` when a size is too large, `invalidArgument`
     ///   when the request's number is older than the results that are kept.
     public mutating func decide(
@@ -31,8 +31,8 @@ extension StoreState {
         guard let state = sessions[session] else { throw .sessionEnded(session) }
         if let delivery, let first = try state.commit(of: delivery) { return .answer(.committed(first)) }
         if let number = transaction.requestNumber, let first = try state.result(of: number) { return .answer(first) }
-        // Every state prepares the index to apply such an operation. Prepared here once, it serves all requests that are
-        // judged; one that is prepared in a copy would be sorted anew for each.
+        // Every state prepares the index to apply such an operation. Prepared here once, it serves all requests that
+        // are judged; one that is prepared in a copy would be sorted anew for each.
         if transaction.operations.contains(where: \.isPrefixDeletion) { index.prepare(from: entries.keys) }
         try checkLimits(of: transaction)
 
@@ -146,7 +146,7 @@ extension SessionState {
 }
 
 extension SharedCoreError {
-    /// The error of whoever acts for a session that is over.
+    /// The error for a request of a session that is over.
     public static func sessionEnded(_ session: SessionID) -> SharedCoreError {
         SharedCoreError(
             .sessionEnded, "The session has ended for the group. Open the group again.", at: "session \(session)")

@@ -1,7 +1,7 @@
 package import CoreAPI
 
 extension StoreState {
-    /// Refuses what is larger than the store accepts. What only removes is never refused.
+    /// Refuses a transaction that exceeds the limits of the store. One that only removes is never refused.
     package func checkLimits(of transaction: Transaction) throws(SharedCoreError) {
         let stepCount = transaction.guards.count + transaction.operations.count
         guard stepCount <= Self.stepLimit else {
@@ -72,9 +72,9 @@ extension StoreState {
                 + "and forgets only names whose state word is 0.", at: "notifications")
     }
 
-    /// What the store has once the operations are applied.
+    /// Returns the size of the store once the operations are applied.
     private func sizeAfter(_ operations: [Transaction.Operation]) -> (byteCount: Int, entryCount: Int) {
-        /// What the operations have written so far, and nil for what they have removed.
+        /// The sizes that the operations have written so far, and nil for removed keys.
         var sizes: [Key: Int?] = [:]
         var total = (byteCount: byteCount, entryCount: entries.count)
         /// The keys that are there after each operation, where prefixes ask for them.

@@ -3,15 +3,15 @@ public import CoreAPI
 /// The state of a store as a value: the same effects applied in the same order give the same state, anywhere.
 ///
 /// It has no clock, does no input or output and knows no locks. A backend decides a request with
-/// ``decide(_:of:delivery:at:)`` where the order is agreed, records the effect, and everybody applies it.
+/// ``decide(_:of:delivery:at:)`` where the order is agreed, records the effect, and every replica applies it.
 public struct StoreState: Sendable {
     /// The most notification names that a store keeps: beyond them those without a state word are forgotten, the ones
     /// first whose last post is the oldest, and a commit that needs more than that is refused.
     public static let topicLimit = 65_536
     /// The most guards and operations of one transaction, so that it fits a record of the journal.
     public static let stepLimit = 65_536
-    /// The largest limit of a transaction, and so of a value: one of that size with as many steps as are accepted fits a
-    /// record of the journal, and so does each of its values in a snapshot.
+    /// The largest limit of a transaction, and so of a value: one of that size with as many steps as are accepted fits
+    /// a record of the journal, and so does each of its values in a snapshot.
     public static let maximumTransactionByteCount = JournalChain.maximumPayloadByteCount - 64 * stepLimit
     /// The bytes of keys at which an effect of expiries is full.
     static let expiryByteCount = 1 << 20
@@ -22,7 +22,7 @@ public struct StoreState: Sendable {
     public internal(set) var revision: Revision = .zero
     /// The latest commits.
     public internal(set) var history: History
-    /// The latest effects; nil in a replica that brings them to nobody.
+    /// The latest effects; nil in a replica that delivers them to no other.
     public internal(set) var effects: EffectLog?
     /// The sum of the bytes of all keys and values.
     public internal(set) var byteCount = 0
@@ -37,7 +37,7 @@ public struct StoreState: Sendable {
     var topics = TopicTable()
     /// Whether names are forgotten; otherwise a commit is refused that would make too many.
     let forgetsNames: Bool
-    /// The keys that live with a session, whichever: few even where there are many keys.
+    /// The keys that live with any session: few even where there are many keys.
     var sessionKeys: Set<Key> = []
     var index = KeyIndex()
     var expiries = ExpiryQueue()
@@ -47,11 +47,11 @@ public struct StoreState: Sendable {
     /// An empty store.
     ///
     /// - Parameters:
-    ///   - limits: How large values, transactions and the store may be.
+    ///   - limits: The limits of values, transactions and the store.
     ///   - historyByteCount: The bytes of memory for ``history``.
     ///   - effectByteCount: The bytes of memory for ``effects``; zero keeps none.
     ///   - forgetsNames: Whether notification names without a state word are forgotten when there are too many. Only
-    ///     where this state is what all others are made of: an order elsewhere may keep them.
+    ///     where all other replicas are made of this state: an order elsewhere may keep them.
     public init(
         limits: Limits = Limits(), historyByteCount: Int = 256 << 10, effectByteCount: Int = 0,
         forgetsNames: Bool = true
@@ -72,7 +72,7 @@ public struct StoreState: Sendable {
         if effects == nil, byteCount > 0 { effects = EffectLog(floor: revision, byteLimit: byteCount) }
     }
 
-    /// Whether a session stands.
+    /// Returns whether a session stands.
     public func hasSession(_ id: SessionID) -> Bool {
         sessions.index(forKey: id) != nil
     }
@@ -89,20 +89,21 @@ public struct StoreState: Sendable {
             entryCount: entries.count, byteCount: byteCount, nameCount: topics.count, nameByteCount: topics.byteCount)
     }
 
-    /// What is known of the notification names that were forgotten.
+    /// The summary of the notification names that were forgotten.
     public var forgottenNames: ForgottenNames { topics.forgotten }
 
-    /// What stands under a key.
+    /// Returns the entry under a key.
     public func entry(_ key: Key) -> StoredEntry? {
         entries[key]
     }
 
-    /// What stands under a notification's name; for one that was forgotten the same as for one that was never posted.
+    /// Returns the state of a notification's name; for one that was forgotten the same as for one that was never
+    /// posted.
     public func topic(_ name: NotificationName) -> NotificationState {
         topics[name]?.notificationState ?? .never
     }
 
-    /// What stands under the keys that any of the prefixes selects, in the order of the keys.
+    /// Returns the entries that any of the prefixes selects, in the order of the keys.
     public mutating func selection(_ prefixes: [KeyPrefix]) -> [(key: Key, entry: StoredEntry)] {
         index.prepare(from: entries.keys)
         var selected: [(key: Key, entry: StoredEntry)] = []

@@ -1,6 +1,6 @@
 public import CoreAPI
 
-/// What a commit did to one key, before its values are fetched.
+/// The effect of a commit on one key, before its values are fetched.
 public struct StoredChange: Sendable {
     public let key: Key
     public let kind: Change.Kind
@@ -17,10 +17,10 @@ public struct StoredChange: Sendable {
         (old?.value.canBeFetched ?? true) && (new?.value.canBeFetched ?? true)
     }
 
-    /// Whether nothing stood there before and nothing does after: the key was written and removed in one transaction.
+    /// Whether the key was absent before and is absent after: it was written and removed in one transaction.
     var isNothing: Bool { old == nil && new == nil }
 
-    /// What the change costs a history in memory.
+    /// The bytes of memory that the change takes in a history.
     var residentByteCount: Int {
         128 + key.text.utf8.count + (old?.value.residentByteCount ?? 0) + (new?.value.residentByteCount ?? 0)
     }
@@ -36,7 +36,7 @@ public struct CommittedChanges: OrderElement {
         changes.reduce(64) { $0 + $1.residentByteCount }
     }
 
-    /// What the commit costs with its values, wherever they lie.
+    /// The bytes of the commit with its values, wherever they lie.
     var wholeByteCount: Int {
         changes.reduce(64) {
             $0 + 128 + $1.key.text.utf8.count + ($1.old?.value.count ?? 0) + ($1.new?.value.count ?? 0)

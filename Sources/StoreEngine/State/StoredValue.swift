@@ -33,8 +33,8 @@ public enum StoredValue: Sendable {
 
     /// Fetches the bytes.
     ///
-    /// - Throws: ``SharedCoreError/Code/corrupt`` when the source has other bytes by now: a journal that was replaced has
-    ///   given its space back, or the disk has lost them.
+    /// - Throws: ``SharedCoreError/Code/corrupt`` when the source has other bytes by now: a journal that was replaced
+    ///   has given its space back, or the disk has lost them.
     public func bytes() throws(SharedCoreError) -> [UInt8] {
         switch self {
         case .inline(let bytes): return bytes
@@ -48,9 +48,10 @@ public enum StoredValue: Sendable {
     }
 }
 
-/// Where values lie that are too large to keep in every replica's memory, such as a journal file.
+/// A source of values that are too large to keep in every replica's memory, such as a journal file.
 ///
-/// The values that refer to a source keep it alive, so a file that was replaced can be read until nobody needs it.
+/// The values that refer to a source keep it alive, so a file that was replaced can be read until no value refers to
+/// it.
 public protocol ValueSource: AnyObject, Sendable {
     /// Reads `count` bytes from `offset` on.
     func bytes(at offset: UInt64, count: Int) throws(SharedCoreError) -> [UInt8]
@@ -61,7 +62,7 @@ public struct ExternalValues: Sendable {
     /// A value of more bytes than this is left where it lies unless something else is said.
     public static let defaultThreshold = 4 << 10
 
-    /// Where the decoded bytes lie.
+    /// The source of the decoded bytes.
     let source: any ValueSource
     /// The place of the first decoded byte in the source.
     let offset: UInt64
@@ -75,7 +76,7 @@ public struct ExternalValues: Sendable {
     }
 }
 
-/// What a replica keeps under a key.
+/// The entry that a replica keeps under a key.
 public struct StoredEntry: Sendable {
     public let value: StoredValue
     public let revision: Revision

@@ -1,16 +1,16 @@
 public import CoreAPI
 
-/// The notification names of a store and what stands under each, with the rule by which a name is forgotten.
+/// The notification names of a store and the state of each, with the rule by which a name is forgotten.
 ///
-/// A name whose state word is 0 says nothing but that it was posted. When there are too many names, or they have too many
-/// bytes, those of them go whose last post is the oldest; among names of one commit, in the order of their bytes. A name
-/// with a state word stays. Every replica comes to the same names, because nothing else decides.
+/// A name whose state word is 0 only says that it was posted. When there are too many names, or they have too many
+/// bytes, those are forgotten whose last post is the oldest; among names of one commit, in the order of their bytes. A
+/// name with a state word stays. Every replica comes to the same names, because nothing else decides.
 struct TopicTable: Sendable {
     /// The most bytes of all names.
     static let byteLimit = 4 << 20
 
     private(set) var byteCount = 0
-    /// What is known of the names that were forgotten.
+    /// The summary of the names that were forgotten.
     var forgotten = ForgottenNames()
 
     private var topics: [NotificationName: TopicState] = [:]
@@ -41,8 +41,8 @@ struct TopicTable: Sendable {
         statefulByteCount += bytes
     }
 
-    /// Whether a commit that posts these names leaves no more than there may be, once all others without a state word
-    /// are forgotten.
+    /// Returns whether a commit that posts these names leaves no more than there may be, once all others without a
+    /// state word are forgotten.
     func hasRoom(for posted: Set<NotificationName>) -> Bool {
         var count = statefulCount
         var byteCount = statefulByteCount
@@ -53,7 +53,7 @@ struct TopicTable: Sendable {
         return count <= StoreState.topicLimit && byteCount <= Self.byteLimit
     }
 
-    /// Forgets the name that is the first to go, if there are too many; nil when none is to go.
+    /// Forgets the next name, if there are too many; nil when none is to be forgotten.
     ///
     /// - Parameter revision: The commit that is being applied, whose names stay.
     mutating func forget(before revision: Revision) -> (name: NotificationName, topic: TopicState)? {
@@ -77,7 +77,7 @@ struct TopicTable: Sendable {
     }
 }
 
-/// What a store knows of the names that it has forgotten.
+/// The summary of the names that a store has forgotten.
 public struct ForgottenNames: Sendable, Hashable {
     /// None of them was posted after this revision.
     public internal(set) var lastPost: Revision = .zero
@@ -90,7 +90,7 @@ public struct ForgottenNames: Sendable, Hashable {
     }
 }
 
-/// What a replica keeps under a notification's name.
+/// The state that a replica keeps under a notification's name.
 public struct TopicState: Sendable, Equatable {
     public internal(set) var state: UInt64
     public internal(set) var count: UInt64

@@ -1,7 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 
-/// C9: how long an Executor's core runs, and for whom.
+/// C9: how long an Executor's core runs, and for which Executors.
 enum DemandCases {
     static let all = [oneRunFetchesBoth, runsForOthers, budgetEnds, knownAlready]
 
@@ -31,7 +31,7 @@ enum DemandCases {
             try await troupe.waits(2)
             try troupe.receive("call-1")
             try expect(try await first.answer(), is: Troupe.answer("call-1", from: .core), "what the first gets")
-            // Long after it would have stopped for want of anybody else.
+            // Long after it would have stopped if no other Executor waited.
             let third = try await troupe.executor("third")
             try await third.ask("call-3", timeout: .milliseconds(400))
             try expect(try await third.answer(), is: "failed timeout", "what the third hears")

@@ -68,7 +68,7 @@ enum FrozenHolderCases {
             let executor = try await troupe.executor("executor", "answer=500")
             try await executor.ask("call-2")
             try troupe.receive("call-1", "call-2")
-            // Whose core fetches them is all the same.
+            // Either core may fetch them.
             try Troupe.check(try await executor.answer(), isTextOf: "call-2", "the one call")
             try Troupe.check(try await owner.answer(), isTextOf: "call-1", "the other call")
             try main.thaw()

@@ -18,7 +18,7 @@ enum KilledHolderCases {
                     : try await troupe.owningExecutor("first", waitingFor: "its-own", apart: true)
                 try await owner.kill()
                 for number in 1...3 {
-                    // Nobody waited when it was killed: this one only opens now.
+                    // No Executor waited when it was killed: this one only opens now.
                     let executor = try await troupe.executor("executor-\(number)")
                     try troupe.receive("call-\(number)")
                     try await executor.ask("call-\(number)")

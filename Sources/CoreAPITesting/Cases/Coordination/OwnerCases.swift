@@ -1,7 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 
-/// C1, C2, C5: who owns, and who may.
+/// C1, C2, C5: the owner, and the participants that may own.
 enum OwnerCases {
     static let all = [
         statesAreReadable, oneAtATime, executorsAreRefused, executorsTakeTurns, groupsAreApart, othersChangeNothing,
@@ -41,7 +41,7 @@ enum OwnerCases {
             for round in 0..<3 {
                 let players = try await together(6) { number in
                     let executor = try await troupe.executor("executor-\(round)-\(number)", "linger=1")
-                    // Nobody has a message for it, so it runs a core of its own or waits for the others'.
+                    // No core has a message for it, so it runs a core of its own or waits for the others'.
                     try await executor.ask("call-\(round)-\(number)", timeout: .milliseconds(300))
                     return executor
                 }

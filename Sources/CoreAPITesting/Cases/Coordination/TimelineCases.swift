@@ -1,7 +1,8 @@
 internal import Coordination
 internal import CoreAPI
 
-/// C15: the timeline. That it breaks no rule, and the witness saw none broken, ends every case of the rules C.
+/// C15: the timeline. Every case of the rules C ends by checking that the timeline breaks no rule and that the witness
+/// saw none broken.
 enum TimelineCases {
     static let all = [everythingIsTold, itIsBounded]
 

@@ -87,7 +87,7 @@ enum WaitingCases {
     ) { context in
         try await context.withTroupe { troupe in
             _ = try await troupe.owningMain()
-            // Nobody looks again by itself. News of the owner still makes a call look: what is missed comes late.
+            // No call polls by itself. Updates of the owner still make a call read: a missed message comes late.
             let settings = "look=3600000"
             for moment in InterruptionPoint.allCases {
                 let callID = "at-\(moment)"
@@ -100,7 +100,7 @@ enum WaitingCases {
             var random = context.random()
             for number in 1...25 {
                 async let asked: Void = executor.ask("call-\(number)", as: number)
-                // A moment that nobody chose.
+                // A random moment.
                 try await Task.sleep(for: .microseconds(Int.random(in: 0..<4000, using: &random)))
                 try troupe.receive("call-\(number)")
                 try await asked

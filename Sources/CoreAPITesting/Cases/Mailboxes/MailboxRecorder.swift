@@ -20,7 +20,7 @@ final class MailboxRecorder: Sendable {
         events.cancel()
     }
 
-    /// What was heard so far.
+    /// The events that were received so far.
     var heard: [MailboxEvent<Parcel>] { box.value }
 
     /// Waits until so many events were heard.
@@ -50,7 +50,7 @@ extension MailboxEvent where Message == Parcel {
     }
 }
 
-/// What the cases pass through mailboxes.
+/// The value that the cases pass through mailboxes.
 struct Parcel: Codable, Hashable, Sendable {
     var sender = 0
     var number: Int

@@ -258,7 +258,7 @@ enum CenterCases {
             let growth = try await OwnResources.leastGrowth(batches: 10) { try await cycle(cycles) }
             // One that stays behind has a task, a slot and a place in a table: 2 MB for a batch.
             try expect(growth < 1 << 20, "a batch leaves less than 1 MiB, not \(growth) bytes")
-            // The process is shared with who runs beside this case, and ten batches would leave ten times as many.
+            // The process is shared with cases that run beside this one, and ten batches would leave ten times as many.
             let descriptors = OwnResources.descriptorCount - before
             try expect(descriptors < cycles, "\(10 * cycles) cycles leave no descriptors, not \(descriptors)")
         }

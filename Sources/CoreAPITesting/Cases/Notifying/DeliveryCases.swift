@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// N2, N3, N4, N6: who is woken, by what, how often.
+/// N2, N3, N4, N6: the observers that are woken, by which posts, and how often.
 enum DeliveryCases {
     static let all = [
         observersAreArmed, countsAddUp, untakenPostsAreMerged, drainedObserversWait, everybodyIsWoken, namesAreNoKeys,

@@ -76,13 +76,13 @@ enum KilledProcessCases {
                 try peer.send((0..<1500).map { "pair \(prefix) \($0) \(byteCount)" })
                 let awaited = Int.random(in: 0..<100, using: &random)
                 for _ in 0..<awaited { try await peer.done() }
-                // A moment that nobody chose.
+                // A random moment.
                 try await Task.sleep(for: .microseconds(Int.random(in: 0..<3000, using: &random)))
                 await peer.killNow()
                 try await store.catchUp()
                 let left = try await NumberedPair.read(under: prefix, byteCount: byteCount, in: store) ?? -1
                 try await store.put("next", text: "\(round)")
-                // What was answered was acknowledged; one more may have been done whose answer did not come.
+                // Each answer was an acknowledgement; one more write may have been done whose answer did not come.
                 let acknowledged = try await peer.lastAnswers().reduce(awaited) { $0 + ($1.hasPrefix("ok") ? 1 : 0) }
                 context.note("round \(round): \(acknowledged) acknowledged, number \(left) stands")
                 try expect(
@@ -125,6 +125,6 @@ enum KilledProcessCases {
         }
     }
 
-    /// The time within which whoever waits without a deadline of its own notices what it was not told of.
+    /// The time within which a waiter without a deadline of its own notices an update that it was not told of.
     private static let convergence: Duration = .seconds(10)
 }

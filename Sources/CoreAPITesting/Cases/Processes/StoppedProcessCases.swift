@@ -55,7 +55,7 @@ enum StoppedProcessCases {
         let clock = ContinuousClock()
         try await context.atEach(places.beforePublication + places.afterPublication) { place, group in
             let store = try await group.open()
-            // Some places are passed only when somebody is to be told.
+            // Some places are passed only when there is a listener to tell.
             let watch = try await store.watch("key", from: .now)
             defer { watch.cancel() }
             var ordinary: [Duration] = []
@@ -97,7 +97,7 @@ enum StoppedProcessCases {
             var before = -1
             for round in 0..<20 {
                 try await peer.done()
-                // A moment that nobody chose.
+                // A random moment.
                 try await Task.sleep(for: .microseconds(Int.random(in: 0..<3000, using: &random)))
                 peer.signal(SIGSTOP)
                 try await peer.stopped()

@@ -77,7 +77,7 @@ enum ClosingCases {
                 }
                 try expect(hasEnded, "waiter \(number) gets the end, not an event")
             }
-            // The end lasts, also for one who comes later.
+            // The end lasts, also for a later call.
             for watch in watches {
                 let event = try await withTimeout(TestTimeout.usual, "a closed watch ends") { try await watch.next() }
                 try expect(event, is: nil, "the next event of a closed watch")
@@ -174,7 +174,7 @@ enum ClosingCases {
                     switch outcome {
                     case nil: done += 1
                     case .cancelled: break
-                    // Whoever agrees on the order is far away, and did not answer promptly.
+                    // The server that agrees on the order is far away, and did not answer promptly.
                     case .outcomeUnknown: unknown += 1
                     default:
                         try expect(false, "a commit is done, `cancelled` or unknown, and this is \(outcome as Any)")
@@ -250,8 +250,8 @@ enum ClosingCases {
                 for _ in 0..<Int.random(in: 0...12, using: &random) { await Task.yield() }
                 let transaction = Transaction(
                     operations: [.put("k", [UInt8(round % 256)], .persistent), .post("news", state: nil)])
-                // The cancellation comes while the commit is on its way, on the heels of its news, or after the tasks were
-                // resumed with these and before they go on.
+                // The cancellation comes while the commit is on its way, right after its updates, or after the tasks
+                // were resumed with these and before they go on.
                 if round % 3 == 1 { await executor.hold() }
                 if round.isMultiple(of: 3) {
                     async let commit = store.commit(transaction)

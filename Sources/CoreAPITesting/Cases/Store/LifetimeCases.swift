@@ -3,7 +3,7 @@ internal import CoreAPI
 /// S8: lifetimes.
 ///
 /// An entry whose time is over may be there for another second by the group's clock, and as long as the backend needs
-/// to notice that a case has moved that clock. So what must be gone is waited for, and what must stand is looked at.
+/// to notice that a case has moved that clock. So a case waits for what must be gone, and reads what must stand.
 enum LifetimeCases {
     static let all = [
         neverEarly, durationsAreRoundedUp, goneWithoutAReader, expiriesAreSeen, neverEarlyByTheMachinesClock,

@@ -284,7 +284,7 @@ enum LimitCases {
         }
     }
 
-    /// A size that a case tries, unless nobody's memory should be asked for it.
+    /// Returns a size that a case tries, unless it is too large for the memory of any machine.
     private static func trying(_ byteCount: Int) throws -> Int {
         guard byteCount <= 64 << 20 else {
             throw HarnessLimitation("the declared limit of \(byteCount) bytes is too large to be tried")

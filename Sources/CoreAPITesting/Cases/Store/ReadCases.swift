@@ -104,7 +104,7 @@ enum ReadCases {
         }
     }
 
-    /// What the contract says of a prefix, for a text without composed letters.
+    /// Applies the contract's rule of a prefix, for a text without composed letters.
     private static func selects(_ prefix: String, _ key: String) -> Bool {
         prefix.isEmpty || key == prefix || key.hasPrefix(prefix.hasSuffix("/") ? prefix : prefix + "/")
     }

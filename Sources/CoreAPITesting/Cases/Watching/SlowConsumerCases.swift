@@ -24,7 +24,7 @@ enum SlowConsumerCases {
             else {
                 return try expect(false, "the consumer is told that it lagged")
             }
-            // What the consumer is told may end before the last commit; what follows is changes then.
+            // The snapshot may end before the last commit; the rest comes as changes then.
             var mirror = WatchMirror(previousValues: store.capabilities.features.contains(.previousValues))
             mirror.apply(.snapshot(snapshot))
             while mirror.revision < last {

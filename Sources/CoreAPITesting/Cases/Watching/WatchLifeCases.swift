@@ -26,7 +26,7 @@ enum WatchLifeCases {
             try await store.put("k", [1])
             try await cycle(4000)
             let before = (OwnResources.descriptorCount, OwnResources.threadCount)
-            // Where each begins with a question to a server, they are a matter of minutes.
+            // On a backend where each begins with a request to a server, they take minutes.
             let count = context.number(10_000, whereCommitsCost: 2_000, of: "watches and observations in each batch")
             let growth = try await OwnResources.leastGrowth(batches: 10) { try await cycle(count) }
             // One that stays behind has a place in a table, a cursor and two closures: 3 MB for a batch of 10,000.
@@ -36,7 +36,7 @@ enum WatchLifeCases {
             // Others open descriptors and threads meanwhile, but not by the thousand.
             try expect(OwnResources.descriptorCount < before.0 + 1000, "the descriptors are given back")
             try expect(OwnResources.threadCount < before.1 + 1000, "the threads are given back")
-            // What was cancelled is not looked at any more, so that a write costs what it did.
+            // A cancelled watch is not visited any more, so a write costs as much as before.
             let commit = try await store.put("k", [2])
             let watch = try await store.watch("k")
             let event = try await withTimeout(TestTimeout.usual, "the snapshot of one more watch") {

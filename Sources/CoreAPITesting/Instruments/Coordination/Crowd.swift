@@ -9,12 +9,12 @@ struct Crowd: Sendable {
     let isPlayed: Bool
     let open: @Sendable (SessionDescription) async throws(SharedCoreError) -> any SharedGroup
 
-    /// What the executors of a crowd heard.
+    /// The results of the executors of a cluster.
     struct Count: Sendable {
         /// Those that got the text of their own call-id and whose acknowledgement counted.
         var served = 0
         var coreStarts = 0
-        /// What the others heard.
+        /// The results of the others.
         var others: [String] = []
 
         /// The count as one line.
@@ -58,7 +58,7 @@ struct Crowd: Sendable {
     }
 }
 
-/// A crowd of Executors that waits for its messages.
+/// A cluster of Executors that waits for its messages.
 package struct CrowdRun: Sendable {
     private let here: Task<Crowd.Count, Never>?
     private let apart: [Peer]
@@ -73,9 +73,9 @@ package struct CrowdRun: Sendable {
         self.apart = apart
     }
 
-    /// Waits for all, and makes sure that each was served with the text of its own call-id.
+    /// Waits for all Executors, and checks that each was served with the text of its own call-id.
     ///
-    /// - Returns: How many cores the crowd has started.
+    /// - Returns: The number of cores that the cluster has started.
     package func served(_ size: Int) async throws -> Int {
         var count = (served: 0, coreStarts: 0)
         var others: [String] = []

@@ -1,8 +1,8 @@
 internal import Coordination
 package import CoreAPI
 
-/// The witness of a case's cores: locks of a file, which also notes beside the store what it saw, so that a case need not
-/// believe the timeline.
+/// The witness of a case's cores: locks of a file, which also notes beside the store what it saw, so that a case need
+/// not believe the timeline.
 struct NotingWitness: Witness {
     private let locks: FileWitness
     private let server: SharedServer
@@ -15,12 +15,12 @@ struct NotingWitness: Witness {
     }
 
     func begin(epoch: Revision) throws(SharedCoreError) -> any WitnessHold {
-        // Noted before the lock shows, so that a process that sees it finds whose it is.
+        // Noted before the lock shows, so that a process that sees it finds its core.
         server.noteCore(of: epoch)
         let hold = try locks.begin(epoch: epoch)
         life.atEnd { hold.end() }
-        // A process that ends keeps its locks until the system has closed its files. Whether it does is asked now: a core
-        // that ran beside this one and was killed later is no excuse.
+        // A process that ends keeps its locks until the system has closed its files. The check is made now: a core that
+        // ran beside this one and was killed later is no excuse.
         for other in hold.others where !server.isEnding(other) {
             server.note(OverlapSight(epoch: epoch, other: other))
         }
@@ -28,7 +28,7 @@ struct NotingWitness: Witness {
     }
 }
 
-/// That a core saw another one run when it began.
+/// The observation of a core that another one ran when it began.
 package struct OverlapSight: Hashable, Sendable {
     /// The epoch of the core that began.
     package let epoch: Revision

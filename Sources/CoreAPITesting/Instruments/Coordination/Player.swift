@@ -90,7 +90,7 @@ package final class Player: Sendable {
         try await tell("ask \(number) \(callID) \(Int(timeout / .milliseconds(1)))")
     }
 
-    /// What came of it.
+    /// Returns the result of the call.
     package func answer(_ number: Int = 1) async throws -> String { try await tell("answer \(number)") }
 
     /// Begins to own, as a Main, and waits until it does or not.

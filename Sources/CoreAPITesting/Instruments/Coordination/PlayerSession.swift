@@ -5,14 +5,16 @@ internal import Synchronization
 
 /// A participant of a group that is told in words what to do, in the process of the case or in another one.
 ///
-/// - `start`, `takeOver`, `startInsisting`: a Main begins to; `started` waits and answers `owns <epoch>` or `failed <code>`
-/// - `ask <number> <call-id> <milliseconds>`, `insist ...`: an Executor begins to wait; `answer <number>` waits and answers
-///   `message <source> <text>`, `invitation <source> <from> <subject> <address>`,
-///   `tooLarge <source> <from> <to>`, `nothing <source>` or `failed <code>`
+/// - `start`, `takeOver`, `startInsisting`: a Main begins to; `started` waits and answers `owns <epoch>` or `failed
+///   <code>`
+/// - `ask <number> <call-id> <milliseconds>`, `insist ...`: an Executor begins to wait; `answer <number>` waits and
+///   answers `message <source> <text>`, `invitation <source> <from> <subject> <address>`, `tooLarge <source> <from>
+///   <to>`, `nothing <source>` or `failed <code>`
 /// - `acknowledge <number>`: answers whether the message was still its own; `giveBack <number>`
 /// - `write <key> <text>`: writes as the last core here does; answers `written` or the code of the refusal
 /// - `enter <milliseconds>`: enters a critical section as the last core here; answers as `write`
-/// - `begin <milliseconds> <id>`: begins an activity with this bound as the last core here; `end <id>` ends it; answer as `write`
+/// - `begin <milliseconds> <id>`: begins an activity with this bound as the last core here; `end <id>` ends it; answer
+///   as `write`
 /// - `stopped`: answers the reason for which the last core here was stopped, or `none`
 /// - `finish`: waits until nothing is run here; `leave`: ends the participation; `close`: and the handle with it
 /// - `ended`: waits for a Main's end; answers with it
@@ -41,7 +43,8 @@ final class PlayerSession: Sendable {
     private let state = Mutex(State())
     let life = SimulatedLife()
 
-    /// - Parameter isPlayed: Whether the process is one that several participants only play to have for their own.
+    /// - Parameter isPlayed: Whether the process is simulated: several participants of one process each count as one of
+    ///   their own.
     init(
         on handle: any SharedGroup, at server: SharedServer, _ settings: PlayerSettings, isPlayed: Bool,
         clock: (any TimeSource)? = nil

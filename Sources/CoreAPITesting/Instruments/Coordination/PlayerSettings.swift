@@ -1,6 +1,7 @@
 package import Coordination
 
-/// How a player of a case takes part and what its core does besides its job, as one word that goes to another process.
+/// The way in which a test process takes part and the further actions of its core, as one word that goes to another
+/// process.
 ///
 /// `handover=500,answer=500,fence,hold-stop=gate`: milliseconds, and names of gates of the ``SharedServer``.
 package struct PlayerSettings: Hashable, Sendable {

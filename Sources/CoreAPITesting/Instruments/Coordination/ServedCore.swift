@@ -30,11 +30,11 @@ struct ServedCore: Core {
                 try Task.checkCancellation()
                 try await context.deliver(served.message)
                 try await pass(.acknowledge)
-                // What is dead does nothing more, also where its death is only played.
+                // A dead core does nothing more, also where its death is only simulated.
                 if life.isOver { throw CancellationError() }
                 try server.acknowledge(served)
             }
-            // The server is a directory: whoever waits for news looks again, as over a slow line.
+            // The server is a directory: a core that waits for updates polls it, as over a slow line.
             try await Task.sleep(for: .milliseconds(5))
         }
     }

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// The server side of a group, which the cores of several processes share: a directory with a file for each message.
 ///
-/// A message is moved away when a core has acknowledged it, so what is there survives whoever is killed. Beside the
-/// messages lie the gates that a case opens and the file of the witness.
+/// A message is moved away when a core has acknowledged it, so an unacknowledged message survives the death of any
+/// process. Beside the messages lie the gates that a case opens and the file of the witness.
 package struct SharedServer: Sendable {
     package let path: String
 
@@ -26,8 +26,8 @@ package struct SharedServer: Sendable {
         return server
     }
 
-    /// Where the messages that come are written, wait for a core, and lie when they are acknowledged; where gates are; where
-    /// cores note what they see, and whose they are.
+    /// The folders in which messages are written, wait for a core, and lie when they are acknowledged; those of the
+    /// gates; and those in which cores note what they see, and the processes of the cores.
     private static let folders = ["incoming", "waiting", "acknowledged", "gates", "seen", "cores"]
 
     /// Removes everything.
@@ -37,7 +37,7 @@ package struct SharedServer: Sendable {
         Directory.removeWithFiles(path: path)
     }
 
-    /// Where the witness of the group's cores keeps its locks.
+    /// The path at which the witness of the group's cores keeps its locks.
     package var witnessPath: String { path + "/witness" }
 
     // MARK: - Messages
@@ -45,14 +45,14 @@ package struct SharedServer: Sendable {
     /// A message comes from the network.
     package func receive(_ message: InboxMessage) throws {
         let number = Self.counter.add(1, ordering: .relaxed).newValue
-        // In the order of their coming, with room for more than any case sends.
+        // In the order of their coming, with space for more than any case sends.
         let name = "\(1_000_000 + number)-\(getpid())"
         let file = try OpenFile(path: path + "/incoming/" + name, .createNew)
         try file.write(Array(ServedMessage(name: name, message: message).text.utf8), at: 0)
         try move(name, from: "incoming", to: "waiting")
     }
 
-    /// What no core has acknowledged, in the order of its coming.
+    /// Returns the messages that no core has acknowledged, in the order of their coming.
     package func waiting() throws -> [ServedMessage] {
         try names(in: "waiting").sorted().compactMap { name in
             // Another core may have acknowledged it meanwhile.
@@ -72,13 +72,13 @@ package struct SharedServer: Sendable {
 
     // MARK: - Gates
 
-    /// Lets everybody through a gate, now and from now on.
+    /// Opens a gate for all, now and from now on.
     package func open(_ gate: String) throws {
         _ = try OpenFile(path: path + "/gates/" + gate, .create)
     }
 
-    /// Returns when a gate is open, in whatever process; also when the server is gone, as it is after a case that failed: a
-    /// core would look for the gate for ever.
+    /// Returns when a gate is open, in any process. Returns also when the server is gone, as it is after a case that
+    /// failed: a core would wait for the gate for ever.
     package func pass(_ gate: String) async throws {
         while access(path + "/gates/" + gate, F_OK) != 0, access(path, F_OK) == 0 {
             try await Task.sleep(for: .milliseconds(2))
@@ -93,7 +93,7 @@ package struct SharedServer: Sendable {
         _ = try? OpenFile(path: path + "/cores/\(epoch.rawValue)-\(pid)", .create)
     }
 
-    /// Whether the process of an epoch's core runs nothing any more.
+    /// Returns whether the process of an epoch's core no longer runs any code.
     func isEnding(_ epoch: Revision) -> Bool {
         let pids = ((try? names(in: "cores")) ?? []).compactMap { name -> Int32? in
             let numbers = name.split(separator: "-")
@@ -105,11 +105,11 @@ package struct SharedServer: Sendable {
 
     /// Notes that the core of one epoch began while that of another ran.
     package func note(_ sight: OverlapSight) {
-        // There is nobody to tell when this fails, and the timeline tells it too.
+        // There is no caller to tell when this fails, and the timeline tells it too.
         _ = try? OpenFile(path: path + "/seen/" + sight.text, .create)
     }
 
-    /// What was noted.
+    /// Returns the observations that were noted.
     package func sights() throws -> [OverlapSight] { try names(in: "seen").compactMap(OverlapSight.init) }
 
     // MARK: -

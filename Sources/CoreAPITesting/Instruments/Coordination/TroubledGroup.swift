@@ -9,8 +9,8 @@ final class TroubledGroup: ForwardingGroup {
     private let looked: @Sendable (KeyPrefix) async throws(SharedCoreError) -> Void
 
     /// - Parameters:
-    ///   - watching: What a watch is.
-    ///   - looked: What happens after a look under a prefix, before its answer is known.
+    ///   - watching: The function that makes a watch.
+    ///   - looked: Called after a read under a prefix, before its answer is known.
     init(
         _ group: any SharedGroup,
         watching: @escaping WatchBody = { group, prefixes, start throws(SharedCoreError) in
@@ -35,7 +35,7 @@ final class TroubledGroup: ForwardingGroup {
 }
 
 extension TroubledGroup {
-    /// A handle that no wake-up reaches: its watches give what stands when they begin, and never any news.
+    /// A handle that no wake-up reaches: its watches deliver the state at their begin, and never any update.
     static func deaf(_ group: any SharedGroup) -> TroubledGroup {
         TroubledGroup(group) { group, prefixes, start throws(SharedCoreError) in
             let inner = try await group.watch(prefixes, from: start)
@@ -58,7 +58,7 @@ extension TroubledGroup {
 
 /// When a call for a message is interrupted.
 enum InterruptionPoint: CaseIterable {
-    /// It is about to watch what it waits for: whoever looks before that misses what happens now.
+    /// It is about to watch what it waits for: a read before that misses a change made now.
     case watching
     /// It has let others know that it waits, has looked once more, and does not know the answer yet: only its watch can
     /// tell it what happens now.

@@ -22,7 +22,7 @@ package final class Troupe: Sendable {
         observer = try await group.open("observer")
     }
 
-    /// Whether processes can be killed and stopped, or their deaths and stops are only played.
+    /// Whether processes can be killed and stopped; otherwise their deaths and stops are only simulated.
     package var hasProcesses: Bool { harness.peer != nil }
 
     /// A Main that has not started.
@@ -105,7 +105,8 @@ package final class Troupe: Sendable {
         return player
     }
 
-    /// A crowd of Executors, in several processes where there are any: call `receive` for their messages, then await this.
+    /// Starts a cluster of Executors, in several processes where there are any: call `receive` for their messages, then
+    /// await this.
     package func crowd(of size: Int, _ settings: String = "") async throws -> CrowdRun {
         let processCount = hasProcesses ? 4 : 1
         let shares = (0..<processCount).map { $0 * size / processCount..<($0 + 1) * size / processCount }
@@ -127,10 +128,10 @@ package final class Troupe: Sendable {
 
     // MARK: - What stands
 
-    /// Who owns, as one finds that looks now.
+    /// Reads the present owner.
     package func owner() async throws -> GroupOwner? { try await GroupOwner.current(in: observer) }
 
-    /// Waits until somebody owns and is so far.
+    /// Waits until an owner by a name has reached a state.
     package func reaches(_ state: OwnerState, by name: String) async throws {
         try await eventually("“\(name)” owns and is \(state)") {
             let owner = try await owner()
@@ -152,7 +153,7 @@ package final class Troupe: Sendable {
         try await eventually("“\(callID)” is stored") { try await inbox.state(of: callID) != .absent }
     }
 
-    /// What the timeline tells.
+    /// Returns the entries of the timeline.
     package func entries() async throws -> [TimelineEntry] {
         try await Timeline(observer).history().records.map(\.entry)
     }
@@ -172,12 +173,12 @@ package final class Troupe: Sendable {
     /// The text of a call-id.
     private static func text(of callID: String) -> String { "this is for \(callID)" }
 
-    /// What a player answers that got the text of a call-id.
+    /// Returns the answer of a test process that got the text of a call-id.
     package static func answer(_ callID: String, from source: MessageResult.Source) -> String {
         "message \(source) ann bob \(text(of: callID))"
     }
 
-    /// Makes sure that a player got the text of a call-id, wherever it came from.
+    /// Checks that a test process got the text of a call-id, from either source.
     package static func check(_ answer: String, isTextOf callID: String, _ what: String) throws {
         let isRight = [MessageResult.Source.inbox, .core].contains { answer == Self.answer(callID, from: $0) }
         try expect(isRight, "\(what): \(answer)")
@@ -185,9 +186,10 @@ package final class Troupe: Sendable {
 
     // MARK: - The end
 
-    /// Ends the story: everybody leaves, and the timeline and the witness tell that no rule was broken.
+    /// Ends the scenario: all test processes leave, and the timeline and the witness tell that no rule was broken.
     ///
-    /// - Parameter superseded: How many cores at least ran beside a newer one that had superseded them; nil when none may
+    /// - Parameter superseded: The least number of cores that ran beside a newer one that had superseded them; nil when
+    ///   none may
     ///   have.
     func judge(superseded: Int?) async throws {
         for player in players.value where !player.isDead { try await player.tell("leave") }

@@ -27,7 +27,7 @@ package final class ObservationRecorder: Sendable {
         observation.cancel()
     }
 
-    /// What was delivered so far.
+    /// The deliveries so far.
     package var deliveries: [NotificationDelivery] { box.value }
 
     /// How many posts the deliveries stand for.

@@ -1,6 +1,7 @@
 package import CoreAPI
 
-/// What a consumer of a watch knows, kept up by applying its events, and every breach of W1 to W3 found on the way.
+/// The state that a consumer of a watch knows, kept up by applying its events, and every breach of W1 to W3 found on
+/// the way.
 package struct WatchMirror: Sendable {
     /// The entries as the events tell them.
     package private(set) var entries: [Key: Entry] = [:]
@@ -14,19 +15,19 @@ package struct WatchMirror: Sendable {
     package private(set) var changedRevisions: [Revision] = []
     /// Every change, in the order in which they came. Empty when the mirror was told not to keep them.
     package private(set) var changes: [Change] = []
-    /// What broke the contract, for people.
+    /// The breaches of the contract, for people.
     package private(set) var breaches: [String] = []
 
     private let prefixes: [KeyPrefix]
     private let keepsChanges: Bool
     private let previousValues: Bool
-    /// Whether the events so far began with a snapshot, so that what stood before each change is known.
+    /// Whether the events so far began with a snapshot, so that the entry before each change is known.
     private var isComplete = false
 
     /// - Parameters:
-    ///   - prefixes: What the watch selects.
+    ///   - prefixes: The prefixes that the watch selects.
     ///   - keepsChanges: Whether ``changes`` is filled.
-    ///   - previousValues: Whether a change carries what stood there before (``Capability/previousValues``).
+    ///   - previousValues: Whether a change carries the entry before it (``Capability/previousValues``).
     package init(of prefixes: [KeyPrefix] = [.all], keepsChanges: Bool = true, previousValues: Bool = true) {
         self.prefixes = prefixes
         self.keepsChanges = keepsChanges
@@ -84,7 +85,7 @@ package struct WatchMirror: Sendable {
         if previousValues, isComplete, change.old != entries[change.key] {
             breach("an old value that did not stand there: \(place)")
         }
-        // What stood there before, and whether that is known.
+        // The entry before the change, and whether it is known.
         let old = previousValues ? change.old : entries[change.key]
         let isOldKnown = previousValues || isComplete
         switch change.kind {

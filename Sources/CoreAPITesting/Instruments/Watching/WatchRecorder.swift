@@ -10,8 +10,8 @@ package final class WatchRecorder: Sendable {
     /// on is recorded as a change.
     ///
     /// - Parameters:
-    ///   - prefixes: What the watch selects.
-    ///   - keepsChanges: Whether every change is kept, for tests that look at them.
+    ///   - prefixes: The prefixes that the watch selects.
+    ///   - keepsChanges: Whether every change is kept, for tests that read them.
     package convenience init(
         _ store: any SharedStore, of prefixes: [KeyPrefix] = [.all], keepsChanges: Bool = true
     ) async throws {
@@ -55,7 +55,7 @@ package final class WatchRecorder: Sendable {
         watch.cancel()
     }
 
-    /// What was recorded so far.
+    /// The record so far.
     package var mirror: WatchMirror { box.value }
 
     /// Waits until everything up to a revision that touched the selected keys was delivered.
