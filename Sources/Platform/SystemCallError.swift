@@ -9,7 +9,7 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package let number: Int32
     /// The subject of the call: a path or a process.
     package let location: String
-    /// What stands where a regular file belongs; nil where the call failed for another reason.
+    /// The kind of file that was found in place of a regular one; nil where the call failed for another reason.
     package let found: FileKind?
 
     package init(_ call: String, number: Int32, at location: String, found: FileKind? = nil) {
@@ -48,8 +48,8 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     /// The resource that the process, its user or the machine has used up, in the plural; nil where the call failed for
     /// another reason.
     ///
-    /// The same number means different things in different calls: ENOSPC is a full disk, but for a watch it is the user's
-    /// limit of watches.
+    /// The same number means different things in different calls: ENOSPC is a full disk, but for a watch it is the
+    /// user's limit of watches.
     package var exhausted: String? {
         switch (call, number) {
         case ("inotify_add_watch", ENOSPC): "inotify watches for this user (fs.inotify.max_user_watches)"
@@ -66,15 +66,15 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     }
     /// Whether the user may not do this.
     package var isForbidden: Bool { number == EACCES || number == EPERM || number == EROFS }
-    /// Whether it is a sync that failed. What it was to bring to the disk may be lost, also when a later one succeeds:
-    /// the kernel reports an error once and takes the pages for written.
+    /// Whether a sync failed. Its data may be lost, also when a later sync succeeds: the kernel reports an error once
+    /// and takes the pages for written.
     package var isFailedSync: Bool { call == "fdatasync" || call == "fsync" }
     /// Whether the file system cannot let processes share memory.
     package var cannotShareMemory: Bool {
         call == "mmap" && (number == ENODEV || number == EINVAL || number == ENOSYS || number == EOPNOTSUPP)
     }
-    /// Whether the file system can give a file a name that is free neither by renaming nor by linking it. The owner of a
-    /// file is refused a link only where there are none.
+    /// Whether the file system can give a file a name that is free neither by renaming nor by linking it. The owner of
+    /// a file is refused a link only where there are none.
     package var cannotTakeFreeName: Bool {
         call == "linkat" && [EPERM, EOPNOTSUPP, ENOSYS, EINVAL].contains(number)
     }

@@ -50,7 +50,7 @@ extension MailboxID where Message: Codable {
 public struct QueueID<Message: Sendable>: Sendable {
     /// Any text. Names may look like paths; they are never taken for any.
     public let name: String
-    /// How messages are kept: how many, how long, and what a send does when there is no room.
+    /// The retention of messages: how many, how long, and the reaction to a send to a full queue.
     public let options: QueueOptions
     let type: MessageType<Message>
 

@@ -3,8 +3,8 @@ public import Mailboxes
 
 /// The messages of a queue as one consumer takes them.
 ///
-/// It ends when it is cancelled or the group is closed, and throws when the session ends. It has one consumer at a time;
-/// several sequences of one queue share its messages between them.
+/// It ends when it is cancelled or the group is closed, and throws when the session ends. It has one consumer at a
+/// time; several sequences of one queue share its messages between them.
 ///
 /// Source: contract M6.
 public final class QueuedMessages<Message: Sendable>: AsyncSequence, Sendable {
@@ -60,8 +60,8 @@ public final class QueuedMessages<Message: Sendable>: AsyncSequence, Sendable {
 ///
 /// Source: contract M6.
 public struct QueuedMessage<Message: Sendable>: Sendable {
-    /// What was sent, or why it cannot be read here. One that cannot be read must be dealt with as well: acknowledged to
-    /// be rid of it, or given back for a consumer that can.
+    /// The message, or the reason why it cannot be read here. A message that cannot be read must be dealt with as well:
+    /// acknowledged to be rid of it, or given back for a consumer that can read it.
     public let content: Result<Message, DecodingFailure>
     private let delivery: QueueDelivery
     private let mailbox: QueueMailbox

@@ -103,7 +103,7 @@ struct RequestDesk: Sendable {
 
     let delivery: QueueDelivery
     let mailbox: QueueMailbox
-    /// Where the requester looks; nil when it named no place, or one where no reply belongs.
+    /// The key at which the requester waits; nil when it named no place, or one where no reply belongs.
     let replyKey: Key?
 
     init(_ delivery: QueueDelivery, of mailbox: QueueMailbox, replyTo: String?, below path: String) {

@@ -4,7 +4,7 @@ public import Mailboxes
 extension Wormhole {
     /// Puts a message at the end of a queue.
     ///
-    /// - Returns: The receipt, which names the messages that had to make room.
+    /// - Returns: The receipt, which names the messages that were dropped for it.
     /// - Throws: ``WormholeError/Code/encodingFailed``, or ``WormholeError/Code/store``: for a full queue that refuses,
     ///   with the cause ``/CoreAPI/SharedCoreError/Code/limitExceeded``.
     @discardableResult
@@ -87,8 +87,8 @@ extension Wormhole {
     }
 }
 
-/// Where a queue stands in the store: its items as ``QueueMailbox`` keeps them, and beside them what each clearing
-/// writes.
+/// The place of a queue in the store: its items as ``QueueMailbox`` keeps them, and beside them the record of each
+/// clearing.
 struct QueuePlace: Hashable, Sendable {
     let path: String
     let keys: QueueKeys

@@ -4,18 +4,18 @@ internal import Synchronization
 
 /// Requests and replies, on queues.
 extension Wormhole {
-    /// Asks, and waits for the reply.
+    /// Sends a request, and waits for the reply.
     ///
     /// A participant that comes later, or after another was killed with the request in hand, answers it as well, as
     /// long as there is time. Work may be done twice, so that asking again must do no harm.
     ///
     /// - Parameters:
-    ///   - request: What is asked.
+    ///   - request: The request.
     ///   - id: The kind of request.
-    ///   - timeout: How long the reply is waited for. After that the request cannot be taken any more.
+    ///   - timeout: The longest wait for the reply. After that the request cannot be taken any more.
     /// - Throws: ``WormholeError/Code/timeout``; ``WormholeError/Code/refused`` with the reason;
-    ///   ``WormholeError/Code/undecodable`` for a reply that cannot be read here; ``WormholeError/Code/encodingFailed``;
-    ///   what the store throws.
+    ///   ``WormholeError/Code/undecodable`` for a reply that cannot be read here;
+    ///   ``WormholeError/Code/encodingFailed``; the errors of the store.
     public func request<Request, Reply>(
         _ request: Request, of id: RequestID<Request, Reply>, timeout: Duration
     ) async throws(WormholeError) -> Reply {

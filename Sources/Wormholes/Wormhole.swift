@@ -3,8 +3,8 @@ internal import Mailboxes
 
 /// Passes typed messages between the processes of a group.
 ///
-/// What was sent while the other side was away is there when it comes: a ``MailboxID`` keeps the last message, a
-/// ``QueueID`` all of them until each is acknowledged, whether or not a receiver runs.
+/// A message that was sent while the other side was away is there when it comes: a ``MailboxID`` keeps the last
+/// message, a ``QueueID`` all of them until each is acknowledged, whether or not a receiver runs.
 ///
 /// ```swift
 /// let wormhole = Wormhole(group)

@@ -12,7 +12,7 @@ public struct WormholeError: Error, Hashable, Sendable, CustomStringConvertible 
     public let message: String
     /// The store's error that it came from.
     public let cause: SharedCoreError?
-    /// What could not be read, where that is the reason.
+    /// The message that could not be read, where that is the reason.
     public let decodingFailure: DecodingFailure?
 
     public init(_ code: Code, _ message: String, cause: SharedCoreError? = nil) {

@@ -40,9 +40,9 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
 
 /// Any text as one part of a key's path: printable ASCII without `/`.
 ///
-/// Two texts give one part only when their bytes are equal. What cannot stand in a part of a path is written as `%` and
-/// two hexadecimal digits; a part that would be empty or too long is the text's SHA-256 instead, marked by a `%` that no
-/// digit follows, so that neither form can be taken for the other.
+/// Two texts give one part only when their bytes are equal. A byte that cannot stand in a part of a path is written as
+/// `%` and two hexadecimal digits; a part that would be empty or too long is the text's SHA-256 instead, marked by a
+/// `%` that no digit follows, so that neither form can be taken for the other.
 package enum PathPart {
     /// The part that stands for a text.
     ///

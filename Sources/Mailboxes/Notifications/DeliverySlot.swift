@@ -12,7 +12,7 @@ final class DeliverySlot: Sendable {
         var revision: Revision
         /// The last post before the end of a suspension, up to which what comes is one delivery.
         var held: Revision?
-        /// Whether a suspension has ended and it is not known yet what was posted in it.
+        /// Whether a suspension has ended and the posts during it are not known yet.
         var isBehind = false
         var isEnded = false
         var failure: SharedCoreError?

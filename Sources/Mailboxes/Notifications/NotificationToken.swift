@@ -25,8 +25,8 @@ public final class NotificationToken: Sendable {
     /// Ends it: once this has returned, the handler neither starts nor runs. Idempotent.
     ///
     /// It waits for a handler that runs on another thread at this moment, so a handler must not wait for the caller.
-    /// Handlers may call it as well, for themselves and for each other; then it does not wait: the call that is running is
-    /// the last.
+    /// Handlers may call it as well, for themselves and for each other; then it does not wait: the call that is running
+    /// is the last.
     public func cancel() {
         gate.close()
         notifications.cancel()
@@ -45,7 +45,7 @@ public final class NotificationToken: Sendable {
         notifications.resume()
     }
 
-    /// Whether the name was posted since the last check, or, at the first one, since this was made.
+    /// Returns whether the name was posted since the last check, or, at the first one, since this was made.
     public func check() async throws(SharedCoreError) -> Bool {
         try await notifications.check()
     }

@@ -49,7 +49,7 @@ public final class Notifications: AsyncSequence, Sendable {
         slot.suspend()
     }
 
-    /// Takes one ``suspend()`` back. What was posted meanwhile comes as one delivery, at most.
+    /// Takes one ``suspend()`` back. The posts since then come as one delivery, at most.
     ///
     /// - Returns: False when it was not suspended, and nothing changed.
     @discardableResult
@@ -57,8 +57,8 @@ public final class Notifications: AsyncSequence, Sendable {
         slot.resume()
     }
 
-    /// Whether the name was posted since the last check, or, at the first one, since this was made. It takes no delivery
-    /// away, and works while suspended.
+    /// Returns whether the name was posted since the last check, or, at the first one, since this was made. It takes no
+    /// delivery away, and works while suspended.
     public func check() async throws(SharedCoreError) -> Bool {
         try await checking.check()
     }
@@ -73,7 +73,7 @@ public final class Notifications: AsyncSequence, Sendable {
         try await taking()
     }
 
-    /// What takes deliveries: it does not know this object, so a task that takes does not keep it.
+    /// The function that takes deliveries. It holds no reference to this object, so a task that takes does not keep it.
     var taking: @Sendable () async throws(SharedCoreError) -> NotificationDelivery? {
         { [slot, checking] () async throws(SharedCoreError) in
             try await slot.next { () async throws(SharedCoreError) in try await checking.state().revision }
@@ -115,7 +115,7 @@ public final class NotificationCheck: Sendable {
         self.lastCount = Mutex(count)
     }
 
-    /// Whether the name was posted since the last check, or, at the first one, since this was made.
+    /// Returns whether the name was posted since the last check, or, at the first one, since this was made.
     public func check() async throws(SharedCoreError) -> Bool {
         let count = try await notifier.state(of: name).count
         // Two checks at once are two checks: one of them comes first.

@@ -6,7 +6,7 @@ final class ProcessNotifier: CrossProcessNotifier {
     /// The one of this process.
     static let shared = ProcessNotifier()
 
-    /// Whether a name never leaves its process.
+    /// Returns whether a name never leaves its process.
     static func owns(_ name: NotificationName) -> Bool {
         name.text.utf8.starts(with: "self.".utf8)
     }

@@ -27,7 +27,7 @@ public final class SharedNotificationCenter: Sendable {
     /// not.
     ///
     /// - Parameters:
-    ///   - name: What is posted.
+    ///   - name: The name to post.
     ///   - state: The new state word, which goes with the post atomically; nil leaves it as it is.
     /// - Returns: The commit of the post.
     @discardableResult
@@ -56,15 +56,15 @@ public final class SharedNotificationCenter: Sendable {
         return Notifications(observation, check, after: state.revision)
     }
 
-    /// Cancels every registration of an observer that was added with ``addObserver(_:forName:using:)``, or those for one
-    /// name. Once this has returned, none of its handlers starts or runs, as with ``NotificationToken/cancel()``.
+    /// Cancels every registration of an observer that was added with ``addObserver(_:forName:using:)``, or those for
+    /// one name. Once this has returned, none of its handlers starts or runs, as with ``NotificationToken/cancel()``.
     public func removeObserver(_ observer: AnyObject, forName name: NotificationName? = nil) {
         for token in observers.withLock({ $0.remove(observer, forName: name) }) { token.cancel() }
     }
 
     /// Keeps a registration for as long as its observer lives.
     func keep(_ token: NotificationToken, for observer: any AnyObject & Sendable) {
-        // What is let go of is freed outside of the lock.
+        // A released registration is freed outside of the lock.
         let gone = observers.withLock { $0.keep(token, for: observer) }
         withExtendedLifetime(gone) {}
     }
@@ -112,8 +112,8 @@ extension SharedNotificationCenter {
         try await register(name, .on(host, handler))
     }
 
-    /// Calls a handler for the posts of `name` for as long as an object lives and ``removeObserver(_:forName:)`` was not
-    /// called for it. The object is not kept alive, and observing ends by itself when it goes away.
+    /// Calls a handler for the posts of `name` for as long as an object lives and ``removeObserver(_:forName:)`` was
+    /// not called for it. The object is not kept alive, and observing ends by itself when it goes away.
     public func addObserver<Observer: AnyObject & Sendable>(
         _ observer: Observer, forName name: NotificationName,
         using handler: @escaping @Sendable (Observer, NotificationDelivery) -> Void

@@ -18,7 +18,7 @@ package struct QueueKeys: Hashable, Sendable {
         case mark = "a"
     }
 
-    /// The longest path, in bytes, that leaves room for every item name.
+    /// The longest path, in bytes, that leaves space for every item name.
     package static let maximumPathByteCount = Key.maximumByteCount - ItemName.maximumByteCount - 3
 
     /// The path of the queue.

@@ -34,10 +34,10 @@ extension QueueMailbox {
         }
     }
 
-    /// Adds the storing of a message under a name, and what the capacity asks for. The transaction fails as that of
+    /// Adds a message under a name, and the removals that the capacity demands. The transaction fails as that of
     /// ``addSend(of:as:to:)`` does, and when the queue changes in between (``isOutdated(_:)``).
     ///
-    /// - Returns: The messages that make room; nil when the name is known already and nothing was added.
+    /// - Returns: The messages that are dropped for it; nil when the name is known already and nothing was added.
     package func addJudgedSend(
         of bytes: [UInt8], as item: ItemName, to transaction: inout Transaction
     ) async throws(SharedCoreError) -> [ItemName]? {
@@ -51,13 +51,13 @@ extension QueueMailbox {
         return dropped
     }
 
-    /// Whether a failed guard says that the message is in the queue already, or was acknowledged.
+    /// Returns whether a failed guard says that the message is in the queue already, or was acknowledged.
     package func isDuplicate(_ error: SharedCoreError, of item: ItemName) -> Bool {
         guard let place = (error.guardFailure?.condition.key).flatMap(keys.place) else { return false }
         return place.item == item && place.part != .take
     }
 
-    /// Lets the oldest messages make room for one more, and makes sure that the count was right.
+    /// Drops the oldest messages for a new one, and makes sure that the count was right.
     private func makeRoom(
         in contents: QueueContents, for capacity: Int, to transaction: inout Transaction
     ) throws(SharedCoreError) -> [ItemName] {
@@ -89,7 +89,7 @@ public struct SendReceipt: Hashable, Sendable {
     public let item: ItemName
     /// The commit that stored it.
     public let revision: Revision
-    /// The messages that had to make room for it.
+    /// The messages that were dropped for it.
     public let dropped: [ItemName]
 
     package init(item: ItemName, revision: Revision, dropped: [ItemName]) {

@@ -19,12 +19,12 @@ extension QueueMailbox {
         }
     }
 
-    /// Says that a message is dealt with: it is gone and will never be delivered again.
+    /// Acknowledges a message: it is gone and will never be delivered again.
     ///
     /// Acknowledging twice does no harm.
     ///
     /// - Parameters:
-    ///   - delivery: What ``take()`` returned.
+    ///   - delivery: The delivery from ``take()``.
     ///   - note: Bytes to remember with the name, where the queue remembers names.
     @discardableResult
     public func acknowledge(
@@ -63,16 +63,16 @@ extension QueueMailbox {
 
 /// How one message is taken, also where the answer is lost.
 extension QueueMailbox {
-    /// How often, and how many times, a take is looked for whose answer was lost and whose caller does not wait.
+    /// The interval and the number of searches for a take whose answer was lost and that no caller waits for.
     private static let searchInterval = Duration.seconds(1)
     private static let searchCount = 60
 
     /// Tries to take a message as it was seen; nil when something changed.
     ///
-    /// - Parameter condition: What must hold besides; its failure is thrown.
+    /// - Parameter condition: A further condition; its failure is thrown.
     ///
-    /// A take whose answer is lost may stand, and would keep the message from all consumers: it is looked for, and
-    /// known by its nonce. Where that look fails too, the take is given back as soon as it is found.
+    /// A take whose answer is lost may stand, and would keep the message from all consumers. So this searches for it by
+    /// its nonce. Where that search fails too, the take is given back as soon as it is found.
     package func take(
         _ message: Entry, of item: ItemName, requiring condition: Transaction.Guard? = nil
     ) async throws(SharedCoreError) -> QueueDelivery? {
@@ -117,7 +117,7 @@ extension QueueMailbox {
                 if let delivery = try await find(nonce, for: message, of: item) { try await giveBack(delivery) }
                 return
             } catch {
-                // What a session has taken ends with it.
+                // The takes of a session end with it.
                 if error.code == .closed || error.code == .sessionEnded { return }
             }
             do { try await Task.sleep(for: Self.searchInterval) } catch { return }

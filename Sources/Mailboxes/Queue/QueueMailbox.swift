@@ -42,8 +42,8 @@ public struct QueueMailbox: Sendable {
         try self.init(store, path: path, options: options, announcing: nil)
     }
 
-    /// - Parameter announcement: What every send posts in its own commit, so that a listener that fell behind can
-    ///   count what it missed.
+    /// - Parameter announcement: The name that every send posts in its own commit, so that a listener that fell behind
+    ///   can count the messages it missed.
     package init(
         _ store: any SharedStore, path: String, options: QueueOptions, announcing announcement: NotificationName?
     ) throws(SharedCoreError) {
@@ -69,8 +69,8 @@ public struct QueueMailbox: Sendable {
         QueueContents(of: try await store.list(keys.prefix).entries, at: keys)
     }
 
-    /// Whether an error says that the queue changed between a look and the commit that relied on it. Any other failed
-    /// guard, such as an owner's epoch that the store adds, is the caller's.
+    /// Returns whether an error says that the queue changed between a read and the commit that relied on it. Any other
+    /// failed guard, such as an owner's epoch that the store adds, is the caller's.
     package func isOutdated(_ error: SharedCoreError) -> Bool {
         guard let failure = error.guardFailure else { return false }
         return keys.prefix.contains(failure.condition.key)
@@ -97,7 +97,7 @@ public struct QueueOptions: Hashable, Sendable {
     public enum Overflow: Hashable, Sendable {
         /// It is refused with ``SharedCoreError/Code/limitExceeded``.
         case refuse
-        /// The oldest messages make room, those that no consumer has in hand first. The receipt names them.
+        /// The oldest messages are dropped, those that no consumer has in hand first. The receipt names them.
         case dropOldest
     }
 
@@ -141,14 +141,14 @@ extension QueueMailbox {
         of bytes: [UInt8], as item: ItemName, to transaction: inout Transaction
     ) throws(SharedCoreError) {
         try requireUnknown(item, in: &transaction)
-        // Where there is no message, a take is what is left of one that expired in its taker's hand.
+        // A take without a message belongs to one that expired in its taker's hand.
         transaction.delete(try keys.key(of: .take, for: item))
         transaction.put(try keys.key(of: .message, for: item), bytes, lifetime: options.lifetime)
         if let announcement { transaction.post(announcement) }
     }
 
-    /// Adds the remembering of a name whose message was never in the queue. The transaction fails when one of that
-    /// name is in the queue or is remembered.
+    /// Adds the record of a name whose message was never in the queue. The transaction fails when one of that name is
+    /// in the queue or is remembered.
     public func addMark(
         _ note: [UInt8], for item: ItemName, to transaction: inout Transaction
     ) throws(SharedCoreError) {
@@ -179,7 +179,7 @@ extension QueueMailbox {
     /// Adds the taking of a message as it was seen; the revision of the commit is the epoch of the take. The
     /// transaction fails when the message is gone or in a consumer's hand.
     ///
-    /// - Parameter nonce: What tells this take from every other of the same session.
+    /// - Parameter nonce: The bytes that distinguish this take from every other of the same session.
     package func addTake(
         of message: Entry, item: ItemName, nonce: [UInt8] = [], to transaction: inout Transaction
     ) throws(SharedCoreError) {

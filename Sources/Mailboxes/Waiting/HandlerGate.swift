@@ -4,8 +4,8 @@ internal import Synchronization
 /// Lets a handler run until it is closed: after ``close()`` has returned, the handler neither starts nor runs any more.
 ///
 /// Closing waits for a handler that is running on another thread, unless it is called by a handler itself, its own or
-/// another: two that close each other's gates would wait for each other. Then no call of the closed one begins any more,
-/// and one that is running has begun before.
+/// another: two that close each other's gates would wait for each other. Then no call of the closed one begins any
+/// more, and one that is running has begun before.
 ///
 /// Source: contract N6.
 package final class HandlerGate: Sendable {

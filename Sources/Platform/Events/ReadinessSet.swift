@@ -20,7 +20,7 @@ package final class ReadinessSet: Sendable {
         try SystemCall.negated("epoll_ctl", at: "readiness set") { clinux_add_readiness(descriptor, added, key) }
     }
 
-    /// Waits for a descriptor to become readable, which ``wait()`` reports each time anew. What is readable must be
+    /// Waits for a descriptor to become readable, which ``wait()`` reports each time anew. All readable data must be
     /// taken before the next report.
     package func addEdges(of added: Int32, key: UInt64) throws(SystemCallError) {
         try SystemCall.negated("epoll_ctl", at: "readiness set") { clinux_add_edges(descriptor, added, key) }

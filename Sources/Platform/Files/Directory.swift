@@ -48,8 +48,8 @@ package final class Directory: Sendable {
     /// Makes a directory of its own for temporary files, which no other user may enter, and returns its path.
     ///
     /// - Parameters:
-    ///   - name: What its name begins with, by which a directory that was left behind is recognised.
-    ///   - parent: Where it is made. What is no absolute path stands for the usual place, `/tmp`.
+    ///   - name: The beginning of its name, by which a directory that was left behind is recognised.
+    ///   - parent: The directory in which it is made. Anything but an absolute path stands for the usual place, `/tmp`.
     package static func makeTemporary(_ name: String, in parent: String?) throws(SystemCallError) -> String {
         let base = parent.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
         var template = Array("\(base)/\(name)-XXXXXX".utf8CString)
@@ -86,8 +86,8 @@ package final class Directory: Sendable {
         return names
     }
 
-    /// Calls `take` with each name in the directory and its type, such as `DT_REG`, in no order, until it returns false.
-    /// Leaves out the directory itself and its parent.
+    /// Calls `take` with each name in the directory and its type, such as `DT_REG`, in no order, until it returns
+    /// false. Leaves out the directory itself and its parent.
     ///
     /// - Throws: Also when the system stops in the middle: a part of the names never counts as all of them.
     package func forEachName(
@@ -146,8 +146,8 @@ package final class Directory: Sendable {
 
     /// Moves a file to another directory of the same file system, unless its new name is taken there.
     ///
-    /// A file system that cannot rename without replacing, as some that are mounted through FUSE, gives the file its new
-    /// name by a link and takes the old one away: a process that dies in between leaves both names.
+    /// A file system that cannot rename without replacing, as some that are mounted through FUSE, gives the file its
+    /// new name by a link and takes the old one away: a process that dies in between leaves both names.
     ///
     /// - Returns: Whether the file has the new name; false when another one had it before.
     /// - Throws: An error with ``SystemCallError/cannotTakeFreeName`` where the file system can do neither.

@@ -2,20 +2,20 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Reads what the disk has of a file, past the system's cache: other processes may go on with what stands there while the disk has
-/// lost it. What was written and is not on the disk yet is brought there first.
+/// Reads the content of a file from the disk, past the system's cache: other processes may go on with cached content
+/// that the disk has lost. Written data that is not on the disk yet is brought there first.
 ///
 /// Where a file system reads through its cache alone, so does this, and ``isPastCache`` says so.
 package final class DiskReader: Sendable {
-    /// What every disk takes as the unit of a read, and of the memory for it.
+    /// The unit of a read that every disk accepts, and of the memory for it.
     private static let blockByteCount = 4096
 
     private let file: OpenFile
     private let direct: OpenFile?
     private let hasReadCache = Atomic(false)
 
-    /// Whether all that was read came from the disk, as far as the file system tells: a `tmpfs` has none, and newer systems say
-    /// of it that it reads past its cache.
+    /// Whether all that was read came from the disk, as far as the file system tells: a `tmpfs` has none, and newer
+    /// systems say of it that it reads past its cache.
     package var isPastCache: Bool { direct != nil && !hasReadCache.load(ordering: .relaxed) }
 
     /// - Parameter file: One that is open.
@@ -43,7 +43,7 @@ package final class DiskReader: Sendable {
                     pread(direct.descriptor, rest.baseAddress, rest.count, start + done)
                 }
             } catch {
-                // One whose blocks are larger.
+                // The disk has larger blocks.
                 guard error.number == EINVAL else { throw error }
                 hasReadCache.store(true, ordering: .relaxed)
                 return try file.read(count: count, at: offset)

@@ -23,7 +23,7 @@ package struct FileStatus: Hashable, Sendable {
     package let isRemoved: Bool
     /// How many names the file has.
     package let nameCount: Int
-    /// What kind of file it is.
+    /// The kind of the file.
     package let kind: FileKind
 
     init(_ status: stat) {
@@ -46,7 +46,7 @@ package struct FileStatus: Hashable, Sendable {
     package var isPipe: Bool { kind == .pipe }
 }
 
-/// What kind of file it is that has a name.
+/// The kinds of files that have names.
 package enum FileKind: Hashable, Sendable {
     case regular, directory, symbolicLink, socket, pipe, device
 
@@ -96,8 +96,9 @@ extension FileStatus {
 
 /// Which file stands in a place, of which kind, how large it is and how many names it has.
 ///
-/// For files that are written all the time: where the system was asked for the times of a file, as for a ``FileStatus``, the
-/// next write stores a new one, which costs as much as the write (multigrain timestamps, Linux 6.13).
+/// For files that are written all the time: where the system was asked for the times of a file, as for a
+/// ``FileStatus``, the next write stores a new one, which costs as much as the write (multigrain timestamps, Linux
+/// 6.13).
 package struct FilePresence: Hashable, Sendable {
     package let identity: FileStatus.Identity
     package let byteCount: Int
@@ -110,11 +111,11 @@ package struct FilePresence: Hashable, Sendable {
     /// Whether the last name of the file is gone.
     package var isRemoved: Bool { nameCount == 0 }
 
-    /// Whether the file takes less of the file system than a part of it from its beginning on: then that part has holes, for
-    /// which no space is kept. A copy may leave them in the place of zeros (`cp --sparse`, `rsync -S`).
+    /// Returns whether the file takes less of the file system than its first part of a length: then that part has
+    /// holes, for which no space is kept. A copy may leave them in the place of zeros (`cp --sparse`, `rsync -S`).
     package func hasHoles(before end: Int) -> Bool { allocatedByteCount < min(end, byteCount) }
 
-    /// Looks at what stands under an absolute path. A symbolic link is looked at itself, not where it leads.
+    /// Reads the status of the file at an absolute path. A symbolic link is read itself, not its target.
     package init(ofPath path: String) throws(SystemCallError) {
         try self.init(of: AT_FDCWD, path, at: path) { () throws(SystemCallError) in try FileStatus(ofPath: path) }
     }
@@ -162,16 +163,16 @@ extension FileStatus {
         case open(permissions: UInt32)
     }
 
-    /// Returns what speaks against the file; nil when nothing does.
+    /// Returns the reason against using the file; nil when there is none.
     ///
     /// - Parameters:
     ///   - owners: The users that it may belong to.
-    ///   - bits: The permissions that its mode may not have. Where all may read, the group may write if it is the user's own,
-    ///     as where a umask of 002 leaves it so; root's may not, which containers give to other users.
+    ///   - bits: The permissions that its mode may not have. Where all may read, the group may write if it is the
+    ///     user's own, as where a umask of 002 leaves it so; root's may not, which containers give to other users.
     package func objection(owners: [UInt32], forbidding bits: UInt32) -> Objection? {
         guard isRegularFile else { return .notRegular }
         guard owners.contains(owner) else { return .foreign(owner: owner) }
-        // Where each user has a group of their own, by the same number, its members are that user and whom root adds.
+        // Where each user has a group of the same number, its members are that user and those that root adds.
         let isSecret = bits & 0o040 != 0
         let others = group == owner && owner != 0 && !isSecret ? bits & ~0o020 : bits
         return permissions & others == 0 ? nil : .open(permissions: permissions)

@@ -6,8 +6,8 @@ internal import Glibc
 /// Many file systems have the number of FUSE. Of those the table of mounts has the name.
 package struct FileSystemKind: Hashable, Sendable {
     package let rawValue: UInt64
-    /// The type in the table of mounts, such as `virtiofs` or `fuse.sshfs`, of one with the number of FUSE; nil for all others,
-    /// and where that cannot be read.
+    /// The type in the table of mounts, such as `virtiofs` or `fuse.sshfs`, of one with the number of FUSE; nil for all
+    /// others, and where that cannot be read.
     package let mountType: String?
 
     package init(rawValue: UInt64, mountType: String? = nil) {
@@ -28,7 +28,7 @@ package struct FileSystemKind: Hashable, Sendable {
         0xca45_1a4e: "bcachefs",
     ]
 
-    /// Those whose files other machines may write to. Locks and mapped pages of two of them are not the same.
+    /// The file systems on which other machines may write to files. Locks and mapped pages differ between two machines.
     private static let remote: [UInt64: String] = [
         0x6969: "NFS",
         0x0102_1997: "9p",
@@ -64,9 +64,9 @@ package struct FileSystemKind: Hashable, Sendable {
         0x2fc1_2fc1: "ZFS",
     ]
 
-    /// Those in which what `fallocate` has reserved stays the file's, also when it is written over: ext2, ext3 and
-    /// ext4, XFS, tmpfs. One that copies on write needs new space for each write. What lies below another one cannot be
-    /// told.
+    /// The file systems on which space reserved by `fallocate` stays the file's, also when it is written over: ext2,
+    /// ext3 and ext4, XFS, tmpfs. A file system that copies on write needs new space for each write. The file system
+    /// below an overlay cannot be told.
     private static let reserving: Set<UInt64> = [0xef53, 0x5846_5342, 0x0102_1994]
 
     /// Whether space that is reserved for a file is there for it on a full disk. On a thin volume it may not be, which

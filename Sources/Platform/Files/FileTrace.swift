@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// What is done to the files of one directory, in its order, for tests that play the loss of power: what was not
-/// synced may be lost. Compiled in debug builds only.
+/// The operations on the files of one directory, in their order, for tests that simulate the loss of power, in which
+/// unsynced data may be lost. Compiled in debug builds only.
 package enum FileTrace {
-    /// One thing that was done. Files are told by their number in the file system.
+    /// One operation. Files are told by their number in the file system.
     package enum Event: Sendable {
         case created(name: String, file: UInt64)
         case madeUnnamed(file: UInt64)

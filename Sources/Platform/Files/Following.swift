@@ -3,13 +3,13 @@ internal import Glibc
 /// The result of following a path.
 package enum Followed<Found> {
     case found(Found)
-    /// A symbolic link on the way belongs to a user who is neither this process's nor root, and could lead it anywhere.
+    /// A symbolic link on the way belongs to neither this process's user nor root, and could lead it anywhere.
     case foreignLink(owner: UInt32)
 }
 
 extension Directory {
-    /// Opens a directory by its absolute path, part by part. Follows a symbolic link only if it belongs to this user or to
-    /// root.
+    /// Opens a directory by its absolute path, part by part. Follows a symbolic link only if it belongs to this user or
+    /// to root.
     ///
     /// - Parameter permissions: Those of the directories that are made where the path names none; nil makes none.
     package static func follow(
@@ -122,7 +122,8 @@ private enum Way {
             try synchronizeNames(at: path)
         }
 
-        /// Writes the names in the directory to the disk. Leaves that to the kernel where the directory may not be read.
+        /// Writes the names in the directory to the disk. Leaves that to the kernel where the directory may not be
+        /// read.
         private func synchronizeNames(at path: String) throws(SystemCallError) {
             let readable: Int32
             do throws(SystemCallError) {

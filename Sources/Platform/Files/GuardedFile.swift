@@ -8,11 +8,11 @@ package enum GuardedFile {
     ///
     /// - Parameters:
     ///   - bits: The permissions that the file's mode may not have.
-    ///   - what: What the file holds, as the beginning of a sentence.
+    ///   - what: The content of the file, as the beginning of a sentence.
     ///   - right: The mode that would be right.
-    /// - Throws: ``SharedCoreError/Code/forbidden`` when the file belongs to another user, its mode has one of `bits`, it is
-    ///   a symbolic link, or a link of another user is on the path; ``SharedCoreError/Code/invalidArgument`` when it is not
-    ///   there or is no regular file.
+    /// - Throws: ``SharedCoreError/Code/forbidden`` when the file belongs to another user, its mode has one of `bits`,
+    ///   it is a symbolic link, or a link of another user is on the path; ``SharedCoreError/Code/invalidArgument`` when
+    ///   it is not there or is no regular file.
     package static func read(
         _ path: String, forbidding bits: UInt32, _ what: String, right: String
     ) throws(SharedCoreError) -> [UInt8] {

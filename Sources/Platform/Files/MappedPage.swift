@@ -10,7 +10,8 @@ package final class MappedPage: Sendable {
 
     // The address is constant, and the memory behind it is only used by atomic operations.
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer
-    /// The page's entry for the handler of SIGBUS, which is changed by atomic operations alone; see ``BusErrorHandler``.
+    /// The page's entry for the handler of SIGBUS, which is changed by atomic operations alone; see
+    /// ``BusErrorHandler``.
     private nonisolated(unsafe) let watched: OpaquePointer
     #if FAIL_POINTS
         private let file: OpenFile
@@ -33,8 +34,8 @@ package final class MappedPage: Sendable {
         }
         base = address
         self.watched = watched
-        // A page that could not be written out counts as clean for the kernel: taken out of memory, it would come back as it
-        // was before. Where the user may lock no more memory, that can happen.
+        // The kernel takes a page that could not be written out for clean: taken out of memory, it would come back as
+        // it was before. That can still happen where the user may lock no more memory.
         if !isReadOnly { mlock(address, Self.byteCount) }
         #if FAIL_POINTS
             self.file = file
@@ -58,8 +59,9 @@ package final class MappedPage: Sendable {
         munmap(base, Self.byteCount)
     }
 
-    /// Whether the page was gone from its file when it was used, as after a truncation, and memory of zeros that no other
-    /// process sees stands in for it. Only where ``BusErrorHandler`` is installed: otherwise such a use ends the process.
+    /// Whether the page was gone from its file when it was used, as after a truncation, and memory of zeros that no
+    /// other process sees stands in for it. Only where ``BusErrorHandler`` is installed: otherwise such a use ends the
+    /// process.
     package var isLost: Bool { clinux_is_page_lost(watched) }
 
     /// Refuses to go by a page that is lost, or is now.
@@ -80,7 +82,7 @@ package final class MappedPage: Sendable {
         trace(offset)
     }
 
-    /// Sets the word at a byte offset when it is what was expected.
+    /// Sets the word at a byte offset when it has an expected value.
     ///
     /// - Returns: Whether it was.
     package func replace(_ expected: UInt64, with value: UInt64, at offset: Int) -> Bool {
@@ -107,7 +109,7 @@ package final class MappedPage: Sendable {
         _ = clinux_sleep_at(base + offset, seen, mask)
     }
 
-    /// Whether the system lets threads sleep at words of the page.
+    /// Returns whether the system lets threads sleep at words of the page.
     package func canSleep(at offset: Int) -> Bool {
         // Another value than the present one, so that it returns at once.
         clinux_sleep_at(base + offset, ~loadHalf(at: offset), .max) == -EAGAIN

@@ -32,15 +32,15 @@ extension OpenFile {
         return bytes
     }
 
-    /// The start of a file as text; nil when it cannot be read. For files that the system makes as they are read, such as those of
-    /// `/proc`, which tell no size.
+    /// The start of a file as text; nil when it cannot be read. For files that the system makes as they are read, such
+    /// as those of `/proc`, which tell no size.
     package static func text(of path: String, upTo count: Int = 64 << 10) -> String? {
         (try? OpenFile(path: path, .read).read(count: count, at: 0)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Reads what comes from a descriptor, which may be a pipe, to its end, but at most `count` bytes.
+    /// Reads from a descriptor, which may be a pipe, to its end, but at most `count` bytes.
     ///
-    /// - Parameter place: What errors name.
+    /// - Parameter place: The location in errors.
     package static func read(
         from descriptor: Int32, upTo count: Int, at place: String
     ) throws(SystemCallError) -> [UInt8] {
@@ -104,8 +104,8 @@ extension OpenFile {
         trace { .extended(file: $0, byteCount: range.upperBound) }
     }
 
-    /// Gives the space of a range back to the file system: it reads as zeros from then on, and the size stays. A file system
-    /// that cannot do that keeps the space until the last process closes the file.
+    /// Gives the space of a range back to the file system: it reads as zeros from then on, and the size stays. A file
+    /// system that cannot do that keeps the space until the last process closes the file.
     package func punch(_ range: Range<Int>) throws(SystemCallError) {
         guard !range.isEmpty else { return }
         try SystemCall.negated("fallocate(PUNCH_HOLE)", at: path) {

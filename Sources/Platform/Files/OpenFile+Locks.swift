@@ -16,16 +16,16 @@ extension OpenFile {
         return true
     }
 
-    /// Gives the lock of a byte back. A local file system refuses that only where it has to divide a range and has no memory;
-    /// one on another machine or in FUSE may do so at any time. Then the description has the lock until it is closed: to other
-    /// processes it is one whose holder stands still.
+    /// Gives the lock of a byte back. A local file system refuses that only where it has to divide a range and has no
+    /// memory; one on another machine or in FUSE may do so at any time. Then the description has the lock until it is
+    /// closed, and other processes take its holder for a stopped one.
     package func unlock(byteAt offset: Int) {
         if Defect.processLocks.isPresent { _ = changeProcessLock(F_UNLCK, at: offset) }
         _ = clinux_unlock_byte(descriptor, Int64(offset))
     }
 
-    /// Whether another description has the byte locked. Takes nothing and no process sees it, so it also works on the
-    /// file of a process that is stopped. A description never sees its own locks: ask through another one.
+    /// Returns whether another description has the byte locked. Takes nothing and no process sees it, so it also works
+    /// on the file of a process that is stopped. A description never sees its own locks: ask through another one.
     package func isLocked(byteAt offset: Int) throws(SystemCallError) -> Bool {
         try SystemCall.negated("fcntl(F_OFD_GETLK)", at: path) { clinux_probe_byte(descriptor, Int64(offset)) } == 1
     }
@@ -58,7 +58,8 @@ extension OpenFile {
         return isLocked == 1 ? max(range.lowerBound, Int(found)) : nil
     }
 
-    /// Whether any process has the file open for writing. Needs a file that is open for reading only, of this user.
+    /// Returns whether any process has the file open for writing. Needs a file that is open for reading only, of this
+    /// user.
     ///
     /// - Throws: Where the file system cannot tell, an error of `fcntl(F_SETLEASE)`.
     package func hasWriters() throws(SystemCallError) -> Bool {

@@ -17,7 +17,7 @@ extension OpenFile {
             file.trace { .madeUnnamed(file: $0) }
             return file
         } catch {
-            // What kernels and file systems say that do not know the flag.
+            // The errors of kernels and file systems that do not know the flag.
             guard [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(error.number) else { throw error }
             return nil
         }

@@ -30,13 +30,13 @@ package final class OpenFile: Sendable {
             path: path)
     }
 
-    /// Where the descriptors begin of what others wait for when this process dies, in the order in which they are to
-    /// hear of it.
+    /// The ranges of descriptors for files on which other processes wait for the death of this one, in the order in
+    /// which they must be closed.
     ///
     /// The system closes the files of a dead process from the highest descriptor down, and to close an inotify instance
     /// takes it some 15 ms: the descriptors below one, and the pidfd, are that much later.
     package enum EarlyEnd: Sendable {
-        /// The files by which waiting processes are woken.
+        /// The files whose closing wakes waiting processes.
         case bell
         /// The locks that woken processes check then: they are closed first.
         case lock
@@ -88,8 +88,8 @@ package final class OpenFile: Sendable {
         }
     }
 
-    /// Opens a file by its name in a directory. Only a regular file is opened: anything else with the name is refused with an
-    /// error that names its ``SystemCallError/found`` kind.
+    /// Opens a file by its name in a directory. Only a regular file is opened: anything else with the name is refused
+    /// with an error that names its ``SystemCallError/found`` kind.
     package convenience init(
         _ name: String, in directory: Directory, _ access: Access
     ) throws(SystemCallError) {
@@ -100,8 +100,8 @@ package final class OpenFile: Sendable {
         if access == .create || access == .createNew { trace { .created(name: name, file: $0) } }
     }
 
-    /// Opens a file by its path. A symbolic link in the place of its last part is refused; where the file may be made, so is
-    /// anything but a regular file.
+    /// Opens a file by its path. A symbolic link in the place of its last part is refused; where the file may be made,
+    /// so is anything but a regular file.
     package convenience init(path: String, _ access: Access) throws(SystemCallError) {
         let flags = access.flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         switch access {
@@ -117,7 +117,7 @@ package final class OpenFile: Sendable {
         do throws(SystemCallError) {
             descriptor = try SystemCall.run(call, at: path, opening)
         } catch {
-            // What the system says of a directory, a symbolic link, and of a socket or a device without a driver.
+            // The system's errors for a directory, a symbolic link, and for a socket or a device without a driver.
             guard [EISDIR, ELOOP, ENXIO, ENODEV].contains(error.number),
                 let kind = try? FilePresence(ofPath: path).kind, kind != .regular
             else { throw error }

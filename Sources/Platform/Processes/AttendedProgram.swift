@@ -2,8 +2,7 @@ internal import CLinux
 internal import CoreAPI
 internal import Glibc
 
-/// A program that this process has started in its own place, with its streams and in its process group, and whose end it
-/// waits for.
+/// A program that this process has started in its own place, with its streams and in its process group, and waits for.
 package final class AttendedProgram: Sendable {
     /// Its process number.
     package let pid: Int32
@@ -20,8 +19,8 @@ package final class AttendedProgram: Sendable {
     ///
     /// - Parameters:
     ///   - path: The program's path.
-    ///   - arguments: What it is given, byte by byte and without its own name.
-    ///   - kept: What it has open besides, under the same number.
+    ///   - arguments: Its arguments, byte by byte and without its own name.
+    ///   - kept: A further file that it has open, under the same number.
     package static func start(
         _ path: String, _ arguments: [[UInt8]], keeping kept: OpenFile
     ) async throws(SystemCallError) -> AttendedProgram {

@@ -2,8 +2,8 @@ package import CoreAPI
 internal import Glibc
 internal import Synchronization
 
-/// A child process that is driven by lines: what it is sent, what it prints, its signals and its end. It is killed with the
-/// last reference to it, and by the kernel with this process, also while it is stopped.
+/// A child process that is driven by lines: what it is sent, what it prints, its signals and its end. It is killed with
+/// the last reference to it, and by the kernel with this process, also while it is stopped.
 ///
 /// Its input and its output are one socket, so that a write to a process that has ended is an error and not a signal.
 ///
@@ -28,7 +28,7 @@ package final class ChildProcess: Sendable {
         var isRead = false
         /// How it ended. Until this is known the process is not reaped, so that its number means it.
         var end: ProgramEnd?
-        /// What waits for room in the socket, in its order.
+        /// The lines that wait for space in the socket, in their order.
         var unsent: [ArraySlice<UInt8>] = []
         /// Whether it is being sent, or about to be.
         var isSending = false
@@ -45,7 +45,7 @@ package final class ChildProcess: Sendable {
         let process: ProcessHandle
         let connection: OpenFile
         let state = Mutex(State())
-        /// Sends what the socket had no room for.
+        /// Sends the lines for which the socket had no space.
         let sender = SerialThread(name: "child's input")
 
         init(_ program: StartedProgram, _ process: ProcessHandle, _ connection: OpenFile) {
@@ -57,7 +57,7 @@ package final class ChildProcess: Sendable {
 
     private let content: Content
     private let isGroup: Bool
-    /// What it writes to its standard error, where that is kept.
+    /// The content of its standard error, where that is kept.
     private let keptErrors: OpenFile?
 
     /// `SOCK_CLOEXEC`, which is an enumerator that Swift does not see.
@@ -115,7 +115,7 @@ package final class ChildProcess: Sendable {
         return file
     }
 
-    /// Where the shell finds a program.
+    /// Returns the path at which the shell finds a program.
     private static func path(of program: String) -> String {
         guard !program.contains("/"), let folders = getenv("PATH") else { return program }
         return String(cString: folders).split(separator: ":").map { $0 + "/" + program }
@@ -132,8 +132,8 @@ package final class ChildProcess: Sendable {
     /// All lines that it has printed so far.
     package var lines: [String] { content.state.withLock(\.lines) }
 
-    /// Sends lines. While the process has too many unread ones, a thread waits to send the rest; only where the system has no
-    /// thread left does the caller.
+    /// Sends lines. While the process has too many unread ones, a thread waits to send the rest; only where the system
+    /// has no thread left does the caller.
     ///
     /// - Throws: With EPIPE, or ECONNRESET where it left lines unread, when it has ended or closed its input.
     package func send(_ lines: String...) throws(SystemCallError) { try send(lines) }
@@ -158,7 +158,7 @@ package final class ChildProcess: Sendable {
         if mustSend { content.sender.submit { [content] in Self.sendRest(of: content) } }
     }
 
-    /// Sends what the socket had no room for. Blocks.
+    /// Sends the lines for which the socket had no space. Blocks.
     private static func sendRest(of content: Content) {
         while true {
             let (pieces, isInputClosed) = content.state.withLock { state in
@@ -339,8 +339,8 @@ package final class ChildProcess: Sendable {
         for continuation in waiting { continuation.resume(returning: end ?? .killed(by: SIGKILL)) }
     }
 
-    /// Takes in what has come, one buffer at most, so that the end of the process is seen although a process that it left
-    /// writes without pause.
+    /// Takes the data that has come, one buffer at most, so that the end of the process is seen although a process that
+    /// it left writes without pause.
     ///
     /// - Returns: Whether more can come.
     private static func receive(_ rest: inout [UInt8], _ content: Content) -> Bool {
@@ -358,8 +358,8 @@ package final class ChildProcess: Sendable {
         return true
     }
 
-    /// Takes in what the socket has at the time of the call, when the process has ended, and no more: a process that it left
-    /// may write on.
+    /// Takes in what the socket has at the time of the call, when the process has ended, and no more: a process that it
+    /// left may write on.
     private static func receiveRest(_ rest: inout [UInt8], _ content: Content) {
         // Each turn takes a whole buffer, or all that was there.
         for _ in 0..<(content.connection.waitingByteCount / (64 << 10) + 1) where !receive(&rest, content) { return }

@@ -36,9 +36,9 @@ package enum Defect: BackendDefect {
 
     // MARK: - Wake-ups
 
-    /// Bells ring before there is anything to hear of.
+    /// Wake channels are signalled before the commit is published.
     case earlyRing
-    /// Bells are opened only when they ring, so that the end of a writer rings none.
+    /// Wake channels are opened only when they are signalled, so that the end of a writer signals none.
     case lateBells
     /// The listeners are forgotten when the journal is passed over.
     case lostInterest
@@ -57,7 +57,7 @@ package enum Defect: BackendDefect {
     case lockingProbe
     /// The end of a process is not waited for.
     case unawaitedEnds
-    /// A lock that is held proves a life, also when a child of the dead holds it.
+    /// A lock that is held proves a life, also when a child of the ended process holds it.
     case believedLock
 
     #if FAIL_POINTS

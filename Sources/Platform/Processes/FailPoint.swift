@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// The registry of injected faults: places in product code, and system calls, at which a test stops or ends the process or has
-/// the call fail. Compiled in debug builds only. The environment or ``arm(_:)`` says which ones are active, and
+/// The registry of injected faults: places in product code, and system calls, at which a test stops or ends the process
+/// or has the call fail. Compiled in debug builds only. The environment or ``arm(_:)`` says which ones are active, and
 /// ``strikeCount(of:)`` how often one has acted:
 ///
 ///     SHAREDCORE_FAIL_POINT=commit.beforePublish:stop       stops the process there, as SIGSTOP does
@@ -19,11 +19,11 @@ internal import Synchronization
 ///     pread.short
 ///     SHAREDCORE_FAIL_POINT=roll.afterSeal:stop,roll.afterPlace:kill     several, each of them once
 ///
-/// A system call is made to fail in `Platform`, under its own name, wherever the product makes it. A place with a name of its
-/// own stands only where no failing call leads: between two steps, or where a protection is switched off.
+/// A system call is made to fail in `Platform`, under its own name, wherever the product makes it. A place with a name
+/// of its own stands only where no failing call leads: between two steps, or where a protection is switched off.
 package enum FailPoint {
-    /// Returns the path that each strike of a place looks for, so that a trace of the process's system calls shows the strike.
-    /// There is no such file.
+    /// Returns the path that each strike of a place looks for, so that a trace of the process's system calls shows the
+    /// strike. There is no such file.
     ///
     /// - Parameter name: The name that the place was armed with.
     package static func mark(ofStrike name: String) -> String { "struck fail point: " + name }
@@ -109,7 +109,7 @@ package enum FailPoint {
         /// How often a place has acted in this process, by the name that it was armed with.
         package static func strikeCount(of name: String) -> Int { strikes.withLock { $0[name] ?? 0 } }
 
-        /// Whether the place is active, for places that need preparation.
+        /// Returns whether the place is active, for places that need preparation.
         package static func isActive(_ name: StaticString) -> Bool {
             isArmed.load(ordering: .acquiring)
                 && settings.withLock { settings in settings.contains { $0.name == name.description } }
@@ -119,7 +119,7 @@ package enum FailPoint {
             _ = fails(name)
         }
 
-        /// Passes a place. Whether what follows is to fail as if the system had refused it.
+        /// Passes a place, and returns whether the next call is to fail as if the system had refused it.
         package static func fails(_ name: StaticString) -> Bool {
             pass { $0 == name.description } != nil
         }

@@ -3,13 +3,15 @@ internal import Synchronization
 
 /// The lines of the standard input.
 ///
-/// Not by `readLine()`: a program that many signals had interrupted in it was found to spin there for ever, in `getdelim`.
+/// Not by `readLine()`: a program that many signals had interrupted in it was found to spin there for ever, in
+/// `getdelim`.
 package struct InputLines {
     private var bytes: [UInt8] = []
 
     package init() {}
 
-    /// Returns the next line, without its end; nil at the end of the input, where a line without an end is dropped. Blocks.
+    /// Returns the next line, without its end; nil at the end of the input, where a line without an end is dropped.
+    /// Blocks.
     package mutating func next() -> String? {
         var searched = 0
         while true {

@@ -11,10 +11,11 @@ package enum OwnProcess {
         clinux_end_with_parent(parent) == 0
     }
 
-    /// Has SIGCHLD and SIGQUIT do what they do by default, and no signal blocked; a SIGQUIT that was ignored at the start stays
-    /// so. Where SIGCHLD is ignored the system does not say how children have ended, and the report that Swift's runtime makes at
-    /// SIGQUIT takes seconds, behind which the process may go on. A SIGTERM that the parent has left blocked would never be heard.
-    /// For programs, at their start: threads that run already keep what they block.
+    /// Sets SIGCHLD and SIGQUIT to their defaults, and unblocks all signals; a SIGQUIT that was ignored at the start
+    /// stays so. Where SIGCHLD is ignored the system does not say how children have ended. The report that Swift's
+    /// runtime makes at SIGQUIT takes seconds, behind which the process may go on. A SIGTERM that the parent has left
+    /// blocked would never arrive. For programs, at their start: threads that run already keep the signals that they
+    /// block.
     package static func takeDefaultSignals() {
         var none = sigset_t()
         sigemptyset(&none)
@@ -35,14 +36,15 @@ package enum OwnProcess {
         }
     }
 
-    /// Has all threads of this process take memory from one heap. Otherwise each gets one of its own, with pages of its own: so
-    /// many threads that take memory at once are not in each other's way, which those of a short-lived program hardly are.
+    /// Has all threads of this process take memory from one heap. Otherwise each gets one of its own, with pages of its
+    /// own: so many threads that take memory at once are not in each other's way, which those of a short-lived program
+    /// hardly are.
     package static func shareHeap() {
         clinux_share_heap()
     }
 
-    /// Gives memory that was freed back to the system. glibc keeps it for as long as something behind it is in use. It holds up
-    /// all threads that take memory meanwhile, for some milliseconds.
+    /// Gives memory that was freed back to the system. glibc keeps it for as long as something behind it is in use. It
+    /// holds up all threads that take memory meanwhile, for some milliseconds.
     package static func returnHeap() {
         clinux_return_heap()
     }
@@ -52,13 +54,13 @@ package enum OwnProcess {
         setenv(variable, value, 1)
     }
 
-    /// Becomes another program, which is looked for where the shell looks.
+    /// Becomes another program, which is searched as the shell does.
     ///
     /// - Parameters:
     ///   - name: The program, byte by byte.
-    ///   - arguments: What it is given, without its own name.
-    ///   - variables: What its environment has more or otherwise than this process's.
-    /// - Returns: Why that failed.
+    ///   - arguments: Its arguments, without its own name.
+    ///   - variables: The variables of its environment that differ from this process's.
+    /// - Returns: The error.
     package static func become(
         _ name: [UInt8], _ arguments: [[UInt8]], variables: [String: String] = [:]
     ) -> SystemCallError {
@@ -151,9 +153,9 @@ extension [UInt8] {
 
 /// The program that this process runs.
 package enum OwnProgram {
-    /// Where it was when this was first asked for. Later, another version may have taken its place.
+    /// The path at the first call. Later, another version may have taken its place.
     ///
-    /// - Throws: What hinders it, such as that there is no /proc.
+    /// - Throws: The error of finding it, such as that there is no /proc.
     package static var path: String {
         get throws(SystemCallError) { try found.get() }
     }

@@ -40,8 +40,8 @@ package final class ProcessHandle: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// The user on whose behalf the process runs, also when its program's file has given it other rights; nil when that
-    /// cannot be seen.
+    /// The user that the process runs for, also when its program's file has given it other rights; nil when that cannot
+    /// be seen.
     package var user: UInt32? {
         guard
             let line = OpenFile.text(of: "/proc/\(identity.pid)/status")?.split(separator: "\n")
@@ -117,11 +117,11 @@ package enum ProcessUnreachable: Error, Hashable, Sendable {
     case unknown(SystemCallError)
 }
 
-/// A group's handle whose backend can prove by the system which process a session belongs to.
+/// A handle of a group with a backend that can prove by the system which process a session belongs to.
 package protocol SessionProver: Sendable {
     /// Returns why a process may not be the one that a session belongs to; nil when the system proves that it is.
     ///
-    /// The answer says something about the process that has the number at this moment: call it while a ``ProcessHandle``
-    /// keeps the number from being used again.
+    /// The answer says something about the process that has the number at this moment: call it while a
+    /// ``ProcessHandle`` keeps the number from being used again.
     func doubt(that process: ProcessIdentity, has session: SessionID) async -> String?
 }

@@ -85,8 +85,8 @@ extension ProcessIdentity {
         return stat("/proc/self/ns/pid", &status) == 0 ? UInt64(status.st_ino) : 0
     }()
 
-    /// The process that has a number in a namespace of process numbers, by the number that it has in this one; nil where none can be seen.
-    /// Processes of the namespaces below this one can be, and no others.
+    /// The process that has a number in a namespace of process numbers, by the number that it has in this one; nil
+    /// where none can be seen. Processes of the namespaces below this one can be, and no others.
     ///
     /// Complexity: O(n) in the processes of the machine, for another namespace than this one.
     package static func seen(pid: Int32, startTime: UInt64, in namespace: UInt64) -> ProcessIdentity? {
@@ -132,7 +132,8 @@ struct ProcessRecord {
     let state: UInt8
     /// Bit 2 of field 9, PF_EXITING.
     let isExiting: Bool
-    /// Field 22, in ticks of the machine's own clock: the system adds what the clock of this process's namespace is ahead.
+    /// Field 22, in ticks of the machine's own clock: the system adds what the clock of this process's namespace is
+    /// ahead.
     let startTime: UInt64
 
     /// Nil for bytes of another form.

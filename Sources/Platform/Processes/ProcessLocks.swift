@@ -19,13 +19,14 @@ package enum ProcessLocks {
         }
     }
 
-    /// Whether a process holds the write lock on exactly one byte of the file on which this process's descriptor holds
-    /// locks.
+    /// Returns whether a process holds the write lock on exactly one byte of the file on which this process's
+    /// descriptor holds locks.
     ///
     /// - Parameters:
     ///   - own: A description of the file through which this process has locked another byte. By its locks the file is
     ///     told from others.
-    /// - Throws: Why the locks cannot be seen, such as that the process has ended or belongs to another user.
+    /// - Throws: The reason why the locks cannot be seen, such as that the process has ended or belongs to another
+    ///   user.
     package static func holds(
         _ byte: Int, ofFileOf own: OpenFile, process pid: Int32
     ) throws(SystemCallError) -> Bool {

@@ -2,8 +2,8 @@ package import CoreAPI
 
 /// How much memory a process has.
 package enum ProcessMemory {
-    /// The memory that a process and those that it has started have for themselves alone, in bytes: what they have written
-    /// that stands in no file, in memory or swapped out. What is shared with others, such as the group's journal and the
+    /// The private memory of a process and of those that it has started, in bytes: data that they have written and that
+    /// is in no file, in memory or swapped out. Memory that is shared with others, such as the group's journal and the
     /// programs' code, is not counted. Nil when the process is gone or cannot be seen.
     package static func ownByteCount(of process: ProcessIdentity) -> UInt64? {
         guard var total = ownByteCount(of: process.pid) else { return nil }

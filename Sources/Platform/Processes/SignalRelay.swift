@@ -5,7 +5,8 @@ internal import Glibc
 package enum SignalRelay {
     /// Begins to tell, for as long as the process lives; once for a process. A signal that is ignored stays so.
     ///
-    /// - Parameter hear: Given the signal's number, and whether the terminal sent it to all processes of the foreground.
+    /// - Parameter hear: Given the signal's number, and whether the terminal sent it to all processes of the
+    ///   foreground.
     package static func begin(
         _ signals: [Int32], hear: @escaping @Sendable (_ signal: Int32, _ isFromTerminal: Bool) -> Void
     ) throws(SystemCallError) {

@@ -18,11 +18,11 @@ package enum SpareDescriptors {
         return max(0, end - (numbers.count { Int($0).map { $0 < end } ?? false } - 1))
     }
 
-    /// Refuses to begin what needs more descriptors than are left.
+    /// Throws unless enough descriptors are left.
     ///
     /// - Parameters:
     ///   - needed: How many are needed beside those that are open.
-    ///   - purpose: What needs them, as the subject of a sentence.
+    ///   - purpose: The user of the descriptors, as the subject of a sentence.
     /// - Throws: ``SharedCoreError/Code/unavailable`` with both numbers.
     package static func require(_ needed: Int, for purpose: String, at location: String) throws(SharedCoreError) {
         guard let count, count < needed else { return }

@@ -4,8 +4,8 @@ internal import Glibc
 
 /// How many more threads this process may start.
 ///
-/// libdispatch, on which Swift's tasks run, tries again for ever where it gets none: the process would stand still without a word.
-/// So it is tried before.
+/// libdispatch, on which Swift's tasks run, tries again for ever where it gets none: the process would stand still
+/// without a word. So it is tried before.
 package enum SpareThreads {
     /// More processors than this make no more threads of the pool, which has one for each.
     private static let poolLimit = 16
@@ -16,8 +16,8 @@ package enum SpareThreads {
     ///
     /// - Parameters:
     ///   - own: How many are needed beside those of Swift's pool.
-    ///   - purpose: What needs them, as the subject of a sentence.
-    /// - Throws: ``SharedCoreError/Code/unavailable`` with what is missing, and the limit's name.
+    ///   - purpose: The user of the threads, as the subject of a sentence.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` with the missing resource, and the limit's name.
     package static func require(_ own: Int, for purpose: String, at location: String) throws(SharedCoreError) {
         let needed = own + min(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), poolLimit)
         let byteCount = needed * clinux_stack_size() + heapByteCount

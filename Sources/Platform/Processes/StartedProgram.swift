@@ -2,7 +2,7 @@ internal import CLinux
 internal import CoreAPI
 internal import Glibc
 
-/// A program that this process has started and whose end it waits for.
+/// A program that this process has started and waits for.
 package struct StartedProgram: Sendable {
     /// Its process number, which means this program until its end was waited for.
     package let pid: Int32
@@ -10,22 +10,22 @@ package struct StartedProgram: Sendable {
     /// How long a start waits for a child to become its program.
     package static let startTimeout = Duration.seconds(1)
 
-    /// Starts a program. It gets no descriptor but its streams, and no signal is blocked in it, also where the calling thread
-    /// blocks some.
+    /// Starts a program. It gets no descriptor but its streams, and no signal is blocked in it, also where the calling
+    /// thread blocks some.
     ///
-    /// Returns when the program runs, and after ``startTimeout`` also when the child has not become it yet, because it is
-    /// stopped or the machine is slow. Such a child counts as started: it can be sent signals, and where it cannot become
-    /// the program it ends with status 127, if a file is not there, or 126.
+    /// Returns when the program runs, and after ``startTimeout`` also when the child has not become it yet, because it
+    /// is stopped or the machine is slow. Such a child counts as started: it can be sent signals, and where it cannot
+    /// become the program it ends with status 127, if a file is not there, or 126.
     ///
     /// - Parameters:
     ///   - path: The program's absolute path.
-    ///   - arguments: What it is given, without its own name.
-    ///   - variables: What its environment has more or otherwise than this process's.
+    ///   - arguments: Its arguments, without its own name.
+    ///   - variables: The variables of its environment that differ from this process's.
     ///   - streams: Its descriptors, from 0 on.
-    ///   - directory: Where it works; nil for the working directory of this process.
+    ///   - directory: Its working directory; nil for that of this process.
     ///   - ownSession: Whether it leaves this process's terminal and group, as a daemon does.
     ///   - endsWithThread: Whether the kernel kills it when the calling thread is gone, and so with this process.
-    ///   - omitted: Variables of this process's environment that are none of its business.
+    ///   - omitted: Variables of this process's environment that it does not get.
     package init(
         _ path: String, _ arguments: [String], variables: [String: String] = [:], streams: [OpenFile],
         directory: String? = "/", ownSession: Bool = false, endsWithThread: Bool = false,
@@ -49,11 +49,12 @@ package struct StartedProgram: Sendable {
     }
 
     /// Starts a program with this process's streams, in its directory and process group. The kernel kills it when the
-    /// calling thread is gone. Otherwise as ``init(_:_:variables:streams:directory:ownSession:endsWithThread:omitting:)``.
+    /// calling thread is gone. Otherwise as
+    /// ``init(_:_:variables:streams:directory:ownSession:endsWithThread:omitting:)``.
     ///
     /// - Parameters:
-    ///   - arguments: What it is given, byte by byte and without its own name.
-    ///   - kept: What it has open besides, under the same number.
+    ///   - arguments: Its arguments, byte by byte and without its own name.
+    ///   - kept: A further file that it has open, under the same number.
     init(inPlaceOfThis path: String, _ arguments: [[UInt8]], keeping kept: OpenFile) throws(SystemCallError) {
         let words = ([Array(path.utf8)] + arguments).map(\.duplicatedCString)
         let pairs = Self.environment(with: [:]).map(\.duplicatedCString)
@@ -71,7 +72,7 @@ package struct StartedProgram: Sendable {
         guard let failure = failure(in: report) else { return pid }
         // It is about to end, unless it is stopped.
         Glibc.kill(pid, SIGKILL)
-        // Where SIGCHLD is ignored the system does the waiting, and says that there is no such child.
+        // Where SIGCHLD is ignored the system reaps the child, and says that there is no such child.
         _ = try? SystemCall.negated("waitpid", at: "process \(pid)") { clinux_wait_for_child(pid) }
         throw SystemCallError(String(cString: failure.call), number: failure.number, at: path)
     }
@@ -108,7 +109,8 @@ package struct StartedProgram: Sendable {
 
     /// Opens its process. Only before its end was waited for.
     ///
-    /// - Throws: When the system does not let it be opened. It is killed and waited for then: nothing could attend to it.
+    /// - Throws: When the system does not let it be opened. It is killed and waited for then: nothing could attend to
+    ///   it.
     package func handle() throws(SystemCallError) -> ProcessHandle {
         let failure: SystemCallError
         do throws(ProcessUnreachable) {
@@ -147,8 +149,8 @@ package struct StartedProgram: Sendable {
     /// Waits for its end, once, and kills it at a deadline. Blocks until then.
     ///
     /// - Parameter handle: That of its process.
-    /// - Returns: As ``waitForEnd()``; nil when it was killed because it had not ended; ``unknownStatus`` where this process
-    ///   ignores SIGCHLD.
+    /// - Returns: As ``waitForEnd()``; nil when it was killed because it had not ended; ``unknownStatus`` where this
+    ///   process ignores SIGCHLD.
     /// - Throws: Also when it may not be killed.
     package func waitForEnd(
         _ handle: ProcessHandle, until deadline: ContinuousClock.Instant

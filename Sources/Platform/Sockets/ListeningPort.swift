@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Glibc
 
-/// Whether a server listens at a port of a network. It blocks its thread, so it is for owned threads only.
+/// A check whether a server listens at a port of a network. It blocks its thread, so it is for owned threads only.
 package enum ListeningPort {
     /// Connects, and says nothing.
     ///

@@ -57,7 +57,7 @@ package final class RouteSocket: RouteReports {
     }
 }
 
-/// Where the kernel's reports of links, addresses and routes come from: a ``RouteSocket``, or what a test puts in its place.
+/// The source of the kernel's reports of links, addresses and routes: a ``RouteSocket``, or a test's replacement.
 package protocol RouteReports: Sendable {
     /// The descriptor to poll for reading.
     var descriptor: Int32 { get }

@@ -1,13 +1,13 @@
 internal import CoreAPI
 
-/// Where the sockets of a group are, by a name that every process makes of the group's directory.
+/// The directory of a group's sockets, under a name that every process derives from the group's directory.
 package enum RuntimeDirectory {
-    /// The directory for the sockets of a group: one of its own in the directory that the system gives the user for such
-    /// things, else the group's directory.
+    /// Returns the directory for the sockets of a group: one of its own in the directory that the system gives the user
+    /// for such files, else the group's directory.
     ///
     /// - Parameters:
     ///   - groupDirectory: The absolute path of the group's directory.
-    ///   - runtimeDirectory: What `XDG_RUNTIME_DIR` says; it counts as unset where it is no absolute path.
+    ///   - runtimeDirectory: The value of `XDG_RUNTIME_DIR`; it counts as unset where it is no absolute path.
     package static func path(ofGroup groupDirectory: String, runtimeDirectory: String?) -> String {
         guard let runtimeDirectory, runtimeDirectory.hasPrefix("/") else { return groupDirectory }
         let place = runtimeDirectory.hasSuffix("/") ? runtimeDirectory : runtimeDirectory + "/"

@@ -11,13 +11,13 @@ package final class StreamListener: Sendable {
     package let port: UInt16?
 
     private let path: String?
-    /// What stands at the path as long as it is this one.
+    /// The identity of its file at the path.
     private let identity: FileStatus.Identity?
 
     /// Listens at a path, in place of a socket that was left there. Only this user may connect.
     ///
-    /// - Throws: That the address is taken, where another process listens or something else than a socket stands there;
-    ///   with EINVAL for a path that begins with `@`, which would be an abstract name.
+    /// - Throws: The error of a taken address, where another process listens or the path has a file that is no socket;
+    ///   EINVAL for a path that begins with `@`, which would be an abstract name.
     package init(path: String) throws(SystemCallError) {
         guard !path.hasPrefix("@") else { throw SystemCallError("bind", number: EINVAL, at: path) }
         if let status = try? FileStatus(ofPath: path), status.isSocket {
@@ -36,7 +36,7 @@ package final class StreamListener: Sendable {
     /// Listens at an abstract name, to which every user of the machine may connect.
     ///
     /// - Parameter name: The name without the `@` that stands for its first byte, which is zero.
-    /// - Throws: That the name is taken.
+    /// - Throws: The error of a taken name.
     package init(abstractName name: String) throws(SystemCallError) {
         descriptor = try SystemCall.negated("bind", at: "@" + name) { clinux_listen_at("@" + name) }
         location = "@" + name

@@ -2,8 +2,8 @@ public import CoreAPI
 internal import Glibc
 internal import Synchronization
 
-/// The machine's own clock: nanoseconds since it started, suspension counted, untouched by the wall clock. It is the same
-/// in every time namespace.
+/// The machine's own clock: nanoseconds since it started, suspension counted, untouched by the wall clock. It is the
+/// same in every time namespace.
 public struct SystemClock: TimeSource {
     public init() {}
 
@@ -17,7 +17,8 @@ public struct SystemClock: TimeSource {
         return BootInstant(nanoseconds: UInt64(clamping: nanoseconds &- TimeNamespace.offset))
     }
 
-    /// The clock's tick, some milliseconds long: cheaper to read than the time, and enough to tell that time has passed.
+    /// The clock's tick, some milliseconds long: cheaper to read than the time, and enough to tell that time has
+    /// passed.
     package static var tick: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
@@ -54,7 +55,8 @@ public struct SystemClock: TimeSource {
 /// The tasks that sleep by ``SystemClock``, and the one thread that wakes them, which lives as long as the process.
 ///
 /// The language's own sleep wakes by way of the concurrent pool. An application that holds its threads would keep every
-/// deadline from passing, and a program that runs nothing on the pool would be woken once a second by what watches over it.
+/// deadline from passing, and a program that runs nothing on the pool would be woken once a second by what watches over
+/// it.
 final class Sleepers: Sendable {
     private struct Sleeper {
         let instant: BootInstant
@@ -128,7 +130,7 @@ final class Sleepers: Sendable {
         }
     }
 
-    /// Takes out the sleepers whose time has come, the earliest first, and sets the timer for the next.
+    /// Takes out the sleepers that are due, the earliest first, and sets the timer for the next.
     private func takeDue(from state: inout State) -> [Sleeper] {
         let now = SystemClock().now()
         let waiting = state.sleepers.filter { $0.value.continuation != nil }

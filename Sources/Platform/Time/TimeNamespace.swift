@@ -34,8 +34,8 @@ package struct TimeNamespace: Hashable, Sendable {
 
     /// Reads lines such as `boottime  -3600  500000000`: seconds and nanoseconds.
     ///
-    /// Nil for anything else, and for an offset that is not a whole number of ticks: the start times of processes have been
-    /// rounded after it was added.
+    /// Nil for anything else, and for an offset that is not a whole number of ticks: the start times of processes have
+    /// been rounded after it was added.
     init?(offsets text: String) {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
@@ -50,8 +50,8 @@ package struct TimeNamespace: Hashable, Sendable {
         return nil
     }
 
-    /// Refuses to go on where times cannot be converted to those of the machine: every process outside would seem to have
-    /// ended, and entries would expire at once or never.
+    /// Refuses to go on where times cannot be converted to those of the machine: every process outside would seem to
+    /// have ended, and entries would expire at once or never.
     package static func requireKnown() throws(SharedCoreError) {
         guard current == nil else { return }
         throw SharedCoreError(

@@ -20,7 +20,7 @@ protocol ListeningSource: Sendable {
     /// The removal by a commit without an announcement: an expiry.
     func loss(in changes: ChangeSet) -> StoredEvent?
 
-    /// Whether the message that stood there last is gone, where that is an event.
+    /// Returns whether the last message is gone, where that is an event.
     func lostAll(in snapshot: Snapshot) -> Bool
 }
 
@@ -79,7 +79,7 @@ struct QueueSource: ListeningSource {
         let cleared = snapshot.entries.first { $0.key == place.cleared && $0.revision > revision }
         let messages = standing(in: snapshot).filter { $0.revision > revision }
         guard let cleared else { return messages }
-        // What stands there was sent after the clearing.
+        // Each of the messages was sent after the clearing.
         return [StoredEvent(.cleared, cleared.revision, by: cleared.origin)] + messages
     }
 

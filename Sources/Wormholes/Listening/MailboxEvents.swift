@@ -84,8 +84,8 @@ public final class MailboxEvents<Message: Sendable>: AsyncSequence, Sendable {
 public enum MailboxEvent<Message: Sendable>: Sendable {
     /// A message was sent. One that equals the message before it is one more.
     case message(MailboxMessage<Message>)
-    /// What the mailbox held was removed, at a revision and by a session: it was cleared, or the message of a mailbox
-    /// that keeps the last one has expired.
+    /// The content of the mailbox was removed, at a revision and by a session: it was cleared, or the message of a
+    /// mailbox that keeps the last one has expired.
     case cleared(Revision, by: SessionID)
     /// A message was sent that cannot be read here. The next one may be good.
     case undecodable(DecodingFailure, Revision, by: SessionID)
@@ -174,8 +174,8 @@ public final class MailboxToken: Sendable {
     /// Ends it: once this has returned, the handler neither starts nor runs. Idempotent.
     ///
     /// It waits for a handler that runs on another thread at this moment, so a handler must not wait for the caller.
-    /// Handlers may call it as well, for themselves and for each other; then it does not wait: the call that is running is
-    /// the last.
+    /// Handlers may call it as well, for themselves and for each other; then it does not wait: the call that is running
+    /// is the last.
     public func cancel() {
         gate.close()
         stop()

@@ -12,7 +12,7 @@ struct MailboxReader: Sendable {
     private var revision: Revision
     /// How many sends and clearings there were up to there.
     private var count: UInt64
-    /// Whether a message stood there then.
+    /// Whether the mailbox had a message then.
     private var hasMessage: Bool
     /// The next events, in reverse order.
     private var ready: [StoredEvent]
@@ -85,16 +85,16 @@ struct MailboxReader: Sendable {
     }
 }
 
-/// What stands in a mailbox at one revision, and how many sends and clearings led to it.
+/// The content of a mailbox at one revision, and the number of sends and clearings that led to it.
 ///
-/// The two are read one after the other, so that the number belongs to what stands only if nothing was announced between.
+/// The two are read one after the other, so the number belongs to the content only if nothing was announced between.
 struct MailboxLook: Sendable {
-    /// How often it is tried to find such a moment. Where senders leave none, the watch tells what came between.
+    /// The number of tries to find such a moment. Where senders leave none, the watch tells the changes between.
     private static let attempts = 8
 
     let snapshot: Snapshot
     let count: UInt64
-    /// What the watch has told of what came after the snapshot.
+    /// The changes after the snapshot that the watch has delivered.
     let later: [ChangeSet]
 
     static func take(

@@ -3,11 +3,11 @@ public import CoreAPI
 /// Sequences. Each of these returns armed: what is sent after the call has returned is heard. Many listeners of one
 /// mailbox hear all of it each.
 extension Wormhole {
-    /// Begins to deliver what happens in a mailbox.
+    /// Begins to deliver the events of a mailbox.
     ///
     /// - Parameters:
     ///   - id: The mailbox.
-    ///   - replay: Whether the message that stands there comes first.
+    ///   - replay: Whether the present message comes first.
     ///   - filter: The senders whose messages are delivered.
     public func listen<Message>(
         to id: MailboxID<Message>, replay: ReplayPolicy = .none, from filter: OriginFilter = .anyone
@@ -17,12 +17,12 @@ extension Wormhole {
         }
     }
 
-    /// Begins to deliver what is sent to a queue, without taking anything from it: for a listener that follows what
-    /// others consume.
+    /// Begins to deliver the messages sent to a queue, without taking anything from it: for a listener that follows
+    /// what others consume.
     ///
     /// - Parameters:
     ///   - id: The queue.
-    ///   - replay: Whether the last, or all, of the messages that stand there come first.
+    ///   - replay: Whether the last, or all, of the present messages come first.
     ///   - filter: The senders whose messages are delivered.
     public func listen<Message>(
         to id: QueueID<Message>, replay: ReplayPolicy = .none, from filter: OriginFilter = .anyone
@@ -48,7 +48,8 @@ public enum ReplayPolicy: String, Hashable, Sendable, CaseIterable {
     case none
     /// The last message that stands there, if any.
     case latest
-    /// All that stand there, the oldest first. For a mailbox that keeps the last message this is the same as ``latest``.
+    /// All that stand there, the oldest first. For a mailbox that keeps the last message this is the same as
+    /// ``latest``.
     case pending
 }
 
