@@ -70,7 +70,7 @@
         }
 
         func remove() async {
-            // A group that could not be removed is in nobody's way: each has a name of its own.
+            // A group that could not be removed does no harm: each has a name of its own.
             try? await EtcdGroup.erase(name, at: place, prefix: EtcdHarness.prefix)
         }
     }

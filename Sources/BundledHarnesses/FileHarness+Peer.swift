@@ -6,12 +6,12 @@ internal import Platform
 
 extension FileHarness {
     /// Plays the second process of a case over files, until the input ends. An address is a directory and how it is
-    /// opened: `disk`, `silent` (as if the system said nothing of files), `trial` (of whether it does), `readOnly`. Besides
-    /// the commands of the suite there is `compact`, which replaces the journal and answers whether this call did it,
-    /// `backup <directory>`, `restore <backup> <directory>`, `strikes <name>`, which answers how often an armed fault has acted,
-    /// and `program`, which starts a program that lives until it is killed and answers with its process id. `unread` sends a
-    /// child more than a socket holds, and answers how much came; `inherited` answers with the descriptors that a child has;
-    /// `absent` starts a program that is not there.
+    /// opened: `disk`, `silent` (as if the system said nothing of files), `trial` (of whether it does), `readOnly`.
+    /// Besides the commands of the suite there is `compact`, which replaces the journal and answers whether this call
+    /// did it, `backup <directory>`, `restore <backup> <directory>`, `strikes <name>`, which answers how often an armed
+    /// fault has acted, and `program`, which starts a program that lives until it is killed and answers with its
+    /// process id. `unread` sends a child more than a socket holds, and answers how much came; `inherited` answers with
+    /// the descriptors that a child has; `absent` starts a program that is not there.
     package static func servePeer() async {
         try? BusErrorHandler.install()
         let peer = ConformancePeer(
@@ -89,8 +89,8 @@ extension FileHarness {
 
     /// Starts a program that has no part in anything, and returns its process id when it runs.
     ///
-    /// `popen` starts it: it passes on every descriptor that is not closed on exec, which ``StartedProgram`` does not. By the
-    /// time that the program writes, the kernel has closed those that are.
+    /// `popen` starts it: it passes on every descriptor that is not closed on exec, which ``StartedProgram`` does not.
+    /// By the time that the program writes, the kernel has closed those that are.
     private static func startProgram() throws(SharedCoreError) -> String {
         // Not closed: that would wait for its end.
         guard let output = popen("echo $$ && exec sleep 600 < /dev/null > /dev/null", "r") else {

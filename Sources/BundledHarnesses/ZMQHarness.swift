@@ -9,7 +9,7 @@
 
     /// Tries groups behind a hub, which lives in this process.
     package struct ZMQHarness: ConformanceHarness {
-        /// What stands behind the hub.
+        /// The store behind the hub.
         package enum Storage: Sendable {
             case memory, files, filesOnDisk
         }
@@ -90,12 +90,12 @@
         }
 
         /// A port, and the one after it for the stream, below those that the system gives away by itself: a hub that
-        /// starts again finds both as it left them, whatever else connects on this machine.
+        /// starts again finds both as it left them, also when other programs connect on this machine.
         private static var unusedEndpoint: HubEndpoint {
             .tcp(host: "127.0.0.1", port: UInt16.random(in: 5_000..<16_000) * 2)
         }
 
-        /// Starts a hub, at another port when somebody has this one.
+        /// Starts a hub, at another port when this one is taken.
         private func start(_ options: HubOptions) async throws(SharedCoreError) -> Hub {
             guard case .tcp = transport else { return try await Hub.start(options) }
             var options = options
@@ -178,8 +178,8 @@
 
     extension ZMQHarness {
         /// Opens what an address names that begins with `zmq`: an endpoint, perhaps the client's secret and the hub's
-        /// public key, perhaps the path of a program that starts a hub where none is, perhaps the milliseconds for which the
-        /// opening waits.
+        /// public key, perhaps the path of a program that starts a hub where none is, perhaps the milliseconds for
+        /// which the opening waits.
         static func open(
             _ words: ArraySlice<String>, as description: SessionDescription
         ) async throws(SharedCoreError) -> any SharedGroup {

@@ -17,7 +17,7 @@ extension Keeper {
 
     func mainEnded() {
         guard let ended = main else { return }
-        // What it said before it ended counts: a socket to keep, or that its user closes it.
+        // Its last messages count: a socket to keep, or that its user closes it.
         if let visitor = mainVisitor { serve(visitor, upTo: Self.lastWords) }
         main = nil
         if let visitor = mainVisitor {

@@ -111,8 +111,8 @@ final class Keeper {
     }
 }
 
-/// The time in which this process ran. What a stopped process or a sleeping machine has missed is not held against a
-/// Main, which has missed it too.
+/// The time in which this process ran. The time that a stopped process or a sleeping machine has missed does not count
+/// against a Main, which has missed it too.
 struct KeeperClock {
     private let system = SystemClock()
     private var missed = Duration.zero

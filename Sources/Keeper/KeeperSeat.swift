@@ -32,7 +32,7 @@ struct KeeperSeat {
     /// Whether the directory was removed: no client can find the keeper any more.
     var isGone: Bool { (try? directory.status().isRemoved) ?? false }
 
-    /// Leaves nothing behind that would be connected to.
+    /// Removes the socket, so that no client connects to it.
     func leave() {
         _ = try? directory.remove(KeeperPlace.socketName)
         withExtendedLifetime(lock) {}
@@ -59,7 +59,8 @@ final class Visitor {
         }
     }
 
-    /// The next request; nil when there is none now. What cannot be understood is refused and forgotten.
+    /// Returns the next request; nil when there is none now. A message that cannot be understood is refused and
+    /// forgotten.
     func next() -> (KeeperRequest, OpenFile?)? {
         while !isGone {
             switch socket.receive(upTo: KeeperLimits.messageByteCount) {

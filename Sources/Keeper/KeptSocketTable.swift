@@ -62,7 +62,7 @@ struct KeptSocketTable {
         }
     }
 
-    /// Whether data has come since the last call; it is reported once for each socket and watch.
+    /// Returns whether data has come since the last call; it is reported once for each socket and watch.
     func takeData() -> Bool {
         let keys = Set(readiness.take())
         return sockets.values.contains { keys.contains($0.key) }

@@ -102,13 +102,13 @@ enum MainStart {
     }
 }
 
-/// Whether Main is to stay down, remembered for one run of the machine.
+/// The note that Main is to stay down, kept for one run of the machine.
 struct MainMemory {
     let directory: Directory
     private static let closed = "closed"
 
-    /// Whether a Main of this run of the machine was closed and has not been started since. What cannot be read counts
-    /// as nothing: a Main too many starts is better than none.
+    /// Returns whether a Main of this run of the machine was closed and has not been started since. An unreadable note
+    /// counts as none: a Main too many starts is better than none.
     func isClosed() -> Bool {
         guard let file = try? OpenFile(KeeperPlace.memoryName, in: directory, .read),
             let bytes = try? file.read(count: 256, at: 0)

@@ -18,10 +18,10 @@ extension KeptSockets {
         return try result.get()
     }
 
-    /// Sends a request whose answer is waited for. Under the lock, so that requests are sent in the order in which they
+    /// Sends a request that has an answer. Under the lock, so that requests are sent in the order in which they
     /// wait.
     ///
-    /// - Returns: Why it was not sent.
+    /// - Returns: The reason why it was not sent.
     private static func send(
         _ request: KeeperRequest, with file: OpenFile?, over connection: MessageSocket, in state: inout KeeperLink,
         answer: @escaping @Sendable (Result<[KeptSocket], SharedCoreError>) -> Void
@@ -53,9 +53,9 @@ extension KeptSockets {
         }
     }
 
-    /// Takes what the keeper has said.
+    /// Takes the keeper's messages.
     ///
-    /// - Returns: Whether it may say more.
+    /// - Returns: Whether more may come.
     private func take(from connection: MessageSocket) -> Bool {
         while true {
             switch connection.receive(upTo: KeeperLimits.messageByteCount) {
@@ -119,7 +119,7 @@ extension KeptSockets {
         return nil
     }
 
-    /// Tells a new keeper everything. What it refuses it does not have; no caller waits for that answer.
+    /// Sends everything to a new keeper. It does not have what it refuses; no caller waits for that answer.
     private func introduce(to connection: MessageSocket) {
         state.withLock { state in
             guard !state.isClosed else { return }
@@ -152,7 +152,7 @@ struct KeeperLink {
     var waiting: [Request] = []
     var isClosed = false
 
-    // What the next keeper is told.
+    // The state that the next keeper is told.
 
     var kept: [String: OpenFile] = [:]
     var isAsleep = false

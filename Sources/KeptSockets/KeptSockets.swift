@@ -3,15 +3,15 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// What a Main says to its keeper, and hears from it: its kept sockets, its sleep, its wakes (contract P6, P7).
+/// The link of a Main to its keeper: its kept sockets, its sleep, its wakes (contract P6, P7).
 ///
-/// The keeper holds a duplicate of each registered socket, so that the peer sees no close when Main sleeps, ends by mistake
-/// or is killed. While Main is away the keeper watches the duplicates and wakes Main, which is there anew by then or has
-/// slept, and which reads what came.
+/// The keeper holds a duplicate of each registered socket, so that the peer sees no close when Main sleeps, ends by
+/// mistake or is killed. While Main is away the keeper watches the duplicates and wakes Main, which has slept or is
+/// started anew by then, and which reads the data.
 ///
 /// When the keeper itself is killed, this finds the next one by itself and registers everything with it.
 public final class KeptSockets: Sendable {
-    /// What the keeper says, for one reader. The oldest is dropped by a reader that leaves 64 unread.
+    /// The events of the keeper, for one reader. The oldest is dropped by a reader that leaves 64 unread.
     public let events: AsyncStream<KeeperEvent>
 
     let path: String
@@ -71,8 +71,9 @@ public final class KeptSockets: Sendable {
     /// - Parameters:
     ///   - descriptor: A socket of any kind.
     ///   - name: 1 to 64 letters, digits and `.`, `_`, `-`, `:`. A socket that was kept by the name is let go.
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what is no socket or no name, ``SharedCoreError/Code/limitExceeded``
-    ///   when 64 sockets are kept, ``SharedCoreError/Code/unavailable`` when there is no keeper now.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what is no socket or no name,
+    ///   ``SharedCoreError/Code/limitExceeded`` when 64 sockets are kept, ``SharedCoreError/Code/unavailable`` when
+    ///   there is no keeper now.
     public func keep(_ descriptor: Int32, as name: String) async throws(SharedCoreError) {
         guard KeeperLimits.isName(name) else {
             throw SharedCoreError(
@@ -91,8 +92,8 @@ public final class KeptSockets: Sendable {
         try await ask(.release(name: name))
     }
 
-    /// The sockets that the keeper has of this Main, or of the one before it, with what has come on them unread. They stay
-    /// kept.
+    /// The sockets that the keeper has of this Main, or of the one before it, with what has come on them unread. They
+    /// stay kept.
     public func recover() async throws(SharedCoreError) -> [KeptSocket] {
         let found = try await ask(.take)
         state.withLock { state in
@@ -125,13 +126,13 @@ public final class KeptSockets: Sendable {
         try await ask(.calls(count))
     }
 
-    /// Says that this process will end because its user closes it. Exit status 0 says so too, unless the keeper is one that
-    /// took this process over from another and so cannot see the status.
+    /// Says that this process will end because its user closes it. Exit status 0 says so too, unless the keeper is one
+    /// that took this process over from another and so cannot see the status.
     public func announceExit() async throws(SharedCoreError) {
         try await ask(.leaving)
     }
 
-    /// Ends the connection. What is kept stays with the keeper.
+    /// Ends the connection. The kept sockets stay with the keeper.
     public func close() {
         let waiting = state.withLock { state in
             state.isClosed = true
@@ -161,7 +162,7 @@ public struct KeptSocket: Sendable {
     }
 }
 
-/// What a keeper tells its Main.
+/// An event that a keeper sends its Main.
 public enum KeeperEvent: Hashable, Sendable {
     /// Data has come on a kept socket while Main slept, or Main was started for it: it has so much time (contract P6).
     case wake(budget: Duration)

@@ -4,10 +4,10 @@ public import CoreAPI
 public struct ApplicationOverview: Hashable, Sendable {
     /// Everything up to this revision is in it.
     public let revision: Revision
-    /// The statements in the order of their sessions. What this version does not understand is not among them.
+    /// The statements in the order of their sessions, without those that this version does not understand.
     public let applications: [ApplicationReport]
 
-    /// Whether a user looks at any of them, so that no alert is needed.
+    /// Whether any of them is in front of a user, so that no alert is needed.
     public var isAnyInForeground: Bool { applications.contains { $0.state == .foreground } }
 
     /// The state that a session has published; nil when it has published none.
@@ -15,7 +15,7 @@ public struct ApplicationOverview: Hashable, Sendable {
         applications.first { $0.session == session }?.state
     }
 
-    /// What others have said for a session does not end with it: that is left out here.
+    /// A statement of another session does not end with its subject, so it is left out here when the subject has ended.
     init(
         revision: Revision, entries: some Sequence<Entry>, in store: any SharedStore
     ) async throws(SharedCoreError) {

@@ -33,8 +33,8 @@ public struct ApplicationStates: Sendable {
     /// Says for another process how its application stands, as a Host does for one that does not say it.
     ///
     /// - Returns: The revision from which on all participants read it; nil when no such session is there.
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the application has said it itself: that counts until it takes it
-    ///   back.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the application has said it itself: that counts until it
+    ///   takes it back.
     @discardableResult
     public func set(_ state: ApplicationState, of session: SessionID) async throws(SharedCoreError) -> Revision? {
         if session == store.session.id { return try await set(state) }

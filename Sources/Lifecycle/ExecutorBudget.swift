@@ -2,9 +2,9 @@ public import CoreAPI
 
 /// Watches over what one Executor uses: events and time in, directives out.
 ///
-/// It is told once that its time is nearly over and killed when it is; it is killed at once when it has more memory than it
-/// may. When its host stops, it is told at once and has as long as after any warning, but never longer than its own time.
-/// While its core is busy it has until that is over in place of its own time, and is told then.
+/// It is told once that its time is nearly over and killed when it is; it is killed at once when it has more memory
+/// than it may. When its host stops, it is told at once and has as long as after any warning, but never longer than its
+/// own time. While its core is busy it has until that is over in place of its own time, and is told then.
 ///
 /// Source: contract P11, C17.
 public struct ExecutorBudget: Sendable {
@@ -20,7 +20,7 @@ public struct ExecutorBudget: Sendable {
         case stop
     }
 
-    /// What is to be done.
+    /// The action that the budget demands.
     public enum Directive: Hashable, Sendable {
         /// Ask it to end.
         case warn(BudgetReason)

@@ -8,7 +8,7 @@ public struct LifecycleError: Error, Hashable, Sendable, CustomStringConvertible
     public let code: Code
     /// The fault in a sentence, for people.
     public let message: String
-    /// Where: a name, a line.
+    /// The location: a name, a line.
     public let location: String
 
     public init(_ code: Code, _ message: String, at location: String) {

@@ -38,8 +38,8 @@ package struct LinkAddress: Hashable, Sendable {
     /// The interface's number.
     package var link: UInt32
     package var address: IPAddress
-    /// Whether packets to other networks can come from it: it is valid beyond the link, and the search for a duplicate is
-    /// over.
+    /// Whether packets to other networks can come from it: it is valid beyond the link, and the search for a duplicate
+    /// is over.
     package var isUsable: Bool
 
     package init(link: UInt32, address: IPAddress, isUsable: Bool = true) {
@@ -73,7 +73,7 @@ package struct DefaultRoute: Hashable, Sendable {
     }
 }
 
-/// Reading what messages are about. What cannot be read, or is of no interest, is nil or empty.
+/// Parsers of message bodies. A body that cannot be read, or is of no interest, gives nil or an empty value.
 extension NetworkChange {
     /// The body of RTM_NEWLINK and RTM_DELLINK: `struct ifinfomsg` and attributes.
     static func link(_ body: KernelBytes) -> NetworkLink? {

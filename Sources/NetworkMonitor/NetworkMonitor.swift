@@ -24,8 +24,8 @@ public final class NetworkMonitor: Sendable {
 
     /// Opens a monitor, which knows the present state when this returns.
     ///
-    /// - Throws: ``SharedCoreError/Code-swift.struct/system`` or ``SharedCoreError/Code-swift.struct/forbidden`` where the
-    ///   kernel gives no socket for its reports, and ``SharedCoreError/Code-swift.struct/cancelled``.
+    /// - Throws: ``SharedCoreError/Code-swift.struct/system`` or ``SharedCoreError/Code-swift.struct/forbidden`` where
+    ///   the kernel gives no socket for its reports, and ``SharedCoreError/Code-swift.struct/cancelled``.
     public static func open() async throws(SharedCoreError) -> NetworkMonitor {
         try await open(SharedCoreError.wrapping { () throws(SystemCallError) in try RouteSocket() })
     }

@@ -13,9 +13,9 @@ package struct NetworkPicture: Hashable, Sendable {
 
     /// Takes a change in.
     ///
-    /// - Returns: Whether the kernel may have taken more away than it has said: with a link that goes down, and with the
-    ///   last address of a link, go routes without a word; a route that is replaced or taken away may not be the only one
-    ///   that looks like it.
+    /// - Returns: Whether the kernel may have removed more than it has reported. A link that goes down, and the last
+    ///   address of a link, take routes with them without a report; a route that is replaced or removed may not be the
+    ///   only one that looks like it.
     package mutating func apply(_ change: NetworkChange) -> Bool {
         switch change {
         case .link(let link):
@@ -45,7 +45,7 @@ package struct NetworkPicture: Hashable, Sendable {
         }
     }
 
-    /// Whether that is a connection, through what, or why not.
+    /// The state of the connection: its exits, or the reason why there is none.
     package var state: NetworkState {
         let exits = exits
         guard exits.isEmpty else { return NetworkState(exits: exits) }
@@ -71,7 +71,8 @@ package struct NetworkPicture: Hashable, Sendable {
         return ways.sorted { Self.order($0.route, $0.exit) < Self.order($1.route, $1.exit) }.map(\.exit)
     }
 
-    /// What packets of the route may come from: the address that the route names, wherever it is, or those of its interface.
+    /// Returns the source addresses for packets of the route: the address that the route names, wherever it is, or
+    /// those of its interface.
     private func sources(of route: DefaultRoute) -> [IPAddress] {
         let usable = addresses.values.filter { address in
             guard address.isUsable, address.address.family == route.family else { return false }

@@ -1,7 +1,7 @@
-/// Whether this machine is connected to other networks, and by what or why not.
+/// The connection of this machine to other networks: its exits, or the reason why there is none.
 ///
-/// Connected means that there is a default route of the main table through an interface that is up and carries packets, and
-/// that it has an address from which they can come. Whether a server behind it answers is for the one who asks it.
+/// Connected means that there is a default route of the main table through an interface that is up and carries packets,
+/// and that it has an address from which they can come. It does not say that a server behind it answers.
 public struct NetworkState: Hashable, Sendable, CustomStringConvertible {
     /// The ways out, the one that is taken first first; none while the machine is not connected.
     public let exits: [NetworkExit]
@@ -21,8 +21,8 @@ public struct NetworkState: Hashable, Sendable, CustomStringConvertible {
 
     public var isConnected: Bool { outage == nil }
 
-    /// Whether packets can leave from an address. A connection from one that is gone is dead, although the machine may be
-    /// connected by another.
+    /// Returns whether packets can leave from an address. A connection from one that is gone is dead, although the
+    /// machine may be connected by another.
     public func canSend(from address: IPAddress) -> Bool {
         exits.contains { $0.addresses.contains(address) }
     }

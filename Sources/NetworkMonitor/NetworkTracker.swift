@@ -3,8 +3,8 @@ package import Platform
 
 /// Follows the kernel's reports and knows when to ask for all again: messages and time in, requests and states out.
 ///
-/// Reports are a hint, what the kernel gives when it is asked is the truth. It asks at the start, after reports were lost,
-/// and after every change with which the kernel may have taken away more than it says.
+/// Reports are a hint, what the kernel gives when it is asked is the truth. It asks at the start, after reports were
+/// lost, and after every change with which the kernel may have taken away more than it says.
 package struct NetworkTracker: Sendable {
     package enum Directive: Hashable, Sendable {
         /// Ask the kernel for all of a kind.
@@ -58,7 +58,7 @@ package struct NetworkTracker: Sendable {
         self.times = times
     }
 
-    /// When to call ``timePassed(at:)``; nil while only the kernel can bring news.
+    /// The time to call ``timePassed(at:)``; nil while only the kernel can bring updates.
     package var deadline: BootInstant? {
         let next: BootInstant? =
             switch phase {

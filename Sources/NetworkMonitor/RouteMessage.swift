@@ -7,9 +7,9 @@ package struct RouteMessage: Hashable, Sendable {
         case changes([NetworkChange])
         /// All that was asked for has come.
         case ended
-        /// What was asked for is not given; the error number.
+        /// The kernel refuses the request, with this error number.
         case refused(Int32)
-        /// The kernel says that messages were lost.
+        /// The kernel reports that messages were lost.
         case lost
     }
 
@@ -27,7 +27,7 @@ package struct RouteMessage: Hashable, Sendable {
 }
 
 extension RouteMessage {
-    /// Reads the messages of a datagram. What is no whole message ends them, and what is of no interest is left out.
+    /// Reads the messages of a datagram. An incomplete message ends them, and messages of no interest are left out.
     package static func read(_ datagram: [UInt8]) -> [RouteMessage] {
         var messages: [RouteMessage] = []
         var rest = KernelBytes(datagram[...])
@@ -80,7 +80,7 @@ extension RouteMessage {
     }
 }
 
-/// Bytes as the kernel writes them, in the order of the machine. What does not fit is nil, never a trap.
+/// Bytes as the kernel writes them, in the order of the machine. A value that does not fit is nil, never a trap.
 struct KernelBytes {
     private let bytes: ArraySlice<UInt8>
 
@@ -119,8 +119,8 @@ struct KernelBytes {
 }
 
 extension KernelBytes {
-    /// The attributes of a message: for each its kind, and its content. The first of a kind counts; one that does not fit
-    /// ends them.
+    /// The attributes of a message: for each its kind, and its content. The first of a kind counts; one that does not
+    /// fit ends them.
     var attributes: [UInt16: KernelBytes] {
         var attributes: [UInt16: KernelBytes] = [:]
         var rest = self

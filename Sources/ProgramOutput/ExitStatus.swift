@@ -46,8 +46,8 @@ package enum ProgramStart {
     /// with some to spare.
     package static let descriptorCount = 48
 
-    /// Ends the program with ``ExitStatus/unavailable`` and a message where it may open too few files or start too few threads:
-    /// later, Swift's runtime would end it with SIGILL, or have it stand still.
+    /// Ends the program with ``ExitStatus/unavailable`` and a message where it may open too few files or start too few
+    /// threads: later, Swift's runtime would end it with SIGILL, or have it stand still.
     ///
     /// - Parameters:
     ///   - program: Its name for the message.

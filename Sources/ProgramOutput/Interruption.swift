@@ -6,7 +6,7 @@ internal import Synchronization
 package struct Interrupted: Error, Hashable, Sendable {
     /// How the program ends.
     package let status: ExitStatus
-    /// What a person is told.
+    /// The message for a person.
     package let message = "interrupted"
 }
 
@@ -21,8 +21,8 @@ package final class Interruption<Result: Sendable>: Sendable {
     private let state = Mutex(State())
     private let toleratedCount: Int
 
-    /// - Parameter toleratedCount: How many signals leave the work running, which reads ``isRaised`` to end by itself. The
-    ///   next one cancels it.
+    /// - Parameter toleratedCount: How many signals leave the work running, which reads ``isRaised`` to end by itself.
+    ///   The next one cancels it.
     package init(toleratedCount: Int = 0) throws(SystemCallError) {
         self.toleratedCount = toleratedCount
         try SignalRelay.begin([SIGINT, SIGTERM]) { [self] number, _ in

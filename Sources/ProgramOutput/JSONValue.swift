@@ -16,7 +16,8 @@ package enum JSONValue: Hashable, Sendable {
         text.map { .text($0) } ?? .null
     }
 
-    /// Appends the value as JSON, without a line break. A number that JSON cannot carry, such as an infinity, becomes null.
+    /// Appends the value as JSON, without a line break. A number that JSON cannot carry, such as an infinity, becomes
+    /// null.
     func write(to text: inout String) {
         switch self {
         case .null: text += "null"
@@ -46,7 +47,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
     package init(integerLiteral value: Int64) { self = .integer(value) }
 }
 
-/// An object of a JSON text whose fields keep the order in which they were given, as a person reads them.
+/// An object of a JSON text with its fields in the order in which they were given, as a person reads them.
 package struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     private struct Field: Hashable, Sendable {
         let name: String

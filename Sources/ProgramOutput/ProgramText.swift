@@ -1,8 +1,8 @@
 /// Bytes that a program was given as text: an argument, a variable of its environment or a path.
 ///
-/// Swift replaces what is not UTF-8 by U+FFFD, and then two different names are one. The programs read bytes instead,
-/// and refuse what must be text and is not (contract S2). What comes from outside is shown escaped: nothing in it ends
-/// a line or commands a terminal (contract E2).
+/// Swift replaces bytes that are not UTF-8 by U+FFFD, and then two different names are one. The programs read bytes
+/// instead, and refuse an argument that must be text and is not (contract S2). Text from outside is shown escaped:
+/// nothing in it ends a line or commands a terminal (contract E2).
 package enum ProgramText {
     /// The error for bytes that are not UTF-8.
     package struct NotText: Error, Hashable, Sendable, CustomStringConvertible {

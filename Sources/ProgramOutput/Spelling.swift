@@ -19,7 +19,8 @@ package enum Spelling {
         nearest(to: word, among: candidates).map { "; did you mean “\($0)”?" } ?? ""
     }
 
-    /// The least number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+    /// The least number of insertions, deletions, replacements and swaps of neighbours that turn one word into the
+    /// other.
     package static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.unicodeScalars)
         let right = Array(right.unicodeScalars)

@@ -3,12 +3,13 @@ internal import InMemoryBackend
 internal import Synchronization
 internal import TestInstruments
 
-/// Where the code of one simulated process runs: the thread of its group, unless the process is frozen or dead.
+/// The executor of one simulated process: it runs on the thread of its group, unless the process is frozen or dead.
 ///
-/// It is what there is of a process as long as its code runs, also without a reference to its ``SimulatedProcess``:
+/// It represents a process as long as the process's code runs, also without a reference to its ``SimulatedProcess``:
 /// code that kills the process finds it here.
 ///
-/// What a dead process still had to do is never done. Its tasks are kept for good, since a task cannot be ended from outside.
+/// The remaining work of a dead process is never done. Its tasks are kept for good, since a task cannot be ended from
+/// outside.
 final class ProcessExecutor: SerialExecutor, TaskExecutor {
     private enum Condition {
         case alive, frozen, dead
@@ -77,7 +78,7 @@ final class ProcessExecutor: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Whether a job may run now; if not, it is kept.
+    /// Returns whether a job may run now; if not, it is kept.
     private func mayRun(_ job: UnownedJob) -> Bool {
         state.withLock { state in
             if state.condition != .alive { state.held.append(job) }

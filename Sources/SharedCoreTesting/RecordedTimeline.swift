@@ -16,8 +16,8 @@ public struct RecordedTimeline: Sendable, CustomStringConvertible {
         droppedCount = history.checkpoint?.droppedCount ?? 0
     }
 
-    /// Expects that these entries stand there in this order, each with the name of its participant. Others may stand between
-    /// them.
+    /// Expects that these entries stand there in this order, each with the name of its participant. Others may stand
+    /// between them.
     ///
     /// ```swift
     /// try timeline.expect(("app", .acquired), ("push", .challenged), ("push", .tookOver))
@@ -40,8 +40,8 @@ public struct RecordedTimeline: Sendable, CustomStringConvertible {
 
     /// Expects that no entry is of these kinds.
     ///
-    /// - Throws: ``TimelineMismatch`` with the first that is, and where entries were dropped, which may have been: give the
-    ///   group's ``SimulatedGroup/options`` a larger `timelineCapacity`.
+    /// - Throws: ``TimelineMismatch`` with the first that is, and where entries were dropped, which may have been: give
+    ///   the group's ``SimulatedGroup/options`` a larger `timelineCapacity`.
     public func expectNone(of first: TimelineEntry.Kind, _ others: TimelineEntry.Kind...) throws {
         let kinds = [first] + others
         guard droppedCount == 0 else {

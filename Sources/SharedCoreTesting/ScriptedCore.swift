@@ -3,8 +3,8 @@ internal import CoreAPI
 internal import Synchronization
 internal import TestInstruments
 
-/// A core that does what a test says: it hands over what its server receives, acknowledges it there when it is stored, and
-/// hangs or fails where its script has it so.
+/// A core that does what a test says: it hands over what its server receives, acknowledges it there when it is stored,
+/// and hangs or fails where its script has it so.
 public struct ScriptedCore: Core {
     private let server: ScriptedServer
     private let script: CoreScript
@@ -51,7 +51,7 @@ public struct ScriptedCore: Core {
 ///
 /// One script is for the cores of one process, or of as many as are to do the same.
 public final class CoreScript: Sendable {
-    /// Where cores hang, and the processes of those that do.
+    /// A step at which cores hang, and the processes of those that do.
     private struct Hang {
         let end = Promise<Void>()
         var processes: [ProcessIdentity] = []
@@ -79,7 +79,7 @@ public final class CoreScript: Sendable {
         state.withLock { $0.hangs.removeValue(forKey: step) }?.end.open()
     }
 
-    /// Whether a core hangs at a step now. One whose process was killed does nothing any more, nor does it hang.
+    /// Returns whether a core hangs at a step now. A core in a killed process does nothing any more, nor does it hang.
     public func isHanging(at step: CoreStep) -> Bool {
         state.withLock { $0.hangs[step]?.processes.contains { !ProcessExecutor.wasKilled($0) } ?? false }
     }

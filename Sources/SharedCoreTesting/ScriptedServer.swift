@@ -18,7 +18,7 @@ public final class ScriptedServer: Sendable {
         self.init(on: nil)
     }
 
-    /// - Parameter thread: Where it wakes its cores, all before the first of them runs.
+    /// - Parameter thread: The thread on which it wakes its cores, all before the first of them runs.
     init(on thread: SimulationThread?) {
         self.thread = thread
     }

@@ -16,7 +16,7 @@ public final class SimulatedExecutor: SimulatedParticipant {
     /// Begins to wait for the message of a call-id, as a push makes it.
     ///
     /// - Parameters:
-    ///   - callID: What the push announced.
+    ///   - callID: The call-id that the push announced.
     ///   - timeout: How long it waits, in the group's time.
     public func message(forCallID callID: String, timeout: Duration) -> SimulatedRun<MessageResult> {
         process.run { [participant] in
@@ -24,7 +24,7 @@ public final class SimulatedExecutor: SimulatedParticipant {
         }
     }
 
-    /// Says that the message of an answer was shown.
+    /// Acknowledges the message of an answer as shown.
     ///
     /// - Returns: Whether it was still this Executor's; false also where there was nothing to show.
     @discardableResult

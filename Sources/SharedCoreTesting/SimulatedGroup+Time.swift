@@ -11,7 +11,7 @@ extension SimulatedGroup {
 
     /// Lets time pass. Each sleeping process wakes at its moment, and does its work before the time goes on.
     ///
-    /// What several tasks of a test let pass at once passes once: each goes to its own end and no further.
+    /// When several tasks of a test let time pass at once, it passes once: each goes to its own end and no further.
     ///
     /// - Throws: `SharedCoreError.Code.invalidArgument` for a negative duration.
     public func advance(by duration: Duration) async throws {
@@ -25,14 +25,15 @@ extension SimulatedGroup {
         try await runUntilIdle()
     }
 
-    /// Lets time pass until a condition holds, no longer than it takes. It is looked at whenever every process waits.
+    /// Lets time pass until a condition holds, no longer than it takes. The condition is checked whenever every process
+    /// waits.
     ///
     /// - Parameters:
-    ///   - expectation: What is waited for, for people.
+    ///   - expectation: The condition in words, for people.
     ///   - timeout: The longest, in the group's time.
-    ///   - condition: Whether it is there. It must have no effect.
-    /// - Throws: ``SimulationStalled`` when it does not hold by then, or when no process would ever wake; what the
-    ///   condition throws.
+    ///   - condition: Returns whether it holds. It must have no effect.
+    /// - Throws: ``SimulationStalled`` when it does not hold by then, or when no process would ever wake; each error of
+    ///   the condition.
     public func advance(
         until expectation: @autoclosure () -> String, timeout: Duration = .seconds(600),
         _ condition: () async throws -> Bool
@@ -68,7 +69,7 @@ extension SimulatedGroup {
     }
 }
 
-/// The error of a wait whose condition did not hold in the group's time.
+/// The error of a wait for a condition that did not hold in the group's time.
 public struct SimulationStalled: Error, CustomStringConvertible {
     /// The condition that was waited for.
     public let expectation: String

@@ -5,8 +5,8 @@ internal import Synchronization
 // Exported: a test that imports this kit has its clock and its waits as well.
 @_exported public import TestInstruments
 
-/// A group whose processes are played in the memory of a test, each with a handle, a session and an executor of its own,
-/// by a clock that the test moves.
+/// A group of simulated processes in the memory of a test, each with a handle, a session and an executor of its own, by
+/// a clock that the test moves.
 ///
 /// ```swift
 /// let group = SimulatedGroup()
@@ -24,7 +24,8 @@ internal import Synchronization
 /// then: ``advance(by:)``, ``advance(until:timeout:_:)`` and ``SimulatedRun/value`` go from one moment at which a
 /// process wakes to the next. Ten seconds of it take a few milliseconds, and a slow machine changes nothing.
 ///
-/// What waits for the real world, for a socket or with `Task.sleep`, seems to wait for the test: time goes on without it.
+/// Code that waits for the real world, for a socket or with `Task.sleep`, seems to wait for the test: time goes on
+/// without it.
 /// Give such code its clock as a parameter.
 public final class SimulatedGroup: Sendable {
     private struct Weak {
@@ -61,7 +62,7 @@ public final class SimulatedGroup: Sendable {
     /// - Parameters:
     ///   - options: How its participants handle ownership and messages.
     ///   - clock: Its time. Give several groups the same one only when you move it yourself.
-    ///   - seed: What the participants' chance comes from: the same for the same story.
+    ///   - seed: The seed of the participants' random choices: the same seed gives the same run.
     public init(
         options: CoordinationOptions = CoordinationOptions(), clock: ManualClock = ManualClock(), seed: UInt64 = 1
     ) {
@@ -75,7 +76,7 @@ public final class SimulatedGroup: Sendable {
     /// A process that joins the group.
     ///
     /// - Parameters:
-    ///   - role: What it is.
+    ///   - role: The role of the process.
     ///   - name: Its name, on the timeline too.
     public func process(_ role: SessionRole, _ name: String) async throws(SharedCoreError) -> SimulatedProcess {
         // A group in memory is gone with its last handle, and the test wants to read also when all processes have left.

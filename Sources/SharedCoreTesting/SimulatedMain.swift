@@ -15,7 +15,7 @@ public final class SimulatedMain: SimulatedParticipant {
 
     /// Starts it, and lets time pass until it owns and its core runs.
     ///
-    /// - Throws: What `MainParticipant.start(takingOver:insisting:reporting:)` throws.
+    /// - Throws: The errors of `MainParticipant.start(takingOver:insisting:reporting:)`.
     public func start(takingOver: Bool = false, insisting: Bool = false) async throws {
         try await starting(takingOver: takingOver, insisting: insisting).value
     }

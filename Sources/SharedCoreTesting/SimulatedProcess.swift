@@ -39,7 +39,8 @@ public final class SimulatedProcess: Sendable {
         self.environment = environment
     }
 
-    /// Its handle of the group. Call it in the process: while that is frozen, a call from the test waits for ``thaw()``.
+    /// Its handle of the group. Call it in the process: while that is frozen, a call from the test waits for
+    /// ``thaw()``.
     public var group: any SharedGroup { handle }
 
     /// Whether it was killed.
@@ -48,7 +49,8 @@ public final class SimulatedProcess: Sendable {
     /// Whether it is frozen.
     public var isFrozen: Bool { executor.isFrozen }
 
-    /// Begins to run code in the process. What it awaits goes on in the process, except in a `Task` of its own.
+    /// Begins to run code in the process. The code that it awaits goes on in the process, except in a `Task` of its
+    /// own.
     ///
     /// It must not block: it has the thread of the whole group.
     @discardableResult
@@ -70,9 +72,9 @@ public final class SimulatedProcess: Sendable {
 
     /// Kills it, as SIGKILL does: its code goes no step further, its session ends, and the others hear of it.
     ///
-    /// It comes when every process waits, so that it is the same story each time: what was begun just before has come as far
-    /// as it could without time passing. A process that does not come to wait within `TestTimeout.usual` is killed
-    /// anywhere.
+    /// It comes when every process waits, so that it is the same story each time: what was begun just before has come
+    /// as far as it could without time passing. A process that does not come to wait within `TestTimeout.usual` is
+    /// killed anywhere.
     public func kill() async {
         await whenIdle { $0.kill() }
     }
@@ -90,7 +92,7 @@ public final class SimulatedProcess: Sendable {
     }
 
     private func whenIdle(_ change: @escaping @Sendable (ProcessExecutor) -> Void) async {
-        // Where a process does it, nothing else runs.
+        // When a process calls it, nothing else runs.
         guard !simulation.thread.isCurrent else { return change(executor) }
         do {
             try await simulation.thread.whenIdle { [executor] in change(executor) }

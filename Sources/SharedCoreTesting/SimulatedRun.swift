@@ -24,8 +24,8 @@ public final class SimulatedRun<Value: Sendable>: Sendable {
 
     /// The value that it returns. Lets time pass, no longer than it takes, and returns when every process waits.
     ///
-    /// - Throws: What the code throws; ``ProcessKilled`` when its process was killed; ``SimulationStalled`` when it does not
-    ///   end within ten minutes of the group's time.
+    /// - Throws: The error of the code; ``ProcessKilled`` when its process was killed; ``SimulationStalled`` when it
+    ///   does not end within ten minutes of the group's time.
     public var value: Value {
         get async throws { try await value(timeout: .seconds(600)) }
     }
@@ -33,7 +33,7 @@ public final class SimulatedRun<Value: Sendable>: Sendable {
     /// Returns the value of the run, and lets the group's time pass for as long as it takes.
     ///
     /// - Parameter timeout: The longest, in the group's time.
-    /// - Throws: What ``value`` throws; ``SimulationStalled`` at the limit.
+    /// - Throws: The errors of ``value``; ``SimulationStalled`` at the limit.
     public func value(timeout: Duration) async throws -> Value {
         try await simulation.advance(until: "what “\(name)” runs ends", timeout: timeout) { isOver }
         guard let result else { throw CancellationError() }
@@ -58,7 +58,7 @@ public final class SimulatedRun<Value: Sendable>: Sendable {
     }
 }
 
-/// The error of code whose process was killed.
+/// The error of code in a process that was killed.
 public struct ProcessKilled: Error, Hashable, CustomStringConvertible {
     /// The name of the process.
     public let name: String

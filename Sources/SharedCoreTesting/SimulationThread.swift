@@ -4,7 +4,7 @@ internal import Platform
 internal import Synchronization
 internal import TestInstruments
 
-/// Where everything runs that the processes of a simulated group do, one job after another. It knows when nothing runs
+/// The thread that runs all code of a simulated group's processes, one job after another. It knows when nothing runs
 /// any more: a task that is suspended then waits for the clock, for the test, or for the world outside.
 final class SimulationThread: Sendable {
     private struct State {

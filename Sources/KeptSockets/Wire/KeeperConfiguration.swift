@@ -31,7 +31,7 @@ package struct KeeperConfiguration: Hashable, Sendable {
         return words + ["--"] + command
     }
 
-    /// - Throws: What is wrong with the arguments.
+    /// - Throws: The fault of the arguments.
     package init(_ arguments: [String]) throws(KeeperProblem) {
         var rest = arguments[...]
         var options = SupervisionOptions()

@@ -10,7 +10,7 @@ package enum KeeperMessage: Hashable, Sendable {
     case kept(name: String)
     case status(KeeperStatus)
 
-    // What happens.
+    // Events.
 
     /// Data has come: you have so much time.
     case wake(budget: Duration)
@@ -109,7 +109,8 @@ package struct KeeperStatus: Hashable, Sendable {
     package var restartIn: Duration?
     /// The rest of the budget of a wake.
     package var budgetLeft: Duration?
-    /// How the last Main ended: `exited 1`, `killed 9`, `notStarted` or `unseen`, with the reason of a keeper that killed.
+    /// How the last Main ended: `exited 1`, `killed 9`, `notStarted` or `unseen`, with the reason of a keeper that
+    /// killed.
     package var lastEnd: String?
     /// The names of the kept sockets.
     package var kept: [String] = []

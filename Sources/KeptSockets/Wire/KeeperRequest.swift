@@ -112,7 +112,7 @@ package enum KeeperLimits {
     /// The connections, that of Main among them.
     package static let visitorCount = 32
 
-    /// Whether a socket may have the name: 1 to 64 letters, digits and `.`, `_`, `-`, `:`.
+    /// Returns whether a socket may have the name: 1 to 64 letters, digits and `.`, `_`, `-`, `:`.
     package static func isName(_ name: some StringProtocol) -> Bool {
         (1...64).contains(name.utf8.count)
             && name.utf8.allSatisfy { byte in

@@ -30,8 +30,8 @@ public struct Backoff: Hashable, Sendable {
 
 /// How long to wait between attempts to connect.
 ///
-/// The wait before attempt *n* is drawn evenly from the upper half of `min(longest, first × 2ⁿ⁻¹)`, so that clients which
-/// lost one server do not come back at one moment.
+/// The wait before attempt *n* is drawn evenly from the upper half of `min(longest, first × 2ⁿ⁻¹)`, so that clients
+/// which lost one server do not come back at one moment.
 ///
 /// Source: RFC 5626, 4.5 (flow recovery), with shorter times: a user is waiting.
 public struct BackoffPolicy: Hashable, Sendable {

@@ -34,12 +34,14 @@ public enum ConnectivityAction: Hashable, Sendable {
     /// Find out whether the connection still stands; answers with ``ConnectivityActionResult/connection(_:)``.
     case checkConnectivity
 
-    /// Give up the ownership of the core and every lock: a process that does not run must not hold what others wait for.
+    /// Give up the ownership of the core and every lock: a process that does not run must not hold what others wait
+    /// for.
     case giveUpOwnershipAndLocks
     /// The application is awake again, and may own the core again.
     case mayOwnAgain
-    /// Find out whether the registrations survive that long without a refresh, ``KeepAlive/prepareForBackground(interval:)``;
-    /// answers with ``ConnectivityActionResult/preparation(_:)``. Ask every time.
+    /// Find out whether the registrations survive that long without a refresh,
+    /// ``KeepAlive/prepareForBackground(interval:)``; answers with ``ConnectivityActionResult/preparation(_:)``. Ask
+    /// every time.
     case prepareForBackground(interval: Duration)
     /// Keep the system from suspending the application; it may own the core again.
     case stayAwake([BackgroundBlocker])
@@ -71,7 +73,7 @@ public enum ConnectivityAction: Hashable, Sendable {
     /// Begin in the background, without building a user interface.
     case relaunchWithoutUserInterface
 
-    /// Whether it is in vain without a network, so that it is dropped when the network is lost.
+    /// Whether it needs a network, so that it is dropped when the network is lost.
     public var needsNetwork: Bool {
         switch self {
         case .reconnect, .openNewSocket, .register, .subscribe, .restorePresence, .restoreHTTP, .reportLastKnownState,
@@ -124,9 +126,10 @@ public enum ConnectivityEvent: Hashable, Sendable {
     case keepAlive
     /// The telephone of the device is in a call.
     case cellularCallBegan
-    /// That call is over.
+    /// The cellular call is over.
     case cellularCallEnded
-    /// The process is a new one: its predecessor was killed, or the machine was started anew. It finds a network or not.
+    /// The process is a new one: its predecessor was killed, or the machine was started anew. It finds a network or
+    /// not.
     case killedOrRebooted(finds: Connectivity)
     /// A call of the application has media from now on.
     case activeCallBegan

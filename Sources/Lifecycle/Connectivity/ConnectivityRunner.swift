@@ -39,11 +39,11 @@ public actor ConnectivityRunner {
     }
 
     /// - Parameters:
-    ///   - machine: What decides, as it stands at the beginning.
-    ///   - delegate: What carries out the actions.
-    ///   - clock: By which delays pass.
-    ///   - traceCapacity: How many transitions ``trace`` keeps, and how many actions ``abandoned``.
-    ///   - onTransition: Is told of each, in order; failures are among them. Returns at once.
+    ///   - machine: The machine that decides, in its state at the beginning.
+    ///   - delegate: The delegate that carries out the actions.
+    ///   - clock: The clock of the delays.
+    ///   - traceCapacity: The number of transitions that ``trace`` keeps, and of actions that ``abandoned`` keeps.
+    ///   - onTransition: Called with each transition, in order; failures are among them. Returns at once.
     public init(
         _ machine: ConnectivityMachine, delegate: any ConnectivityDelegate, clock: any TimeSource,
         traceCapacity: Int = 256, onTransition: (@Sendable (ConnectivityTransition) -> Void)? = nil
@@ -88,8 +88,8 @@ public actor ConnectivityRunner {
         return transition
     }
 
-    /// Returns when nothing is left to be done now, or when its task is cancelled. An attempt that waits for its time is
-    /// not waited for.
+    /// Returns when nothing is left to be done now, or when its task is cancelled. An attempt that waits for its time
+    /// is not waited for.
     public func settle() async {
         while !isClosed, !Task.isCancelled, underWay != nil || !machine.pending.isEmpty {
             lastWaiting += 1

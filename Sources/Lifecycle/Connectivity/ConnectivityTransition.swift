@@ -26,9 +26,9 @@ public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertibl
     public let cause: Cause
     /// When.
     public let at: BootInstant
-    /// What is to be done about it, in this order, after what is still to be done from before.
+    /// The actions of the transition, in their order, behind the earlier actions that are not done yet.
     public let actions: [OrderedAction]
-    /// What is no longer to be done; the first of all that were waiting may be under way, and is to be cancelled.
+    /// The actions that are dropped; the first of all that were waiting may be under way, and is to be cancelled.
     public let dropped: [OrderedAction]
     /// One sentence for people.
     public let reason: String
@@ -44,7 +44,7 @@ public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// Where the connectivity machine stands: the application's state and its connectivity.
+/// The position of the connectivity machine: the application's state and its connectivity.
 ///
 /// Source: contract P2.
 public struct LifecyclePosition: Hashable, Sendable, Codable, CustomStringConvertible {
@@ -66,9 +66,9 @@ public struct LifecyclePosition: Hashable, Sendable, Codable, CustomStringConver
     public var description: String { "\(application), \(connectivity)" }
 }
 
-/// Whether there is a network to the server, as far as the application knows.
+/// The network to the server, as far as the application knows.
 ///
-/// While suspended it is what was known last, and `connected` means that the kept socket stands.
+/// While suspended it is the last known value, and `connected` means that the kept socket stands.
 ///
 /// Source: contract P2.
 public enum Connectivity: String, CaseIterable, Hashable, Sendable, Codable {
@@ -80,6 +80,6 @@ public enum Connectivity: String, CaseIterable, Hashable, Sendable, Codable {
 public struct OrderedAction: Hashable, Sendable {
     /// Its place; rising.
     public let number: UInt64
-    /// What is to be done.
+    /// The action to carry out.
     public let action: ConnectivityAction
 }

@@ -1,8 +1,8 @@
 extension TransitionRow {
     /// The row of the standard table. A number without a row does not compile.
     ///
-    /// Source: Avaya Client SDK for iOS, "Backgrounding and battery considerations", and Apple's rules for voice over IP;
-    /// what they leave open is derived.
+    /// Source: Avaya Client SDK for iOS, "Backgrounding and battery considerations", and Apple's rules for voice over
+    /// IP; what they leave open is derived.
     public static func standard(_ number: TransitionNumber) -> TransitionRow {
         func row(
             _ event: ConnectivityEvent.Kind, _ from: LifecyclePosition..., to application: ApplicationState? = nil,

@@ -38,14 +38,14 @@ public struct TransitionRow: Hashable, Sendable {
     public var application: ApplicationState?
     /// The connectivity afterwards; nil where it does not change, or where the actions have to find out.
     public var connectivity: Connectivity?
-    /// What is done, in this order. What follows once its answers are there is in ``ConnectivityMachine``'s hands.
+    /// The actions, in their order. ``ConnectivityMachine`` decides what follows once their outcomes are known.
     public var actions: [ConnectivityAction]
     /// The source of the row.
     public var source: RuleSource
     /// The row in a sentence.
     public var sentence: String
 
-    /// Whether the row is about an event at a position.
+    /// Returns whether the row is about an event at a position.
     public func applies(to event: ConnectivityEvent.Kind, at position: LifecyclePosition) -> Bool {
         events.contains(event) && from.contains(position)
     }

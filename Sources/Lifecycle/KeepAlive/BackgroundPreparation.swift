@@ -1,4 +1,4 @@
-/// Whether the registrations survive a time without a refresh.
+/// The answer whether the registrations survive a time without a refresh.
 ///
 /// Source: contract P5.
 public enum BackgroundPreparation: Hashable, Sendable {

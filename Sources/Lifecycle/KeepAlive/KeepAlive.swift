@@ -1,7 +1,7 @@
 public import CoreAPI
 
-/// Runs a ``KeepAliveMachine``: calls the handlers when they are due, tells them when their time is nearly over, and ends
-/// them when it is.
+/// Runs a ``KeepAliveMachine``: calls the handlers when they are due, tells them when their time is nearly over, and
+/// ends them when it is.
 ///
 /// ```swift
 /// let keepAlive = try KeepAlive(restoring: saved, clock: SystemClock(), save: { keep($0.bytes) })
@@ -9,8 +9,8 @@ public import CoreAPI
 /// await keepAlive.prepareForBackground(interval: .seconds(600))
 /// ```
 ///
-/// A task cannot be stopped against its will: a handler that is cut off is cancelled and no longer waited for. What
-/// stops a whole process is its Host's.
+/// A task cannot be stopped against its will: a handler that is cut off is cancelled and no longer waited for. Only its
+/// Host can stop a whole process.
 ///
 /// Source: contract P4, P5.
 public actor KeepAlive {
@@ -31,12 +31,12 @@ public actor KeepAlive {
     }
 
     /// - Parameters:
-    ///   - record: What was kept of a former one. Its handlers are called once they were added again, at once where they
+    ///   - record: The record of a former one. Its handlers are called once they were added again, at once where they
     ///     are due.
-    ///   - rules: The budget of a call, its warning, and what else is a matter of choice.
-    ///   - clock: By which intervals pass.
-    ///   - save: Is given what to keep at every change, in order; traffic is none. Returns at once.
-    ///   - report: Is told how each call went. Returns at once.
+    ///   - rules: The budget of a call, its warning, and the other choices.
+    ///   - clock: The clock of the intervals.
+    ///   - save: Called with the record to keep at every change, in order; traffic is no change. Returns at once.
+    ///   - report: Called with the report of each call. Returns at once.
     /// - Throws: ``LifecycleError`` for a record that no machine made.
     public init(
         restoring record: KeepAliveRecord? = nil, rules: KeepAliveRules = KeepAliveRules(), clock: any TimeSource,
@@ -97,7 +97,8 @@ public actor KeepAlive {
         machine.traffic(on: name, at: clock.now())
     }
 
-    /// Whether the registrations survive an interval without a refresh, and why not (contract P5). Ask every time.
+    /// Returns whether the registrations survive an interval without a refresh, and why not (contract P5). Ask every
+    /// time.
     public func prepareForBackground(interval: Duration) -> BackgroundPreparation {
         machine.prepareForBackground(interval: interval, at: clock.now())
     }

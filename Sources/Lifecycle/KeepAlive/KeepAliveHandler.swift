@@ -43,7 +43,7 @@ public struct KeepAliveReport: Hashable, Sendable {
     public enum Outcome: Hashable, Sendable {
         /// In time.
         case finished
-        /// With an error, whose text this is.
+        /// With an error of this text.
         case failed(String)
         /// By its budget.
         case cutOff

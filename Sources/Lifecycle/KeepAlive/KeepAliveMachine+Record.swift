@@ -22,9 +22,9 @@ extension KeepAliveMachine {
             })
     }
 
-    /// The machine as it was kept. What was due meanwhile is due now; after a new start of the machine, whose clock
-    /// counts from zero again and whose connections are all gone, every handler is due and every registration has lapsed.
-    /// A handler is called once it was added again.
+    /// Makes the machine of a record. Calls that were due meanwhile are due now. After a new start of the machine, the
+    /// clock counts from zero again and all connections are gone, so every handler is due and every registration has
+    /// lapsed. A handler is called once it was added again.
     ///
     /// - Throws: ``LifecycleError/Code/unreadableRecord``, ``LifecycleError/Code/invalidInterval``,
     ///   ``LifecycleError/Code/invalidName`` or ``LifecycleError/Code/invalidLifetime`` for a record that no machine

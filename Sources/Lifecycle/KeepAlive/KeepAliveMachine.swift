@@ -4,8 +4,8 @@ public import CoreAPI
 /// there for.
 ///
 /// A value without a clock: the time is given with each call. ``step(at:)`` says what is to be done now, and
-/// ``nextStep`` when to ask again. A handler's intervals are equal windows of time; it runs in the last part of each, its
-/// slack, as soon as some handler must run, so that one wake serves several. An interval without a call is made up
+/// ``nextStep`` when to ask again. A handler's intervals are equal windows of time; it runs in the last part of each,
+/// its slack, as soon as some handler must run, so that one wake serves several. An interval without a call is made up
 /// for once, as soon as the machine runs again.
 ///
 /// Source: contract P4, P5.
@@ -79,7 +79,7 @@ public struct KeepAliveMachine: Hashable, Sendable {
         return directives
     }
 
-    /// Takes note that a handler has returned.
+    /// Notes that a handler has returned.
     ///
     /// - Returns: Whether it was in time; false as well for one that was cut off before.
     @discardableResult
@@ -155,20 +155,20 @@ public enum KeepAliveDirective: Hashable, Sendable {
 
 /// The times of the keep-alive.
 ///
-/// Source: contract P4; Apple's `setKeepAliveTimeout(_:handler:)`, whose least interval is 600 s.
+/// Source: contract P4; Apple's `setKeepAliveTimeout(_:handler:)`, with a least interval of 600 s.
 public struct KeepAliveRules: Hashable, Sendable {
     /// The shortest interval that is accepted.
     public static let minimumInterval = Duration.seconds(600)
     /// The longest interval that is accepted: a year.
     public static let maximumInterval = Duration.seconds(365 * 24 * 3600)
 
-    /// How long a handler may run. What still runs then is cut off.
+    /// The time that a handler may run. A handler that still runs then is cut off.
     public var budget: Duration
-    /// When a handler that still runs is told that its time is nearly over.
+    /// The time at which a running handler is told that its time is nearly over.
     public var warning: Duration
-    /// What share of its interval a handler may run early, so that it runs together with others: one in so many.
+    /// The share of its interval that a handler may run early, so that it runs together with others: one in so many.
     public var slackShare: Int
-    /// For how long inbound traffic proves that its registration's connection lives.
+    /// The time for which inbound traffic proves that its registration's connection lives.
     public var proofLifetime: Duration
 
     public init(
@@ -229,7 +229,8 @@ extension KeepAliveMachine {
         registrations[name]?.provenAt = now
     }
 
-    /// Whether the registrations survive an interval without a refresh, and why not (contract P5). Ask every time.
+    /// Returns whether the registrations survive an interval without a refresh, and why not (contract P5). Ask every
+    /// time.
     public func prepareForBackground(interval: Duration, at now: BootInstant) -> BackgroundPreparation {
         let wake = now.advanced(by: interval)
         let obstacles = registrationNames.compactMap { name -> BackgroundBlocker? in
@@ -243,7 +244,7 @@ extension KeepAliveMachine {
         return obstacles.isEmpty ? .ready : .notReady(obstacles)
     }
 
-    /// What a handler is to refresh, and what has just been proved alive.
+    /// Returns the registrations that a handler is to refresh, and those that were just proved alive.
     ///
     /// Traffic proves the connection, not the registration: one that would lapse before this handler comes again, which
     /// may be one interval and its slack later, is refreshed all the same.

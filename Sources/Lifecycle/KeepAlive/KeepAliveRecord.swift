@@ -12,7 +12,7 @@ public struct KeepAliveRecord: Hashable, Sendable {
         public var name: String
         /// Its interval, in nanoseconds.
         public var interval: Int64
-        /// Where its first window begins, in nanoseconds since the machine started; may be negative.
+        /// The begin of its first window, in nanoseconds since the machine started; may be negative.
         public var origin: Int64
         /// The window that it ran in last.
         public var ranIn: Int64

@@ -42,9 +42,9 @@ public struct KeepAliveRecords: Sendable {
         try await store.delete(Self.key(of: name))
     }
 
-    /// What a ``KeepAlive`` is given to save with: keeps the last record, and has it tried again with the next one
-    /// where that fails. It ends when the keep-alive lets go of it. A process that ends may lose the last record so,
-    /// and the next one goes on where the former one stood; a ``writer(as:)`` can be waited for.
+    /// Returns the function with which a ``KeepAlive`` saves: it keeps the last record, and tries again with the next
+    /// one where that fails. It ends when the keep-alive releases it. A process that ends may lose the last record so,
+    /// and the next process goes on with the record before; a ``writer(as:)`` can be waited for.
     public func saving(as name: String) -> @Sendable (KeepAliveRecord) -> Void {
         let writer = writer(as: name)
         return { writer.save($0) }

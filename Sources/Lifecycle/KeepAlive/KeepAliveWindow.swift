@@ -4,7 +4,7 @@ package import CoreAPI
 ///
 /// Source: contract P4.
 package struct KeepAliveWindow: Hashable, Sendable {
-    /// Where the first window begins; may lie before the boot, when the first one was cut short.
+    /// The begin of the first window; may lie before the boot, when the first one was cut short.
     package var origin: Int64
     /// The length of each.
     package var interval: Duration
@@ -17,7 +17,7 @@ package struct KeepAliveWindow: Hashable, Sendable {
         return passed.overflow ? Int64.max / length : Self.floor(passed.partialValue, length)
     }
 
-    /// Where a window ends, which is where the next one begins.
+    /// Returns the end of a window, which is the begin of the next one.
     package func end(of number: Int64) -> BootInstant {
         let next = number.addingReportingOverflow(1)
         let offset = next.partialValue.multipliedReportingOverflow(by: length)

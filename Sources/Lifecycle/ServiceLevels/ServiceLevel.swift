@@ -9,7 +9,7 @@ public enum ServiceLevel: String, CaseIterable, Hashable, Sendable, Codable {
     /// A part, which the row of the table names: presence is published by itself when the state of a call changes, and
     /// not otherwise.
     case limited
-    /// Nothing. What is pending is finished, then the service rests and refuses what is new.
+    /// No service. Pending work is finished, then the service rests and refuses new work.
     case none
 }
 
@@ -34,9 +34,9 @@ public enum Service: String, CaseIterable, Hashable, Sendable, Codable {
     case remotelyHeldCall
     /// The subscriptions to the presence of others; one's own is among ``subscriptions``.
     case presenceSubscription
-    /// What tells others about one's own presence.
+    /// The publication of one's own presence.
     case presencePublish
-    /// What works by HTTP requests: contacts, history, configuration.
+    /// The services over HTTP requests: contacts, history, configuration.
     case httpServices
 
     /// The levels that mean something for the service. Others are refused in a ``ServiceLevelOverride``.
@@ -66,7 +66,7 @@ public struct ServiceConditions: Hashable, Sendable {
     public var application: ApplicationState
     /// Whether the telephone of the device is in a call, which takes media away from all other calls.
     public var hasCellularCall: Bool
-    /// Whether there is an active call beside the one that is asked about.
+    /// Whether there is an active call beside the evaluated one.
     public var hasOtherActiveCall: Bool
 
     public init(_ application: ApplicationState, hasCellularCall: Bool = false, hasOtherActiveCall: Bool = false) {
@@ -82,7 +82,7 @@ public struct ServiceConditions: Hashable, Sendable {
 public enum ApplicationState: String, CaseIterable, Hashable, Sendable, Codable {
     /// Its user looks at it.
     case foreground
-    /// It runs, and its user does not look at it.
+    /// It runs, and is not in front of its user.
     case background
     /// It does not run until something wakes it.
     case suspended

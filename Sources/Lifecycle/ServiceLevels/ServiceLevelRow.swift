@@ -1,8 +1,8 @@
 /// One row of the table: the levels of a service while the application runs.
 ///
-/// There is no column for a suspended application, whose every level is ``ServiceLevel/none`` until it is woken.
+/// There is no column for a suspended application: until it is woken, every level is ``ServiceLevel/none``.
 public struct ServiceLevelRow: Hashable, Sendable {
-    /// The level while the user looks at the application.
+    /// The level while the application is in front of its user.
     public var foreground: ServiceLevel
     /// The level while the user does not.
     public var background: ServiceLevel
@@ -20,7 +20,8 @@ public struct ServiceLevelRow: Hashable, Sendable {
 
     /// The row of a service that nothing was changed in. A service without a row does not compile.
     ///
-    /// Source: Avaya Client SDK for iOS, "Backgrounding and battery considerations", and Apple's rules for voice over IP.
+    /// Source: Avaya Client SDK for iOS, "Backgrounding and battery considerations", and Apple's rules for voice over
+    /// IP.
     public static func standard(_ service: Service) -> ServiceLevelRow {
         switch service {
         case .registration: row(.normal, .normal, "It is needed to receive events.")

@@ -106,8 +106,9 @@ public struct ServiceLevelExplanation: Hashable, Sendable, CustomStringConvertib
 }
 
 extension ServiceLevelTable {
-    /// The table with the levels that the configuration of `sharedcore` replaces, as the environment of a process has them
-    /// that its Host or its keeper has started: `SHAREDCORE_SERVICE_LEVELS_PRESENCE_PUBLISH_BACKGROUND` and the like.
+    /// The table with the levels that the configuration of `sharedcore` replaces, as the environment of a process has
+    /// them that its Host or its keeper has started: `SHAREDCORE_SERVICE_LEVELS_PRESENCE_PUBLISH_BACKGROUND` and the
+    /// like.
     ///
     /// - Throws: ``LifecycleError/Code/invalidOverride`` for a level that means nothing.
     public init(environment: [String: String]) throws(LifecycleError) {
@@ -145,8 +146,8 @@ public struct ServiceLevelOverride: Hashable, Sendable {
     /// The level in place of the table's.
     public let level: ServiceLevel
 
-    /// - Throws: ``LifecycleError/Code/invalidOverride`` when the level means nothing for the service, when the state is
-    ///   ``ApplicationState/suspended``, where nothing runs, or when an active call would lose its full service
+    /// - Throws: ``LifecycleError/Code/invalidOverride`` when the level means nothing for the service, when the state
+    ///   is ``ApplicationState/suspended``, where nothing runs, or when an active call would lose its full service
     ///   (contract P6).
     public init(
         _ service: Service, in application: ApplicationState, to level: ServiceLevel

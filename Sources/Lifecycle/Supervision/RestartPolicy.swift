@@ -1,14 +1,14 @@
 package import CoreAPI
 
-/// How a Main that failed is brought back (contract P8): the first time at once, then after a delay that doubles, and no
-/// more than so many times in any window of time.
+/// How a Main that failed is brought back (contract P8): the first time at once, then after a delay that doubles, and
+/// no more than so many times in any window of time.
 package struct RestartPolicy: Hashable, Sendable {
     /// The delay of the second restart in a row; each further one waits twice as long as the one before.
     package var firstDelay = Duration.seconds(1)
     /// The longest delay.
     package var longestDelay = Duration.seconds(60)
-    /// How many restarts any window may hold, 1 or more. One that is too many waits until the oldest has left the window:
-    /// supervision never gives up for good.
+    /// How many restarts any window may hold, 1 or more. One that is too many waits until the oldest has left the
+    /// window: supervision never gives up for good.
     package var limit = 10
     /// The length of the window.
     package var window = Duration.seconds(600)
@@ -40,12 +40,12 @@ package struct Restarts: Hashable, Sendable {
         failures = running >= policy.steadyAfter ? 1 : failures + 1
     }
 
-    /// When it may be restarted.
+    /// Returns the earliest time of a restart.
     ///
     /// - Parameters:
-    ///   - end: When it ended.
-    ///   - hastened: Whether data waits for it: data on a kept socket cuts the delay to its first step, never to
-    ///     nothing, because the data may be what it fails at.
+    ///   - end: The time at which it ended.
+    ///   - hastened: Whether data waits for it. Data on a kept socket cuts the delay to its first step, never to
+    ///     nothing, because the data may be the cause of the failure.
     package func time(afterEndAt end: BootInstant, hastened: Bool) -> BootInstant {
         let delay = policy.delay(afterFailures: failures)
         let time = end.advanced(by: hastened ? min(delay, policy.firstDelay) : delay)

@@ -2,8 +2,8 @@
 package enum SupervisionEvent: Hashable, Sendable {
     /// The keeper begins, and no Main is there.
     ///
-    /// - isClosed: Whether a Main of this run of the machine was closed by its user, or stopped, and has not been started
-    ///   since. After a reboot nothing is closed.
+    /// - isClosed: Whether a Main of this run of the machine was closed by its user, or stopped, and has not been
+    ///   started since. After a reboot nothing is closed.
     case begun(isClosed: Bool)
     /// A Main is there that another keeper has started.
     case adopted
@@ -47,7 +47,7 @@ package enum MainProcessEnd: Hashable, Sendable {
     /// It was the child of a keeper that is gone, so its end cannot be known.
     case unseen
 
-    /// Whether its user closed it. Everything else is a failure (contract P8).
+    /// Whether its user closed it. Every other end is a failure (contract P8).
     package var isClosing: Bool { self == .exited(status: 0) }
 }
 

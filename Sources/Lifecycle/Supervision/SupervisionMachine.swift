@@ -174,7 +174,7 @@ extension SupervisionMachine {
             }
             isStartedForData = false
         case .disconnected:
-            // What it last said of calls and of its wake still holds: its process is there.
+            // Its last statements of calls and of its wake still hold: its process is there.
             if !hasBudget { presence = .silent }
         case .fellAsleep: presence = .asleep
         case .awoke: presence = .awake

@@ -34,7 +34,7 @@ extension ConnectivityMachine {
             question = .connection
             step.actions += actions(of: .t16)
         case .t9 where question == .connection:
-            // What the check finds brings the rest.
+            // The result of the check decides the rest.
             step.actions += actions(of: .t10)
         case .t9 where !isRegistered:
             drop(into: &step) { $0.needsNetwork }
@@ -121,7 +121,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// What does not run must not hold what others wait for: the application stays awake.
+    /// A suspended application must not hold locks that others wait for: it stays awake.
     mutating func notGivenUp(_ reason: String) -> Step {
         var step = Step(nil, "Ownership and locks could not be given up: the application stays awake.")
         forgetSuspension(&step)

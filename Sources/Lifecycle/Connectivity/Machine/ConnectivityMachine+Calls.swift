@@ -33,7 +33,7 @@ extension ConnectivityMachine {
         return Step(row.number, "The cellular call is over.", [.offerResume])
     }
 
-    /// What a cellular call that began or ended without a connection has left to do.
+    /// Returns the actions that a cellular call left to do which began or ended without a connection.
     func cellularDebt() -> [ConnectivityAction] {
         if hasCellularCall { return owesHold ? actions(of: .t17) : [] }
         let isOffered = pending.contains { $0.action == .offerResume }
@@ -43,7 +43,7 @@ extension ConnectivityMachine {
     /// A call has media from now on: the application is not suspended while it lasts (contract P6).
     mutating func beginActiveCall() -> Step {
         activeCalls += 1
-        // What is left of a keep-alive's work goes on with the call, which nothing cuts.
+        // The rest of a keep-alive's work goes on with the call, which nothing cuts.
         wake?.keepAliveEndsAt = nil
         var step = Step.unlisted("An active call began.")
         if position.application == .suspended {

@@ -10,7 +10,7 @@ extension ConnectivityMachine {
         isRegistered = false
         retryAt = nil
         drop(into: &step) { $0.needsNetwork }
-        // What is made anew when the network is back is no work of a keep-alive.
+        // A connection that is made anew when the network is back is not the work of a keep-alive.
         wake?.keepAliveEndsAt = nil
         forgetCheck(&step)
         return step
@@ -39,7 +39,7 @@ extension ConnectivityMachine {
         var step: Step
         switch position.application {
         case _ where wake != nil:
-            // What is made anew is the work of this wake, not of a keep-alive that it came into.
+            // The new connection is the work of this wake, not of a keep-alive that it came into.
             wake?.keepAliveEndsAt = nil
             step = connectionGone("The connection is gone; the rest of the time is for a new one.")
         case .background where !owesSubscribe:

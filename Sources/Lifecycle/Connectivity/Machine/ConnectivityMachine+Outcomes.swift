@@ -9,9 +9,9 @@ extension ConnectivityMachine {
         case failed(String)
     }
 
-    /// Takes note of how the first of ``pending`` went.
+    /// Notes the outcome of the first of ``pending``.
     ///
-    /// - Returns: What it led to; nil when it led to nothing, or when the action had been dropped meanwhile.
+    /// - Returns: The transition; nil when there is none, or when the action had been dropped meanwhile.
     public mutating func finished(
         _ number: UInt64, _ outcome: Outcome, at now: BootInstant
     ) -> ConnectivityTransition? {
@@ -92,7 +92,7 @@ extension ConnectivityMachine {
             return attemptFailed(at: now)
         case .subscribe, .refreshSubscriptions, .restorePresence, .restoreHTTP:
             if action == .refreshSubscriptions { owesSubscribe = true }
-            // Where the user looks, everything is tried again.
+            // While the application is in the foreground, everything is tried again.
             guard position == .foregroundConnected else { break }
             return attemptFailed(at: now)
         case .holdActiveCalls:
@@ -111,7 +111,7 @@ extension ConnectivityMachine {
         return Step(nil, "It could not be done; the next one follows.")
     }
 
-    /// What to believe when a check tells nothing: a connection that cannot be checked is made anew.
+    /// The status to assume when a check tells nothing: a connection that cannot be checked is made anew.
     private var unknownCheck: ConnectionStatus {
         position.connectivity == .connected ? .networkOnly : .noNetwork
     }
@@ -129,7 +129,7 @@ extension ConnectivityMachine {
                 switch position.application {
                 case .foreground: Array(actions(of: .t2).drop { $0 != .register }.dropFirst())
                 case .background: Array(actions(of: .t4).drop { $0 != .register }.dropFirst())
-                // What is left of the wake is enough for it, or the next one makes up for it.
+                // The rest of the wake is enough for it, or the next one makes up for it.
                 case .suspended: [.subscribe]
                 }
             return Step(.t15, "Registered on a new socket.", rest + debt)

@@ -71,7 +71,8 @@ extension ConnectivityMachine {
         return isSaid ? [] : [.mayOwnAgain]
     }
 
-    /// What is made up for once the application is awake and registered; a wake does its own work only.
+    /// Returns the owed actions that are due once the application is awake and registered; a wake does its own work
+    /// only.
     func debts(after step: Step, from: LifecyclePosition) -> [ConnectivityAction] {
         let isStanding = isRegistered && position.connectivity == .connected && question == nil && wake == nil
         // A failure that led to nothing else is no reason to try again at once.
@@ -80,7 +81,7 @@ extension ConnectivityMachine {
         return [.subscribe, .reportLastKnownState].filter { isOwed($0, after: step.actions) }
     }
 
-    /// Whether something is left to be made up for, and does not stand in the queue anyway.
+    /// Returns whether an action is owed and is not in the queue anyway.
     func isOwed(_ action: ConnectivityAction, after actions: [ConnectivityAction] = []) -> Bool {
         let isLeft = action == .subscribe ? owesSubscribe : owesReport
         return isLeft && !actions.contains(action) && !pending.contains { $0.action == action }

@@ -80,7 +80,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// Ends a wake when all of its work is done: back to sleep.
+    /// Ends a wake when all of its work is done: the application sleeps again.
     ///
     /// - Returns: Whether it did.
     @discardableResult

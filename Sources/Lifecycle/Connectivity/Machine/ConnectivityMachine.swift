@@ -52,11 +52,11 @@ public struct ConnectivityMachine: Hashable, Sendable {
     private var lastNumber: UInt64 = 0
 
     /// - Parameters:
-    ///   - position: Where the application begins. One that begins with a network has not used it yet: feed
-    ///     ``ConnectivityEvent/networkBack`` to a machine that begins disconnected.
+    ///   - position: The position of the application at the beginning. One that begins with a network has not used it
+    ///     yet: feed ``ConnectivityEvent/networkBack`` to a machine that begins disconnected.
     ///   - isRegistered: Whether the connection already stands, as in a test.
-    ///   - rules: Pauses, bounds and what else is a matter of choice.
-    ///   - seed: What the chance in its pauses comes from: the same seed, the same pauses.
+    ///   - rules: The pauses, bounds and other choices.
+    ///   - seed: The seed of the random part of its pauses: the same seed, the same pauses.
     public init(
         startingIn position: LifecyclePosition = LifecyclePosition(.foreground, .disconnected),
         isRegistered: Bool = false,
@@ -108,9 +108,9 @@ public struct ConnectivityMachine: Hashable, Sendable {
         return trace(step, from: from, cause: .event(event), at: now)
     }
 
-    /// Takes note that time has passed, where ``nextStep`` asked for it.
+    /// Notes that time has passed, where ``nextStep`` asked for it.
     ///
-    /// - Returns: What it led to; nil when nothing was due.
+    /// - Returns: The transition; nil when nothing was due.
     public mutating func timePassed(at now: BootInstant) -> ConnectivityTransition? {
         let from = position
         var step: Step
