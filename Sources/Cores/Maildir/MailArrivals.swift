@@ -3,11 +3,11 @@ package import CoreAPI
 package import Platform
 internal import Synchronization
 
-/// What arrives in a Maildir, with the identifiers under which a core delivers it, for whoever announces messages and
-/// does not take them.
+/// The arrivals of a Maildir, with the identifiers under which a core delivers them, for a caller that announces
+/// messages and does not take them.
 ///
-/// A core that runs meanwhile takes messages away as soon as they arrive. So the folder `cur` is looked at as well:
-/// what appears there, as a core keeps it, has arrived.
+/// A core that runs meanwhile takes messages away as soon as they arrive. So the folder `cur` is read as well: a
+/// message that appears there, as a core keeps it, has arrived.
 ///
 /// Every call blocks.
 package final class MailArrivals: Sendable {
@@ -21,32 +21,33 @@ package final class MailArrivals: Sendable {
         package let problem: String?
     }
 
-    /// What a look found.
+    /// The result of reading the folder.
     package struct Look: Sendable {
         package var arrivals: [Arrival] = []
         /// The names that stand in `new` of messages that were known before, and of the arrivals.
         package var standing: Set<String> = []
-        /// Whether to look again soon: a file is still being written, or gone meanwhile.
+        /// Whether to read again soon: a file is still being written, or gone meanwhile.
         package var isUnfinished = false
-        /// Whether there is more than was asked for.
+        /// Whether there are more arrivals than were asked for.
         package var isPartial = false
         /// How many of the arrivals have an identifier.
         fileprivate var pushCount = 0
-        /// What stood in `cur`, but for what the next look has to take up.
+        /// The files in `cur`, except those that the next read has to take up.
         fileprivate var kept: Set<Int> = []
-        /// What stood in `new` and is no push.
+        /// The files in `new` that are no pushes.
         fileprivate var silent: Set<Int> = []
-        /// What stood there and was known before.
+        /// The files there that were known before.
         fileprivate var known: Set<Int> = []
     }
 
-    /// What earlier looks have found, each file by its ``FileName/mark``: a folder may have very many.
+    /// The results of earlier reads, each file by its ``FileName/mark``: a folder may have very many.
     private struct Past {
-        /// What stood in `cur` at the last look whose arrivals were announced.
+        /// The files in `cur` at the last read of which the arrivals were announced.
         var kept: Set<Int>
-        /// What stands in `new` and is no push.
+        /// The files in `new` that are no pushes.
         var silent: Set<Int> = []
-        /// What was known at the last look, or announced of it: no other file has to be asked about. Nil before the first.
+        /// The files that were known at the last read, or announced of it: no other file has to be asked about. Nil
+        /// before the first.
         var known: Set<Int>?
     }
 
@@ -71,10 +72,10 @@ package final class MailArrivals: Sendable {
         }
     }
 
-    /// Looks for messages that have arrived, the first ones by their names.
+    /// Reads the messages that have arrived, the first ones by their names.
     ///
     /// - Parameters:
-    ///   - room: How many with an identifier are wanted at most. What takes up none is not counted.
+    ///   - room: The most messages with an identifier. Messages without one are not counted.
     ///   - isKnown: Whether a message of this name was among the arrivals before.
     package func look(room: Int, isKnown: (String) -> Bool) throws(SystemCallError) -> Look {
         let maildir = try Maildir(path: source.path)
@@ -110,7 +111,7 @@ package final class MailArrivals: Sendable {
             for name in names {
                 let count = look.arrivals.count
                 let isDone = found.contains(name.mark) ? true : try add(name, in: folder, to: &look, room: room)
-                // What had left `new` meanwhile is read in `cur`.
+                // A message that has left `new` meanwhile is read in `cur`.
                 if look.arrivals.count > count { found.insert(name.mark) }
                 if isDone, folder.new.path == maildir.cur.path { look.kept.insert(name.mark) }
             }
@@ -133,7 +134,8 @@ package final class MailArrivals: Sendable {
         }
     }
 
-    /// Why arrivals ring no bell now, for people, so that only looking again soon finds them; nil when they ring one.
+    /// The reason, for people, why arrivals are not reported now, so that only polling finds them; nil when they are
+    /// reported.
     package var unwatchedReason: String? { source.bell.failure?.reason }
 
     /// Waits until something may have arrived, at most so long.
@@ -146,7 +148,7 @@ package final class MailArrivals: Sendable {
         source.bell.stop()
     }
 
-    /// - Returns: Whether the message has been dealt with; false when it is for the next look.
+    /// - Returns: Whether the message has been dealt with; false when it is for the next read.
     private func add(
         _ name: FileName, in folder: Maildir, to look: inout Look, room: Int
     ) throws(SystemCallError) -> Bool {
@@ -169,7 +171,7 @@ package final class MailArrivals: Sendable {
             look.isUnfinished = true
             return false
         case .nothing:
-            // A core was quicker: the next look finds it in the other folder.
+            // A core was first: the next read finds it in the other folder.
             look.isUnfinished = true
             return true
         case .other: return true
@@ -186,7 +188,7 @@ extension Maildir {
 }
 
 extension FileName {
-    /// Whether it is the name that a core gives to what it has taken.
+    /// Whether it is a name that a core gives to a message that it has taken.
     fileprivate var isKept: Bool { withoutInformation != self }
 
     /// A hash of the file's name without what Maildir keeps behind it. Two of a folder have the same once in 2^64.

@@ -21,9 +21,9 @@ struct MailAttempts {
         self.store = store
     }
 
-    /// Takes in what is known, and forgets what is not in the folder any more.
+    /// Loads the attempts that the group knows, and forgets those of files that are not in the folder any more.
     ///
-    /// - Parameter marked: What processes were reading when they ended, once for each.
+    /// - Parameter marked: The messages that processes were reading when they ended, once for each.
     mutating func load(standing arrivals: Maildir.Arrivals, marked: [FileName]) async throws(SharedCoreError) {
         // It may be tried again.
         counts = [:]

@@ -15,14 +15,14 @@ struct MailCollector {
     private let pace: CollectionPace
     private let memory: UInt64?
 
-    /// What is no file and was reported as such, so that it is reported once.
+    /// Names that are no files and were reported as such, so that each is reported once.
     private var reportedOthers: Set<FileName> = []
     private var troubled = MailTroubles()
-    /// What has ended the processes of cores before.
+    /// The messages that have ended the processes of cores before.
     private var attempts: MailAttempts
     private var knowsAttempts = false
-    /// The call-ids of messages that wait in their files, by file: no participant waits for them, and this core takes none of
-    /// those, or the group has much content.
+    /// The call-ids of messages that wait in their files, by file: no participant waits for them, and this core takes
+    /// none of those, or the group has much content.
     private var held: [FileName: ItemName] = [:]
     /// When one was taken all the same.
     private var lastBeyondRoom: BootInstant?
@@ -50,23 +50,23 @@ struct MailCollector {
     /// group, and costs as much as a message.
     private static let reportsPerRound = 10
 
-    /// How many messages one round sets down as waiting in their files. Behind them, those that participants have begun to wait for
-    /// meanwhile have their turn: a folder of a thousand takes long to read.
+    /// How many messages one round sets down as waiting in their files. Behind them, those that participants have begun
+    /// to wait for meanwhile have their turn: a folder of a thousand takes long to read.
     private static let heldPerRound = 50
 
     private var valueByteCount: Int { context.store.capabilities.limits.valueByteCount }
 
-    /// What a round over the folder, or one message of it, came to.
+    /// The result of a round over the folder, or of one message of it.
     private enum Outcome {
         /// All is done that can be done.
         case settled
         /// There is more to do at once.
         case more
-        /// A file is still being written; nobody may ring when it is finished.
+        /// A file is still being written; its end may not be reported.
         case unfinished
-        /// A message waits in its file, for a participant or for room in the group.
+        /// A message waits in its file, for a participant or for space in the group.
         case held
-        /// Something failed that may pass.
+        /// A failure that may pass.
         case trouble
     }
 
@@ -106,12 +106,12 @@ struct MailCollector {
         }
     }
 
-    /// Waits until something arrives, a participant waits for a message that waits in its file, or the folder is to be read
-    /// again.
+    /// Waits until something arrives, a participant waits for a message that waits in its file, or the folder is to be
+    /// read again.
     private func waitForAwaited(atMost timeout: Duration) async {
         let items = Set(held.values)
         let watching = Task { [context, bell = source.bell] in
-            // Where the store cannot be watched now, the timeout is what ends the wait.
+            // Where the store cannot be watched now, the timeout ends the wait.
             guard let watch = try? await context.store.watch(Expectation.path) else { return }
             let isAwaited = await withTaskCancellationHandler {
                 while let event = try? await watch.next() {
@@ -268,8 +268,9 @@ struct MailCollector {
         }
     }
 
-    /// Whether this core leaves each message in its file that no participant waits for. What an Executor's core took else would
-    /// wait in the inbox, which keeps it for a limited time, with nothing left in `new` that tells of it. A Main shows its own.
+    /// Whether this core leaves each message in its file that no participant waits for. Any other message that an
+    /// Executor's core took would wait in the inbox, which keeps it for a limited time, with nothing left in `new` that
+    /// tells of it. A Main shows its own.
     private var takesOnlyAwaited: Bool { context.role == .executor }
 
     /// Whether one may be taken that no participant waits for.
@@ -281,12 +282,12 @@ struct MailCollector {
         try await MailRoom.isFull(context.store, memory: memory, part: MailRoom.takenPart)
     }
 
-    /// What participants wait for.
+    /// Returns the items that participants wait for.
     private func awaitedItems() async throws(SharedCoreError) -> Set<ItemName> {
         Set(try await context.store.list(Expectation.path).entries.compactMap { Expectation.place(of: $0.key)?.item })
     }
 
-    /// Whether a message may come into the group now; it is remembered when it may not.
+    /// Returns whether a message may come into the group now; it is remembered when it may not.
     private mutating func takesIn(_ callID: CallID, from name: FileName) async throws(SharedCoreError) -> Bool {
         let item = ItemName(callID.text)
         if takesOnlyAwaited {
@@ -304,8 +305,8 @@ struct MailCollector {
         return true
     }
 
-    /// Whether the group remembers that a message was acknowledged or has nothing to show: its file is one that a core had no
-    /// time to move, or a duplicate.
+    /// Returns whether the group remembers that a message was acknowledged or has nothing to show: its file is one that
+    /// a core had no time to move, or a duplicate.
     private func isOver(_ callID: CallID) async throws(SharedCoreError) -> Bool {
         do throws(SharedCoreError) {
             switch try await Inbox(context.store).state(of: callID, consistency: .causal) {
@@ -341,9 +342,10 @@ struct MailCollector {
         return await move(name) { () throws(SystemCallError) in try maildir.keep(name) }
     }
 
-    /// Moves a file out of the way that cannot be delivered, and says so. Where its identifier is known, whoever waits
-    /// for it is answered first: that it is too large and from whom, else that there is nothing to show. The answer waits in the
-    /// inbox as a message does, so an Executor's core leaves the file where no participant waits for it.
+    /// Moves a file that cannot be delivered out of the way, and reports it. Where its identifier is known, a
+    /// participant that waits for it is answered first: that the message is too large and its sender, else that there
+    /// is nothing to show. The answer waits in the inbox as a message does, so an Executor's core leaves the file where
+    /// no participant waits for it.
     private mutating func setAside(
         _ name: FileName, _ refusal: MailRefusal, in maildir: Maildir
     ) async throws -> Outcome {
@@ -355,14 +357,15 @@ struct MailCollector {
                 do throws(SharedCoreError) {
                     try await context.deliver(notice)
                 } catch {
-                    // Where not even the addresses fit into a value, the mark does.
+                    // Where the addresses are too large for a value, the mark is delivered.
                     guard error.code == .limitExceeded, notice.content != .nothingToShow,
                         notice.payloadByteCount > valueByteCount - Self.recordByteCount
                     else { throw error }
                     try await context.deliver(InboxMessage(callID: callID, content: .nothingToShow))
                 }
             } catch {
-                // With an identifier that fits into no record there is no mark, now or ever, and nobody waits for it.
+                // With an identifier that fits into no record there is no mark, now or ever, and no participant waits
+                // for it.
                 guard error.code == .limitExceeded, callID.text.utf8.count + Self.markByteCount > valueByteCount else {
                     return try await trouble(storing: name, error)
                 }

@@ -1,11 +1,12 @@
 internal import Coordination
 package import CoreAPI
 
-/// Whether more mail may come into a group. All of its content is in the memory of each process that uses it, so what waits
-/// there of a flood must be little beside `executor.memory`.
+/// The limits on mail in a group. All content of the group is in the memory of each process that uses it, so the
+/// waiting part of a flood must be little beside `executor.memory`.
 package enum MailRoom {
-    /// From an eighth of the memory on, a Main's core takes one message in each second that no participant waits for, and from a
-    /// quarter on the host announces one in each second. Nothing is lost by that: messages wait in their files.
+    /// From an eighth of the memory on, a Main's core takes one message in each second that no participant waits for,
+    /// and from a quarter on the host announces one in each second. No message is lost by that: messages wait in their
+    /// files.
     package static let takenPart = 8
     package static let announcedPart = 4
     /// The time between two of those. So a group that is large for another reason still gets its mail.
@@ -16,8 +17,8 @@ package enum MailRoom {
     /// A larger value is left in the journal.
     private static let valueByteCount = 4 << 10
 
-    /// Whether the content of a group takes more than a part of the memory that a process may have; false where no limit is
-    /// given, or the store does not count.
+    /// Returns whether the content of a group takes more than a part of the memory that a process may have; false where
+    /// no limit is given, or the store does not count.
     package static func isFull(
         _ store: any SharedStore, memory: UInt64?, part: Int
     ) async throws(SharedCoreError) -> Bool {

@@ -2,7 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import Platform
 
-/// The blocking part of the core: folder, bell and reader. Its calls are for the core's own thread.
+/// The blocking part of the core: folder, arrival reports and reader. Its calls are for the core's own thread.
 struct MailSource: Sendable {
     let path: String
     let bell: ArrivalBell
@@ -27,7 +27,7 @@ struct MailSource: Sendable {
     /// How many messages one look takes up.
     private static let lookLimit = 1_000
 
-    /// What a look found, with the folders as they were then.
+    /// The result of listing the folder, with the folders as they were then.
     struct Look: Sendable {
         let maildir: Maildir
         let arrivals: Maildir.Arrivals
@@ -35,12 +35,12 @@ struct MailSource: Sendable {
         let marks: [Maildir.LeftMark]
     }
 
-    /// Lists what has arrived.
+    /// Lists the arrivals.
     ///
-    /// The folders are opened anew each time, so that one that somebody moved or removed is noticed, and the bell is
-    /// set before the list is made, so that nothing falls between.
+    /// The folders are opened anew each time, so that a folder that was moved or removed is noticed, and reports begin
+    /// before the list is made, so that no arrival falls between.
     ///
-    /// - Parameter takesMarks: Whether to look for what processes were reading when they ended.
+    /// - Parameter takesMarks: Whether to find the messages that processes were reading when they ended.
     func look(takingMarks takesMarks: Bool = false) throws(SystemCallError) -> Look {
         let maildir = try Maildir(path: path)
         try bell.listen(to: maildir.new)
@@ -49,7 +49,7 @@ struct MailSource: Sendable {
             marks: takesMarks ? try maildir.leftMarks() : [])
     }
 
-    /// What was found under a name.
+    /// The file that was found under a name.
     enum Opening: Sendable {
         case file(OpenFile, byteCount: Int)
         case refused(MailRefusal)
@@ -60,7 +60,7 @@ struct MailSource: Sendable {
 
     /// Opens a message for reading.
     ///
-    /// - Throws: What may pass, such as a lack of descriptors.
+    /// - Throws: An error that may pass, such as a lack of descriptors.
     func open(_ name: FileName, in maildir: Maildir) throws(SystemCallError) -> Opening {
         do throws(SystemCallError) {
             switch try maildir.open(name) {
@@ -75,8 +75,8 @@ struct MailSource: Sendable {
         }
     }
 
-    /// Moves the empty ones of some messages out of the way, in the order of their names: a flood of them costs no more than
-    /// that. Those that cannot be moved now are left.
+    /// Moves the empty ones of some messages out of the way, in the order of their names: a flood of them costs no more
+    /// than that. Those that cannot be moved now are left.
     func setAsideEmpty(_ names: [FileName], in maildir: Maildir) -> [FileName] {
         names.filter { name in
             guard case .file(_, byteCount: 0) = try? open(name, in: maildir) else { return false }

@@ -33,7 +33,7 @@ struct MailTroubles {
         known[name] = nil
     }
 
-    /// The messages, those with troubles last, so that they hold up no other. What has gone meanwhile is forgotten.
+    /// The messages, those with troubles last, so that they hold up no other. Messages that are gone are forgotten.
     mutating func last(_ names: [FileName]) -> [FileName] {
         guard !messages.isEmpty else { return names }
         let standing = Set(names)

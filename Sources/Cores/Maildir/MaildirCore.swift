@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// A core whose server is a Maildir: it delivers each message that appears there.
 ///
-/// Messages are files of RFC 5322 that a mail transfer agent, or anybody with `cp`, puts into the folder `new`. Their
+/// Messages are files of RFC 5322 that a mail transfer agent, or a person with `cp`, puts into the folder `new`. Their
 /// identifier is the Call-ID header, else the Message-ID header without its angle brackets. A message moves to the
 /// folder `cur`, marked as seen, when it is committed: store first, then acknowledge (contract C8).
 ///
@@ -19,18 +19,18 @@ internal import Synchronization
 /// document's `entity`, where it has one; its inviter is the mailbox of the From header, its local address that of the
 /// To header.
 ///
-/// Nothing that stands in a file is an error of the core. Three folders beside `new`, in the manner of Maildir++, have
-/// what was not delivered: `.Malformed` what cannot be read as a message, `.Oversized` what is larger than the inbox
-/// can hold, `.Poison` what three processes were reading when they ended. Each time the timeline says so, and a
-/// participant that waits for the identifier, if that could be read, is answered at once:
-/// ``InboxMessage/Content/tooLarge(from:to:)`` for what is too large, else "nothing to show". Links, pipes and folders
-/// in `new` are neither followed nor opened, a file that is still being written is left until it is complete, and a
-/// full or unreachable store leaves the message where it is, to be tried again.
+/// No content of a file is an error of the core. Three folders beside `new`, in the manner of Maildir++, have the
+/// messages that were not delivered: `.Malformed` those that cannot be read as a message, `.Oversized` those that are
+/// larger than the inbox can hold, `.Poison` those that three processes were reading when they ended. Each time the
+/// timeline says so, and a participant that waits for the identifier, if that could be read, is answered at once:
+/// ``InboxMessage/Content/tooLarge(from:to:)`` for a message that is too large, else "nothing to show". Links, pipes
+/// and folders in `new` are neither followed nor opened, a file that is still being written is left until it is
+/// complete, and a full or unreachable store leaves the message where it is, to be tried again.
 ///
-/// The core of a Main takes all. Where the group's content takes an eighth of the memory that a process may have, it takes, of
-/// the first 1,000 files by their names, those that a participant waits for, and one in each second beside them. The core of an
-/// Executor takes, of as many, those alone that a participant waits for: others stay in `new`, however long it takes until
-/// one does.
+/// The core of a Main takes all. Where the group's content takes an eighth of the memory that a process may have, it
+/// takes, of the first 1,000 files by their names, those that a participant waits for, and one in each second beside
+/// them. The core of an Executor takes, of as many, only those that a participant waits for: others stay in `new`,
+/// however long it takes until one does.
 ///
 /// Of a message, no more is in memory than ten fields of its headers, each cut, and the text that is shown. GMime
 /// decodes them; it is loaded when the core starts and only then.
@@ -46,12 +46,12 @@ public final class MaildirCore: Core {
     ///
     /// - Parameters:
     ///   - directory: The path of the Maildir. It is made when it is missing, with mode 0700.
-    ///   - startDelay: How long connecting takes. A real core needs seconds; with zero, the order of messages and
+    ///   - startDelay: The time that connecting takes. A real core needs seconds; with zero, the order of messages and
     ///     pushes would often be right by luck.
-    ///   - memory: How many bytes of memory the process may have for itself, 24 MiB unless given: a larger text is not
-    ///     shown than it can hold. Nil for no limit. Give all cores of a group the same, so that a message is treated
-    ///     alike by each.
-    ///   - clock: What the start is measured with.
+    ///   - memory: The bytes of memory that the process may have for itself, 24 MiB unless given: a larger text is not
+    ///     shown than it can hold. Nil for no limit. Give all cores of a group the same, so that each treats a message
+    ///     alike.
+    ///   - clock: The clock of the start delay.
     public init(
         directory: String, startDelay: Duration = .zero, memory: UInt64? = 24 << 20,
         clock: any TimeSource = SystemClock()

@@ -2,20 +2,20 @@ internal import CoreAPI
 internal import Lifecycle
 internal import Logging
 
-/// A way to tell the user something from the background. It is the only one that there is, and its form is the desktop's
-/// (contract P9).
+/// A way to tell the user something from the background. It is the only one that there is, and its form is the
+/// desktop's (contract P9).
 protocol Alerts: Sendable {
     /// Shows an alert. Returns when it is shown, or when it is certain that it cannot be.
     func show(_ alert: Alert) async throws(AlertFailure)
 }
 
-/// Something that a user is to be told while nobody looks at the application.
+/// A message to a user while no application is in front of one.
 struct Alert: Hashable, Sendable {
     /// One line.
     let title: String
     let text: String
 
-    /// - Returns: What came for a call-id, as the user is told it.
+    /// - Returns: The message of a call-id, as the user is told it.
     init(title: String, text: String) {
         self.title = title
         self.text = text
@@ -42,8 +42,8 @@ struct LoggedAlerts: Alerts {
     }
 }
 
-/// Alerts of a group: shown on the desktop, else in the log, and not at all while a user looks at the application, which
-/// shows its messages itself.
+/// Alerts of a group: shown on the desktop, else in the log, and not at all while a user looks at the application,
+/// which shows its messages itself.
 ///
 /// `await BackgroundAlerts(of: group, logger: logger).show(alert)` when an Executor has brought something.
 struct BackgroundAlerts: Sendable {
@@ -63,12 +63,12 @@ struct BackgroundAlerts: Sendable {
             logger: logger)
     }
 
-    /// Shows an alert, unless a user looks.
+    /// Shows an alert, unless an application is in front of a user.
     ///
     /// - Returns: Whether it was shown, be it in the log.
     @discardableResult
     func show(_ alert: Alert) async -> Bool {
-        // Where nobody can tell who looks, an alert too many is better than none.
+        // Where that cannot be read, an alert too many is better than none.
         if let overview = try? await states.all(), overview.isAnyInForeground {
             logger.info("no alert, because a user looks at the application: \(ValueText.oneLine(alert.title))")
             return false

@@ -7,7 +7,7 @@ internal import ProgramOutput
 struct PushAlerts: Sendable {
     private let alerts: BackgroundAlerts
 
-    /// Nil where nobody is to be told.
+    /// Nil where alerts are off.
     init?(of group: any SharedStore, for context: CommandContext) throws(CommandFailure) {
         let logger = context.logger
         switch try context.resolution.value(Settings.alerts) {
@@ -19,14 +19,15 @@ struct PushAlerts: Sendable {
         }
     }
 
-    /// Tells of what an Executor has printed, where that is something to show. Returns when it is shown, or will not be.
+    /// Tells of what an Executor has printed, where that is something to show. Returns when it is shown, or will not
+    /// be.
     func tell(of line: PrintedLine) async {
         guard let alert = Alert(printedIn: line) else { return }
         await alerts.show(alert)
     }
 }
 
-/// Where alerts are for the log alone.
+/// The alerts for the log alone.
 struct NoDesktop: Alerts {
     func show(_ alert: Alert) async throws(AlertFailure) {
         throw AlertFailure(reason: "alerts go to the log")
@@ -34,7 +35,7 @@ struct NoDesktop: Alerts {
 }
 
 extension Alert {
-    /// What an Executor reports of a message; `ExecutorReport` writes it.
+    /// The report of an Executor about a message; `ExecutorReport` writes it.
     private struct Report: Decodable {
         let event: String
         let text: String?

@@ -5,7 +5,7 @@ internal import FoundationEssentials
 struct DemoMail: Sendable {
     let number: Int
     let callID: CallID
-    /// What the Executor that asked for it must print.
+    /// The text that the Executor must print for it.
     let text: String
 
     private static let texts = [

@@ -21,8 +21,8 @@ struct DemoServer: Sendable {
     func deliver(_ mail: DemoMail) async throws {
         try await thread.run { [path] in
             let name = "\(mail.number).\(ProcessIdentity.current.pid).demo"
-            // Not by Foundation, which opens it so that an Executor which is started meanwhile has it open for writing as long
-            // as it runs: a core leaves such a message alone.
+            // Not by Foundation, which opens it so that an Executor which is started meanwhile has it open for writing
+            // as long as it runs: a core leaves such a message alone.
             try OpenFile(path: path + "/tmp/" + name, .createNew).write(Array(mail.content.utf8), at: 0)
             try FileManager.default.moveItem(atPath: path + "/tmp/" + name, toPath: path + "/new/" + name)
         }

@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import ProgramOutput
 internal import Synchronization
 
-/// What the demo counted: from what the Executors printed, from the timeline, its checker and the witness.
+/// The counts of the demo: from the lines that the Executors printed, from the timeline, its checker and the witness.
 struct DemoSummary: Sendable {
     let backend: String
     let pushes: Int
@@ -63,7 +63,7 @@ final class DemoTally: Sendable {
         var pushes = 0
         /// The messages that were printed, by call-id.
         var printed: [String: [String]] = [:]
-        /// What should be printed, by call-id.
+        /// The text to print, by call-id.
         var expected: [String: String] = [:]
     }
 

@@ -12,7 +12,7 @@ struct ExecutorLine: Codable, Hashable, Sendable {
 }
 
 extension ExecutorLine {
-    /// What was printed, or would be.
+    /// Reads a printed line.
     init(printed line: String) throws {
         self = try JSONDecoder().decode(Self.self, from: Data(line.utf8))
     }

@@ -12,14 +12,14 @@ actor TimelineRecorder {
     private var records: [TimelineRecord] = []
     private var waiters: [Int: Waiter] = [:]
     private var lastNumber = 0
-    /// What ended ``follow(_:_:)``.
+    /// The error that ended ``follow(_:_:)``.
     private var failure: (any Error)?
 
     /// The last commit that was seen.
     var revision: Revision { records.last?.revision ?? .zero }
 
-    /// Takes in what the timeline tells, and passes each entry on, until cancelled. An error ends all that wait as well: no
-    /// entry comes any more.
+    /// Takes in what the timeline tells, and passes each entry on, until cancelled. An error ends all that wait as
+    /// well: no entry comes any more.
     func follow(_ follower: TimelineFollower, _ pass: (TimelineRecord) async throws -> Void) async throws {
         do {
             try await takeIn(follower, pass)
@@ -33,7 +33,7 @@ actor TimelineRecorder {
     private func takeIn(_ follower: TimelineFollower, _ pass: (TimelineRecord) async throws -> Void) async throws {
         for try await event in follower {
             guard case .record(let record) = event else { continue }
-            // Told before anybody acts on it, so that the story is told in order.
+            // Passed on before a waiter acts on it, so that the timeline is told in order.
             try await pass(record)
             records.append(record)
             for (number, waiter) in waiters where waiter.condition(record) {
@@ -45,7 +45,7 @@ actor TimelineRecorder {
 
     /// Returns the first entry after a commit that fulfils a condition.
     ///
-    /// - Parameter expectation: What is waited for, for the failure at the limit.
+    /// - Parameter expectation: The expected entry in words, for the failure at the limit.
     func first(
         after revision: Revision = .zero, _ expectation: String, timeout: Duration = scenarioTimeout,
         where condition: @escaping @Sendable (TimelineRecord) -> Bool

@@ -4,8 +4,8 @@ internal import Lifecycle
 internal import Platform
 internal import ProgramOutput
 
-/// The background life of a group, as `status` shows it: how its applications stand, which levels their services have, and
-/// when the keep-alives are due.
+/// The background life of a group, as `status` shows it: how its applications stand, which levels their services have,
+/// and when the keep-alives are due.
 struct LifeOverview: Sendable {
     private let applications: [ApplicationReport]
     private let levels: ServiceLevelTable

@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import ProgramOutput
 internal import Wormholes
 
-/// `mailbox`: messages that wait for whoever comes.
+/// `mailbox`: messages that wait for their receivers.
 struct MailboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mailbox", abstract: "Pass messages to other processes, also to those that come later.",
@@ -16,7 +16,7 @@ struct MailboxCommand: ParsableCommand {
         ])
 }
 
-/// What every command about mailboxes is given.
+/// The options of every command about mailboxes.
 struct MailboxOptions: ParsableArguments {
     @Option(help: "The wormhole's directory; each has mailboxes of its own.")
     var directory: String?

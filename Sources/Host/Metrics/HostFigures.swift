@@ -3,7 +3,7 @@ internal import CoreMetrics
 internal import KeptSockets
 internal import Synchronization
 
-/// What the host counts, through swift-metrics.
+/// The counters of the host, through swift-metrics.
 struct HostFigures: Sendable {
     private let factory: any MetricsFactory
     private let received: Counter
@@ -49,9 +49,9 @@ struct HostFigures: Sendable {
     }
 }
 
-/// What the keeper of Main says of itself and of Main, through swift-metrics.
+/// The status of the keeper and of Main, through swift-metrics.
 final class SupervisionFigures: Sendable {
-    /// How many starts of Main a keeper told of.
+    /// The number of starts of Main that a keeper has reported.
     private struct Told {
         var keeper: Int32 = 0
         var starts = 0

@@ -41,7 +41,7 @@ enum MetricsServer {
     }
 }
 
-/// Where the host tells its figures.
+/// The address at which the host serves its figures.
 enum MetricsPlace: Hashable, Sendable {
     /// A port of 127.0.0.1.
     case port(UInt16)

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// One figure and what became of it.
 final class PrometheusSeries: CounterHandler, MeterHandler, RecorderHandler, TimerHandler {
-    /// What kind of figure it is, by the word of the format.
+    /// The kind of the figure, by the word of the format.
     enum Kind: String, Sendable {
         case counter, gauge, histogram
     }

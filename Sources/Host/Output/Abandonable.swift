@@ -1,11 +1,11 @@
 internal import CoreAPI
 internal import Platform
 
-/// Calls that may block for ever, such as reading what a person types, and that nobody can interrupt.
+/// Calls that may block for ever, such as reading a person's input, and that cannot be interrupted.
 enum Abandonable {
     /// Runs `body` on a thread. A cancelled task waits no longer than `grace` for it and leaves the thread to itself.
     ///
-    /// - Throws: What `body` throws; `CancellationError` when it was abandoned.
+    /// - Throws: The errors of `body`; `CancellationError` when it was abandoned.
     static func run<Value: Sendable>(
         on thread: SerialThread, grace: Duration, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {

@@ -1,7 +1,7 @@
 /// Tells whether bytes are one JSON value after RFC 8259, and nothing more than the RFC allows.
 ///
-/// Decoders are more generous: what one of them takes, such as a comma at the end of a list, breaks the lines of the next
-/// program.
+/// Decoders are more generous: what one of them takes, such as a comma at the end of a list, breaks the lines of the
+/// next program.
 struct JSONGrammar {
     /// As deep as decoders go.
     private static let maximumDepth = 500
@@ -116,21 +116,21 @@ struct JSONGrammar {
 
 /// A JSON text that was cut off somewhere.
 enum CutJSON {
-    /// What is known of the text up to some byte.
+    /// The state of reading the text up to a byte.
     private struct Scan {
-        /// What closes the objects and lists that are open, the innermost last.
+        /// The bytes that close the open objects and lists, the innermost last.
         var closers: [UInt8] = []
         var isInString = false
         /// Whether the next string is, or this one was, the name of a member.
         var isName = false
-        /// The last place at which the text can be ended, and what ends it there.
+        /// The last place at which the text can be ended, and the bytes that end it there.
         var end: (count: Int, ending: String, closers: [UInt8])?
 
         mutating func mayEnd(at count: Int, with ending: String = "") { end = (count, ending, closers) }
     }
 
-    /// Returns the text up to the last place at which it can be ended, ended there: a string by “…” and a quote, then all
-    /// that is open. Nil for bytes that do not begin an object or a list.
+    /// Returns the text up to the last place at which it can be ended, ended there: a string by “…” and a quote, then
+    /// all that is open. Nil for bytes that do not begin an object or a list.
     static func completed(_ bytes: [UInt8]) -> [UInt8]? {
         var scan = Scan()
         var index = 0
@@ -177,7 +177,8 @@ enum CutJSON {
         return 1
     }
 
-    /// Whether bytes begin with the escape of the second half of a character, which means nothing without the first.
+    /// Returns whether bytes begin with the escape of the second half of a character, which means nothing without the
+    /// first.
     private static func isLowSurrogate(_ bytes: ArraySlice<UInt8>) -> Bool {
         let escape = bytes.prefix(4).map { $0 | 0x20 }
         return escape.count == 4 && escape[..<3] == [UInt8(ascii: "\\") | 0x20, UInt8(ascii: "u"), UInt8(ascii: "d")]

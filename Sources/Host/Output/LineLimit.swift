@@ -9,8 +9,8 @@ struct LineLimit {
     private var printed: UInt64 = 0
 
     /// - Parameters:
-    ///   - unit: What is counted, for messages.
-    ///   - stop: Is called when the time is over, and ends what comes.
+    ///   - unit: The unit of the count, for messages.
+    ///   - stop: Called when the time is over; it ends the source of the lines.
     init(count: UInt64?, of unit: String = "lines", timeout: Duration?, stop: @escaping @Sendable () -> Void) {
         self.count = count
         self.unit = unit

@@ -18,13 +18,13 @@ final class Output: Sendable {
     /// Prints a result in the form that was asked for. A text is one line, with tabs; other characters that act on a
     /// terminal or on a reader of lines are escaped, so that no foreign text in it begins a line.
     ///
-    /// - Throws: ``OutputClosed`` when nobody reads any more, ``OutputFailed`` when it cannot be written.
+    /// - Throws: ``OutputClosed`` when no process reads any more, ``OutputFailed`` when it cannot be written.
     func emit(text: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
         try await write(line: json ? object().line : ProgramText.columns(text()))
     }
 
-    /// Prints a result of several lines for people. Each is one line, with any text: as in ``emit(text:json:)``, and tabs are
-    /// escaped as well.
+    /// Prints a result of several lines for people. Each is one line, with any text: as in ``emit(text:json:)``, and
+    /// tabs are escaped as well.
     ///
     /// - Throws: As ``emit(text:json:)``.
     func emit(lines: @autoclosure () -> [String], json object: @autoclosure () -> JSONObject) async throws {
@@ -75,9 +75,9 @@ final class Output: Sendable {
         }
     }
 
-    /// Runs `body` for as long as somebody may read what is printed.
+    /// Runs `body` for as long as another process may read the output.
     ///
-    /// - Throws: ``OutputClosed`` when the last reader of a pipe has gone; what `body` throws.
+    /// - Throws: ``OutputClosed`` when the last reader of a pipe has gone; the errors of `body`.
     func whileRead(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let end = Task {
             try await Abandonable.run(on: SerialThread(name: "output-end"), grace: .zero) { Self.waitForEnd() }
@@ -85,7 +85,7 @@ final class Output: Sendable {
         try await Self.run(body, until: end)
     }
 
-    /// Runs `body` until `end` says that nobody reads any more.
+    /// Runs `body` until `end` says that no reader is left.
     static func run(
         _ body: @escaping @Sendable () async throws -> Void, until end: Task<Bool, any Error>
     ) async throws {
@@ -104,8 +104,8 @@ final class Output: Sendable {
         }
     }
 
-    /// Whether `end` says that nobody reads any more. That nobody waits for it any more is no error of its own: what
-    /// becomes of the printing then is what counts.
+    /// Returns whether `end` says that no reader is left. A cancelled wait for it is no error of its own: the outcome
+    /// of the printing counts then.
     static func isClosed(by end: Task<Bool, any Error>) async throws -> Bool {
         do {
             return try await withTaskCancellationHandler {
@@ -131,7 +131,7 @@ final class Output: Sendable {
 extension Output {
     /// Blocks until the reader of a pipe has gone.
     ///
-    /// - Returns: Whether that is what happened; for a file it is said at once that it will not.
+    /// - Returns: Whether the reader has gone; for a file, false at once.
     private static func waitForEnd() -> Bool {
         // An error is reported whether it is asked for or not.
         var entry = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
@@ -140,7 +140,7 @@ extension Output {
     }
 }
 
-/// Nobody reads standard output any more.
+/// Standard output has no reader any more.
 struct OutputClosed: Error {}
 
 /// Standard output could not be written.

@@ -17,7 +17,7 @@ struct Paint: Hashable, Sendable {
 
     let isOn: Bool
 
-    /// Whether to paint standard output: it is a terminal that has colours, and nobody has said NO_COLOR
+    /// Returns whether to paint standard output: it is a terminal that has colours, and NO_COLOR is not set
     /// (no-color.org).
     static func forOutput(in environment: [String: String]) -> Paint {
         let isRefused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
@@ -39,7 +39,7 @@ struct Paint: Hashable, Sendable {
 struct PaintedText: Hashable, Sendable, ExpressibleByStringLiteral {
     private struct Piece: Hashable, Sendable {
         let text: String
-        /// What a terminal is told in front of it (ECMA-48, SGR); nil for nothing.
+        /// The parameter of the terminal sequence in front of it (ECMA-48, SGR); nil for nothing.
         let rendition: Int?
     }
 
@@ -57,7 +57,7 @@ struct PaintedText: Hashable, Sendable, ExpressibleByStringLiteral {
         return sum
     }
 
-    /// What is written to a terminal: the colours, and the text as ``ProgramText/columns(_:)`` shows it.
+    /// The text for a terminal: the colours, and the text as ``ProgramText/columns(_:)`` shows it.
     var shown: String {
         pieces.map { piece in
             let text = ProgramText.columns(piece.text)

@@ -6,7 +6,7 @@ internal import Platform
 struct ScratchDirectory: Sendable {
     let path: String
 
-    /// - Parameter name: The command's name, for whoever finds what a killed one left behind.
+    /// - Parameter name: The command's name, for a person that finds the directory of a killed one.
     init(for name: String, environment: [String: String]) throws {
         path = try Directory.makeTemporary("sharedcore-\(name)", in: environment["TMPDIR"])
     }

@@ -17,14 +17,14 @@ struct WallTime: Sendable {
         date = Date.now
     }
 
-    /// Returns date and time as scripts read them, ISO 8601 in UTC with milliseconds: `2026-03-02T12:00:00.000Z`. Nil for
-    /// an instant of another run.
+    /// Returns date and time as scripts read them, ISO 8601 in UTC with milliseconds: `2026-03-02T12:00:00.000Z`. Nil
+    /// for an instant of another run.
     func text(of instant: BootInstant, in bootID: BootID) -> String? {
         date(of: instant, in: bootID)?.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
-    /// Returns the local date and time with milliseconds, `2026-03-02 13:00:00.000`; for an instant of another run, how long
-    /// it was after the beginning of that run.
+    /// Returns the local date and time with milliseconds, `2026-03-02 13:00:00.000`; for an instant of another run, how
+    /// long it was after the beginning of that run.
     func localText(of instant: BootInstant, in bootID: BootID) -> String {
         guard let date = date(of: instant, in: bootID) else {
             return "earlier run +\(instant.nanoseconds / 1_000_000_000)s"

@@ -7,7 +7,7 @@ internal import MaildirCore
 internal import Platform
 internal import ProgramOutput
 
-/// A scenario in one process: a group in memory, whose participants' deaths and stops are simulated.
+/// A scenario in one process: a group in memory with participants that die and stop in simulation.
 struct MemoryDriver: ParticipantDriver {
     let group: any SharedGroup
 
@@ -78,7 +78,7 @@ private final class MemoryProcess: TestProcess {
 
     /// - Parameters:
     ///   - stopping: Asks the work to end.
-    ///   - body: What it does, given the function that prints a line.
+    ///   - body: The work, given the function that prints a line.
     init(
         _ handle: MemoryGroup, _ life: SimulatedLife, stopping: @escaping @Sendable (Work) -> Void,
         _ body: @escaping @Sendable (_ show: @Sendable (String) -> Void) async throws -> ExitStatus

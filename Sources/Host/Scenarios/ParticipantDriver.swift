@@ -3,18 +3,19 @@ internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
 
-/// How long each push waits for its message, and a scenario for what must come: only a machine that is far too busy, or a
-/// fault, makes anything wait that long.
+/// How long each push waits for its message, and a scenario for what must come: only a machine that is far too busy, or
+/// a fault, makes anything wait that long.
 let scenarioTimeout = Duration.seconds(60)
 
-/// Starts the Mains and Executors of a scenario: as processes, or simulated in this process where the backend lives in one.
+/// Starts the Mains and Executors of a scenario: as processes, or simulated in this process where the backend lives in
+/// one.
 protocol ParticipantDriver: Sendable {
     /// The scenario's own handle, which only reads.
     var group: any SharedGroup { get }
 
     /// Starts an Executor, which waits for the message of a call-id and prints an ``ExecutorLine``.
     ///
-    /// - Parameter failPoint: Where it kills itself, in a build that has fail points.
+    /// - Parameter failPoint: The fail point at which it kills itself, in a build that has fail points.
     func startExecutor(for callID: CallID, as name: String, failPoint: String?) async throws -> any TestProcess
 
     /// Starts a Main, which prints a line when it owns.
@@ -23,7 +24,7 @@ protocol ParticipantDriver: Sendable {
 
 /// A participant of a scenario, which can be frozen and killed.
 protocol TestProcess: Sendable {
-    /// Whether an ownership is its own, and it has not ended.
+    /// Returns whether an ownership is its own, and it has not ended.
     func isHolder(_ owner: GroupOwner) -> Bool
     /// Whether it has ended.
     var hasEnded: Bool { get }
@@ -55,9 +56,9 @@ extension TestProcess {
     }
 }
 
-/// What came of the start of an Executor.
+/// The result of the start of an Executor.
 struct PushResult: Sendable {
-    /// What it printed.
+    /// The line that it printed.
     var line: ExecutorLine?
     /// The last line that it printed and that is no ``ExecutorLine``, such as one about an error.
     var unreadable: String?
@@ -110,7 +111,7 @@ extension ParticipantDriver {
 
     /// Runs one Main until `body` returns, and asks it to end then.
     ///
-    /// - Returns: What `body` returned, and how Main ended where it should not have ended so.
+    /// - Returns: The result of `body`, and the end of Main where it should not have ended so.
     func withMain<Value: Sendable>(
         as name: String, _ body: (any TestProcess) async throws -> Value
     ) async throws -> (value: Value, problem: ProgramEnd?) {

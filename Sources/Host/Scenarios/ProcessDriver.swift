@@ -4,8 +4,8 @@ internal import Glibc
 internal import Platform
 internal import ProgramOutput
 
-/// A scenario with real processes: the slim Executor where it stands beside this program and knows the backend, and Main of
-/// this program, with the configuration that is in force.
+/// A scenario with real processes: the slim Executor where it stands beside this program and knows the backend, and
+/// Main of this program, with the configuration that is in force.
 struct ProcessDriver: ParticipantDriver {
     let group: any SharedGroup
     let programs: ScenarioPrograms
@@ -32,7 +32,7 @@ extension ChildProcess: TestProcess {
 
 /// How a scenario starts its processes.
 struct ScenarioPrograms: Sendable {
-    /// What the environment of each of them has more than this one's.
+    /// The variables of each process's environment beyond this one's.
     let variables: [String: String]
     /// This program's path.
     private let own: String
@@ -40,7 +40,8 @@ struct ScenarioPrograms: Sendable {
     private let slim: (path: String, program: SlimExecutor)?
 
     /// - Parameters:
-    ///   - resolution: The configuration, with what the scenario sets: its group, its Maildir, how long a core takes to connect.
+    ///   - resolution: The configuration, with what the scenario sets: its group, its Maildir, how long a core takes to
+    ///     connect.
     ///   - program: The path of `sharedcore`; nil for the program that runs here.
     init(_ resolution: Resolution, program: String? = nil) throws {
         own = try program ?? OwnProgram.path

@@ -49,7 +49,7 @@ struct ScenarioGroup: Sendable {
         return try await withProcesses(context.with(settings(in: directory.path)))
     }
 
-    /// The settings that a scenario sets, whatever the user's own configuration says. The rest of it holds.
+    /// The settings that a scenario sets over the user's own configuration. The rest of it holds.
     static func settings(in directory: String) -> [String: String] {
         [Settings.group.name: "demo", Settings.stateDirectory.name: directory]
     }

@@ -8,9 +8,9 @@ internal import Synchronization
 /// Rounds of pushes in which Executors and Mains are killed and frozen at random moments and at chosen places. A push
 /// whose Executor dies is pushed again, as a host does.
 ///
-/// Chance comes from a seed. Each round, each mail and the hunt have a generator of their own, split off before their tasks
-/// start: it draws the same faults and moments again, whichever task comes first, though the machine decides what they meet
-/// and how many of them are needed.
+/// Random choices come from a seed. Each round, each mail and the hunt have a generator of their own, split off before
+/// their tasks start: it draws the same faults and moments again, whichever task comes first. The machine decides which
+/// operations they meet and how many of them are needed.
 final class Soak: Sendable {
     private struct State {
         var random: SeededRandom
@@ -35,11 +35,11 @@ final class Soak: Sendable {
     }
 
     var count: SoakCount { state.withLock { $0.count } }
-    /// What went wrong, for people.
+    /// The problems, for people.
     var problems: [String] { state.withLock { $0.problems } }
 
-    /// Runs rounds until `isEnough`, or until something has gone wrong; then one more message finds what killed cores had
-    /// stored and not acknowledged.
+    /// Runs rounds until `isEnough`, or until something has gone wrong; then one more message finds what killed cores
+    /// had stored and not acknowledged.
     ///
     /// - Parameter progress: Told the count after each round.
     func run(until isEnough: (SoakCount) -> Bool, progress: (SoakCount) -> Void = { _ in }) async throws {
@@ -166,8 +166,8 @@ final class Soak: Sendable {
         }
     }
 
-    /// Kills and freezes owners until it is cancelled. An owner is stopped first, so that it owns for certain when it is
-    /// killed.
+    /// Kills and freezes owners until it is cancelled. An owner is stopped first, so that it owns for certain when it
+    /// is killed.
     private func hunt(drawing chance: SeededRandom) async {
         var chance = chance
         do {
@@ -181,7 +181,7 @@ final class Soak: Sendable {
                     continue
                 }
                 await process.freeze()
-                // Nobody is left frozen, also when the look fails or the hunt is over.
+                // No process is left frozen, also when the read fails or the hunt is over.
                 let now = try? await GroupOwner.current(in: driver.group)
                 if now?.epoch == owner.epoch, holder(of: owner) != nil {
                     process.kill()
@@ -197,7 +197,7 @@ final class Soak: Sendable {
         }
     }
 
-    /// Freezes a participant for a while, also when the task is cancelled meanwhile: nobody is left frozen.
+    /// Freezes a participant for a while, also when the task is cancelled meanwhile: no process is left frozen.
     private func freeze(_ process: any TestProcess, for milliseconds: Int) async {
         await process.freeze()
         note { $0.freezes += 1 }

@@ -8,7 +8,7 @@ enum SoakFault: Hashable, Sendable {
     case dies(writingAt: String, occurrence: Int)
     /// Its core kills itself before it acknowledges to the server.
     case diesBeforeAcknowledging
-    /// It is killed after so many milliseconds, whatever it does then.
+    /// It is killed after so many milliseconds, at any point of its work.
     case killed(after: Int)
     /// It is frozen after so many milliseconds, for so many.
     case frozen(after: Int, for: Int)
@@ -32,7 +32,7 @@ enum SoakFault: Hashable, Sendable {
         }
     }
 
-    /// What the program is told of it.
+    /// The fail point to set in the program; nil for none.
     var failPoint: String? {
         switch self {
         case .dies(let place, let occurrence): "\(place):kill@\(occurrence)"

@@ -1,14 +1,14 @@
 internal import Coordination
 internal import ProgramOutput
 
-/// What a soak counted: from what the processes printed, from the timeline, its checker and the witness.
+/// The counts of a soak: from the lines that the processes printed, from the timeline, its checker and the witness.
 struct SoakSummary: Sendable {
     let backend: String
     let seed: UInt64
     let count: SoakCount
     /// How many cores the soak has started, also those of processes that were killed.
     let coreStarts: Int
-    /// What went wrong, for people.
+    /// The problems, for people.
     let problems: [String]
     let report: CheckReport
 
@@ -47,15 +47,15 @@ struct SoakSummary: Sendable {
     }
 }
 
-/// What a soak has done, and what came of it.
+/// The actions of a soak, and their results.
 struct SoakCount: Hashable, Sendable, CustomStringConvertible {
     /// Executors that were started.
     var pushes = 0
     /// Messages that were sent, each with a call-id of its own.
     var messages = 0
-    /// Call-ids whose own text was shown.
+    /// Call-ids of which the own text was shown.
     var delivered = 0
-    /// Messages that were shown again although whoever showed them had ended well.
+    /// Messages that were shown again although the process that showed them had ended well.
     var duplicates = 0
     /// Processes that died of SIGKILL, one way or another.
     var kills = 0
@@ -71,7 +71,7 @@ struct SoakCount: Hashable, Sendable, CustomStringConvertible {
     var mains = 0
     var rounds = 0
 
-    /// Call-ids whose own text nobody showed.
+    /// Call-ids of which no process showed the own text.
     var lost: Int { messages - delivered }
 
     var description: String {
@@ -98,7 +98,7 @@ struct SoakProgress: Sendable {
     func clear() { write("\r\u{1b}[K") }
 
     private func write(_ text: String) {
-        // There is nobody left to tell when this fails.
+        // There is no caller to tell when this fails.
         try? StandardStream.error.write(Array(text.utf8))
     }
 }

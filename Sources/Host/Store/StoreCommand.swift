@@ -191,12 +191,12 @@ enum ReservedPath {
 
     private static let prefix = KeyPrefix(stringLiteral: ".sharedcore")
 
-    /// Whether a key belongs to the coordination.
+    /// Returns whether a key belongs to the coordination.
     static func contains(_ key: Key) -> Bool {
         prefix.contains(key)
     }
 
-    /// Whether somebody who names this prefix asks for the reserved keys.
+    /// Returns whether a caller that names this prefix asks for the reserved keys.
     static func isAskedFor(by path: String) -> Bool {
         path == name || path.hasPrefix(name + "/")
     }

@@ -80,7 +80,7 @@ struct KeeperClient: Sendable {
         return KeeperMessage(bytes)
     }
 
-    /// What the keeper says of itself and of Main; nil when no keeper is there.
+    /// Returns the status of the keeper and of Main; nil when no keeper is there.
     func status() -> KeeperStatus? {
         guard case .status(let status) = ask(.status) else { return nil }
         return status

@@ -8,8 +8,8 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// Has a Main supervised: sees to it that its keeper is there, and tells it what is configured. The supervision itself is
-/// the keeper's, so nothing is lost when this process ends or begins (decision 19).
+/// Has a Main supervised: sees to it that its keeper is there, and tells it what is configured. The supervision itself
+/// is the keeper's, so nothing is lost when this process ends or begins (decision 19).
 ///
 /// ```swift
 /// let supervisor = try MainSupervisor(for: context)
@@ -29,13 +29,14 @@ final class MainSupervisor: Sendable {
 
     /// How long after a keeper's end the next one is started at the earliest.
     private static let pause = Duration.seconds(1)
-    /// What a log may have grown to when a keeper starts.
+    /// The largest log that is kept when a keeper starts.
     private static let logByteCount = 1 << 20
 
     /// - Parameters:
     ///   - place: The group's runtime directory, which is made when it is not there.
     ///   - program: The path of `sharedcore-keeper`.
-    ///   - variables: What the environment of a keeper that is started, and so of Main, has more than this one.
+    ///   - variables: The variables beyond this process's, for the environment of a keeper that is started, and so of
+    ///     Main.
     init(
         _ place: KeeperPlace, _ configuration: KeeperConfiguration, program: String, variables: [String: String] = [:],
         logger: Logger
@@ -91,7 +92,7 @@ final class MainSupervisor: Sendable {
         }
     }
 
-    /// Whether the keeper is there. It says nothing that was not asked.
+    /// Returns whether the keeper is there. It says nothing that was not asked.
     private func isOpen(_ connection: MessageSocket) -> Bool {
         if case .end = connection.receive(upTo: 1) { false } else { true }
     }
@@ -125,7 +126,7 @@ final class MainSupervisor: Sendable {
 }
 
 extension Resolution {
-    /// Where the keeper of the group's Main has its files.
+    /// Returns the place of the files of the keeper of the group's Main.
     func keeperPlace() throws(CommandFailure) -> KeeperPlace {
         KeeperPlace(directory: try runtimeDirectory())
     }
@@ -154,12 +155,12 @@ extension Resolution {
 }
 
 extension MainSupervisor {
-    /// What sees to the Main that is configured; nil when none is.
+    /// Makes the supervisor of the configured Main; nil when none is configured.
     convenience init?(for context: CommandContext) throws(CommandFailure) {
         let resolution = context.resolution
         guard let configuration = try resolution.supervision() else { return nil }
         let place = try resolution.keeperPlace()
-        // What the kernel takes as the path of a socket.
+        // The longest path of a socket that the kernel takes.
         guard place.socket.utf8.count <= 107 else {
             throw .configuration(
                 "main.command: the path of the keeper's socket is longer than 107 bytes: \(place.socket); set "

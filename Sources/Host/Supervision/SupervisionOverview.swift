@@ -17,8 +17,8 @@ struct SupervisionOverview: Sendable {
         self.status = status
     }
 
-    /// `keeper state main presence calls failures starts restartInMs budgetLeftMs lastEnd keptSockets[]`; null where there
-    /// is no keeper.
+    /// `keeper state main presence calls failures starts restartInMs budgetLeftMs lastEnd keptSockets[]`; null where
+    /// there is no keeper.
     var json: JSONValue { status == nil ? .null : .object(object) }
 
     /// The same; without fields where there is no keeper.

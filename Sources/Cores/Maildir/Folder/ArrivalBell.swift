@@ -1,7 +1,7 @@
 internal import Platform
 internal import Synchronization
 
-/// Tells that something may have arrived in a folder. A hint: whoever hears it looks.
+/// Tells that a file may have arrived in a folder. It is a hint: the receiver lists the folder.
 final class ArrivalBell: Sendable {
     private struct State {
         var events: FileEvents?
@@ -21,7 +21,8 @@ final class ArrivalBell: Sendable {
     /// Why the folder cannot be watched now, so that only looking from time to time helps; nil when it is.
     var failure: SystemCallError? { state.withLock { $0.failure } }
 
-    /// Listens to a folder from now on. Again for the same one, it changes nothing; for another one, it replaces the first.
+    /// Listens to a folder from now on. Again for the same one, it changes nothing; for another one, it replaces the
+    /// first.
     ///
     /// Where the system has no instance or watch left, ``failure`` says so, and the next call tries again.
     func listen(to directory: Directory) throws(SystemCallError) {
@@ -41,7 +42,7 @@ final class ArrivalBell: Sendable {
         }
     }
 
-    /// Waits for the bell, the timeout, ``ring()`` or ``stop()``. It blocks.
+    /// Waits for an arrival, the timeout, ``ring()`` or ``stop()``. It blocks.
     func wait(timeout: Duration) {
         let events = state.withLock { $0.events }
         let descriptors = [stopping.descriptor, ringing.descriptor] + (events.map { [$0.descriptor] } ?? [])

@@ -11,7 +11,7 @@ struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible {
 
     var isHidden: Bool { bytes.first == UInt8(ascii: ".") }
 
-    /// Byte for byte a character, whatever the bytes are.
+    /// Each byte as a character, for any bytes.
     var scalars: String { String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) }
 
     var description: String { MailText.line(String(decoding: bytes, as: UTF8.self)) }

@@ -2,7 +2,7 @@ internal import Glibc
 internal import Platform
 
 extension Maildir {
-    /// What stands in `new`.
+    /// The files in `new`.
     struct Arrivals: Sendable {
         /// Regular files, by their names, which begin with the time of delivery where a mail transfer agent made them.
         var messages: [FileName] = []
@@ -11,7 +11,7 @@ extension Maildir {
         /// Whether there are more messages than these.
         var isPartial = false
 
-        /// Adds a message where it belongs, in the place of the last one where there are as many as may be.
+        /// Inserts a message in its order, in the place of the last one where there are as many as may be.
         fileprivate mutating func insert(_ name: FileName, limit: Int) {
             if messages.count >= limit {
                 isPartial = true
@@ -31,8 +31,8 @@ extension Maildir {
     /// messages.
     ///
     /// - Parameters:
-    ///   - limit: The largest number of messages and of others. The first ones are kept while the folder is read, so that
-    ///     none is too large for the memory.
+    ///   - limit: The largest number of messages and of others. The first ones are kept while the folder is read, so a
+    ///     folder of any size fits in memory.
     ///   - isWanted: Whether a message is listed.
     func arrivals(
         limit: Int, where isWanted: (FileName) -> Bool = { _ in true }
@@ -59,15 +59,15 @@ extension Maildir {
             && found.st_mode & S_IFMT == S_IFREG
     }
 
-    /// What was found under a name of `new`.
+    /// The file that was found under a name of `new`.
     enum Opened: Sendable {
-        /// A file that nobody is writing.
+        /// A file that no process is writing.
         case file(OpenFile, FileStatus)
-        /// A file that somebody has open for writing.
+        /// A file that another process has open for writing.
         case beingWritten
         /// Something else, such as a link or a pipe. It was not opened.
         case other
-        /// Nothing: somebody was quicker.
+        /// Nothing: another process was first.
         case nothing
     }
 
@@ -99,11 +99,11 @@ extension Maildir {
         "\(new.path)/\(name)"
     }
 
-    /// Whether a copy of the file is still on its way. Who delivers as Maildir asks moves a complete file in, but people
-    /// copy files there as well.
+    /// Returns whether a copy of the file is still on its way. A program that delivers as Maildir asks moves a complete
+    /// file in, but people copy files there as well.
     private func isBeingWritten(_ file: OpenFile, modified: timespec) -> Bool {
         if let isWritten = try? file.hasWriters() { return isWritten }
-        // Nobody can tell here: a file that was written to within the last second may be written to again.
+        // The file system cannot tell: a file that was written to within the last second may be written to again.
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         return (0...1).contains(now.tv_sec - modified.tv_sec)

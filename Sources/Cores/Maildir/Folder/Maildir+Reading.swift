@@ -2,23 +2,23 @@ internal import CoreAPI
 internal import Glibc
 internal import Platform
 
-/// What is being read now: a symbolic link in `tmp` for each process that reads. Its name says which process that is,
-/// `sharedcore-reading-PID-START-TIME-NAMESPACE`, and its target is the name of the message's file.
+/// The marks of messages that are being read: a symbolic link in `tmp` for each process that reads. Its name tells the
+/// process, `sharedcore-reading-PID-START-TIME-NAMESPACE`, and its target is the name of the message's file.
 ///
-/// It is there only while the message is read, so what a new core finds was being read when a process ended, unless that
-/// process lives: then another core is at work on the folder. A link is made and removed in one step each and leads
-/// nowhere; a commit in the group would take a hundred times as long, and a process that is killed in it would be blamed
-/// on the message.
+/// It is there only while the message is read. A mark that a new core finds is of a message that was being read when a
+/// process ended, unless that process lives: then another core is at work on the folder. A link is made and removed in
+/// one step each and leads nowhere; a commit in the group would take a hundred times as long, and a process that is
+/// killed in it would be blamed on the message.
 extension Maildir {
-    /// What the name of each mark begins with.
+    /// The beginning of each mark's name.
     private static let markPrefix = Array("sharedcore-reading".utf8)
     /// How many marks a core takes up. The next one finds the rest.
     private static let markLimit = 100
 
     /// Reads a message, marked as being read.
     ///
-    /// Where the file system takes no link, as when it is full, or another core of this process reads, nothing is marked:
-    /// then a message that ends this process is not found out.
+    /// Where the file system takes no link, as when it is full, or another core of this process reads, nothing is
+    /// marked: then a message that ends this process is not found out.
     func marking<Value>(_ name: FileName, while read: () -> Value) -> Value {
         let mark = Self.mark(of: .current, in: ProcessIdentity.currentNamespace)
         let isMarked = name.withCString { target in
@@ -40,7 +40,7 @@ extension Maildir {
         let message: FileName
     }
 
-    /// The marks of processes that have ended, and those that do not say whose they are.
+    /// Returns the marks of processes that have ended, and those that name no process.
     func leftMarks() throws(SystemCallError) -> [LeftMark] {
         var names: [FileName] = []
         try tmp.forEachName { bytes, _ in
@@ -55,7 +55,7 @@ extension Maildir {
         return marks
     }
 
-    /// Where a mark leads; nil where there is no link.
+    /// Returns the target of a mark; nil where there is no link.
     private func target(of mark: FileName) throws(SystemCallError) -> FileName? {
         var bytes = [UInt8](repeating: 0, count: FileName.maximumByteCount)
         let count = bytes.withUnsafeMutableBytes { buffer in
@@ -67,12 +67,12 @@ extension Maildir {
         }
         guard count < 0 else { return FileName(Array(bytes[..<count])) }
         let number = errno
-        // What else may stand there is left alone.
+        // Another kind of file there is left alone.
         guard number != ENOENT, number != EINVAL else { return nil }
         throw SystemCallError("readlinkat", number: number, at: path + "/tmp")
     }
 
-    /// Whether a mark is that of a process that lives.
+    /// Returns whether a mark is that of a process that lives.
     private static func isOfReader(_ mark: FileName) -> Bool {
         let words = mark.bytes.dropFirst(markPrefix.count).split(
             separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)

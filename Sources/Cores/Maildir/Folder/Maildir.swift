@@ -53,7 +53,7 @@ struct Maildir: Sendable {
 }
 
 extension Maildir {
-    /// Moves a message to `cur`, marked as seen. Somebody else having moved it is no error.
+    /// Moves a message to `cur`, marked as seen. A message that another process has moved is no error.
     func keep(_ name: FileName) throws(SystemCallError) {
         try move(name.withoutInformation, from: name, to: cur, suffix: ":2,S")
     }
@@ -62,7 +62,7 @@ extension Maildir {
     func setAside(_ name: FileName, in folder: SideFolder) throws(SystemCallError) {
         let side = path + "/" + folder.rawValue
         let target = try Maildir(path: side)
-        // What tells a Maildir++ server that this is a folder (its file is empty).
+        // The file that tells a Maildir++ server that this is a folder; it is empty.
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let marker = Glibc.open(side + "/maildirfolder", flags, 0o600)
         if marker >= 0 { close(marker) }
@@ -98,11 +98,11 @@ extension Maildir {
 
 /// A folder beside the inbox, in the manner of Maildir++, for files that were not delivered.
 package enum SideFolder: String, CaseIterable, Hashable, Sendable {
-    /// What cannot be read as a message.
+    /// Files that cannot be read as a message.
     case malformed = ".Malformed"
-    /// What is too large for the inbox.
+    /// Messages that are too large for the inbox.
     case oversized = ".Oversized"
-    /// What has ended the processes that read it.
+    /// Messages that have ended the processes that read them.
     case poison = ".Poison"
 
     /// The folder as an operator names it.

@@ -1,4 +1,4 @@
-/// What an invitation's document (RFC 4575) says of the conference.
+/// The conference in an invitation's document (RFC 4575).
 struct ConferenceInformation: Hashable, Sendable {
     static let contentType = "application/conference-info+xml"
 

@@ -1,12 +1,12 @@
-/// The two parameters of a content type that decide how a part is read. GMime is given none: it would decode the value of
-/// each with the character set that stands in it, whatever that is called.
+/// The two parameters of a content type that decide how a part is read. They are kept from GMime, which would decode
+/// the value of each with any character set that it names.
 ///
-/// Nothing but ASCII is expected in them, so values are taken as bytes. Reads what mail programs write as GMime does: a value
-/// without quotes ends with the semicolon.
+/// Nothing but ASCII is expected in them, so values are taken as bytes. Reads what mail programs write as GMime does: a
+/// value without quotes ends with the semicolon.
 ///
 /// Source: RFC 2045, 5.1; RFC 2231, 3 and 4.
 struct ContentParameters: Hashable, Sendable {
-    /// What stands between the parts of a multipart.
+    /// The boundary between the parts of a multipart.
     private(set) var boundary: [UInt8]?
     /// The name of the character set.
     private(set) var characterSet: [UInt8]?

@@ -1,8 +1,8 @@
-/// Checks the encoded words of a header (RFC 2047) before GMime decodes it: a word names a character set, and GMime hands any
-/// name to the system's converter, which opens a module for each.
+/// Checks the encoded words of a header (RFC 2047) before GMime decodes it: a word names a character set, and GMime
+/// hands any name to the system's converter, which opens a module for each.
 ///
-/// A word whose name is not plain, or that is one too many, gets a space in its beginning: then it is none, and is shown
-/// as it stands.
+/// A word whose name is not plain, or that is one too many, gets a space in its beginning: then it is none, and is
+/// shown as it stands.
 struct EncodedWords {
     /// How many words of a message are converted from another character set than UTF-8. Where they alternate between
     /// character sets, each costs up to 75 µs (measured).
@@ -34,9 +34,9 @@ struct EncodedWords {
         return checked
     }
 
-    /// Whether words of a character set are converted.
+    /// Returns whether words of a character set are converted.
     ///
-    /// - Parameter name: What stands for the name, a language behind a `*` included (RFC 2231, 5).
+    /// - Parameter name: The name, a language behind a `*` included (RFC 2231, 5).
     private mutating func takes(_ name: ArraySlice<UInt8>) -> Bool {
         let name = name.prefix { $0 != UInt8(ascii: "*") }
         guard CharacterSet.isName(name) else { return false }

@@ -13,7 +13,7 @@ extension InboxMessage {
         return texts.reduce(callID.text.utf8.count) { $0 + $1.utf8.count }
     }
 
-    /// Who sent it and to whom; nil for one that does not say.
+    /// The sender and the recipient; nil for a message without them.
     var people: MailRefusal.People? {
         switch content {
         case .text(let from, let to, _), .tooLarge(let from, let to): MailRefusal.People(from: from, to: to)

@@ -1,6 +1,6 @@
 /// Addresses in the text of a header.
 enum MailAddress {
-    /// Whether the text holds an address of SIP, telephony or XMPP.
+    /// Returns whether the text holds an address of SIP, telephony or XMPP.
     static func isURI(_ text: String) -> Bool {
         let address = bare(text).lowercased()
         return ["sip:", "sips:", "tel:", "im:", "xmpp:"].contains { address.utf8.starts(with: $0.utf8) }

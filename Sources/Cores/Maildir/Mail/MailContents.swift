@@ -2,7 +2,7 @@ internal import Coordination
 internal import Glibc
 internal import Platform
 
-/// What of a message is shown: one part, as it stands in the file.
+/// The shown content of a message: one part, as it stands in the file.
 struct MailContent {
     let part: MimePart
     let file: OpenFile
@@ -23,7 +23,7 @@ struct MailContent {
 ///
 /// Source: RFC 2046, 5.1.1.
 struct MailContents {
-    /// What is looked for.
+    /// The goal of the search.
     enum Goal {
         /// The text to show: the plainest one of alternatives, the first one of anything else.
         case text
@@ -40,7 +40,7 @@ struct MailContents {
 
     /// A multipart.
     private struct Level {
-        /// What stands at the beginning of a line between its parts.
+        /// The beginning of the lines between its parts.
         let boundary: [UInt8]
         let isAlternative: Bool
         let isDigest: Bool
@@ -60,7 +60,7 @@ struct MailContents {
     private let limits: MailLimits
     /// The multiparts around the present place, outermost first.
     private var levels: [Level] = []
-    /// What is shown when nothing plainer comes, and the multipart whose alternative it is.
+    /// The part to show when no plainer one comes, and the multipart of which it is an alternative.
     private var candidate: (content: MailContent, level: Int)?
     /// The line at which reading has stopped; nil while it is inside a part.
     private var mark: Mark?
@@ -93,7 +93,7 @@ struct MailContents {
             if let content = try enter(head, lookingFor: goal), let shown = settle(content) { return shown }
             next = nil
             while next == nil, let inner = levels.indices.last {
-                // What stands before the first part, in a part that is not shown, or behind the parts of one.
+                // Lines before the first part, in a part that is not shown, or behind the parts of a multipart.
                 while mark.map({ $0.level > inner }) ?? true {
                     mark = try skip()
                     guard mark != nil else { return candidate?.content }
@@ -119,7 +119,7 @@ struct MailContents {
     private mutating func enter(_ head: MailHead, lookingFor goal: Goal) throws(MailRefusal) -> MailContent? {
         guard levels.count <= limits.nesting else { throw MailRefusal(.nestedTooDeep(maximum: limits.nesting)) }
         guard let part = MimeMessage(head, library: library)?.root else { return nil }
-        // What a digest holds is messages, unless it says otherwise (RFC 2046, 5.1.5).
+        // A digest holds messages, unless it says otherwise (RFC 2046, 5.1.5).
         let isMessage = levels.last?.isDigest == true && head.value("content-type") == nil
         let type = isMessage ? "message/rfc822" : part.contentType
         if goal.isMet(by: part, type: type) {
@@ -187,7 +187,7 @@ struct MailContents {
         return nil
     }
 
-    /// Where the content ends in front of a boundary: the line end before it belongs to the boundary.
+    /// Returns the end of the content in front of a boundary: the line end before it belongs to the boundary.
     private func contentEnd(before mark: Mark) throws(MailRefusal) -> Int {
         let count = min(2, mark.start)
         do throws(SystemCallError) {

@@ -3,24 +3,24 @@ internal import Platform
 
 /// Those fields of a message's, or of a part's, headers that decide what is delivered, as they stand in the file.
 ///
-/// Only these are given to GMime, each once, cut, and ``checked``: GMime makes an object of every header, parameter and address that
-/// it reads, 290 to 530 bytes for as little as three (796 KB of headers took 95 MiB), and reads groups of addresses
-/// (`a:b:c:`) by recursion.
+/// Only these are given to GMime, each once, cut, and ``checked``: GMime makes an object of every header, parameter and
+/// address that it reads, 290 to 530 bytes for as little as three (796 KB of headers took 95 MiB), and reads groups of
+/// addresses (`a:b:c:`) by recursion.
 struct MailHead {
     /// The fields, as a header of RFC 5322 without its end.
     private(set) var bytes: [UInt8] = []
-    /// Where in `bytes` the value of each field is, by its name in lower case.
+    /// The ranges in `bytes` of the values of the fields, by their names in lower case.
     private var values: [String: Range<Int>] = [:]
-    /// Whether the first line is none that a message begins with.
+    /// Whether the first line cannot begin a message.
     private(set) var isForeign = false
 
     private var isEmpty = true
     /// The name of the field whose lines are kept now; nil for one that is not kept.
     private var name: String?
 
-    /// What is kept of a part.
+    /// The fields that are kept of a part.
     static let ofParts: Set<String> = ["content-type", "content-transfer-encoding", "content-disposition"]
-    /// What is kept of a message.
+    /// The fields that are kept of a message.
     static let ofMessages = ofParts.union([
         "call-id", "message-id", "from", "to", "subject", "x-sharedcore-kind", "x-sharedcore-conference",
     ])
@@ -64,7 +64,7 @@ struct MailHead {
 
     private static let longestName = 64
 
-    /// Where the colon behind a field's name is; nil where the line begins with none.
+    /// Returns the offset of the colon behind a field's name; nil where the line begins with none.
     ///
     /// A name has neither spaces nor control characters; spaces may stand between it and the colon (RFC 5322, 4.5).
     private static func nameEnd(of line: UnsafeRawBufferPointer) -> Int? {
@@ -85,8 +85,8 @@ struct MailHead {
         values[name].map { bytes[$0] }
     }
 
-    /// The fields as GMime may decode them: those of a content without their parameters, which ``ContentParameters`` reads,
-    /// and the others with their ``EncodedWords`` checked.
+    /// The fields as GMime may decode them: those of a content without their parameters, which ``ContentParameters``
+    /// reads, and the others with their ``EncodedWords`` checked.
     var checked: [UInt8] {
         var checked: [UInt8] = []
         var words = EncodedWords()

@@ -15,8 +15,8 @@ enum MailIdentifier {
         return text(value[(start + 1)..<end]).flatMap(CallID.init)
     }
 
-    /// White space can only come from folds, as no identifier contains any. Bytes that are not UTF-8 give nil: repaired,
-    /// different identifiers would become one.
+    /// White space can only come from folds, as no identifier contains any. Bytes that are not UTF-8 give nil:
+    /// repaired, different identifiers would become one.
     private static func text(_ value: ArraySlice<UInt8>) -> String? {
         String(validating: value.filter { !MailText.isSpace($0) }, as: UTF8.self)
     }

@@ -1,10 +1,10 @@
-/// What a message is for.
+/// The purpose of a message.
 enum MailKind: Hashable, Sendable {
     case text
     case invitation
     case nothingToShow
 
-    /// What a message says itself, in the header `X-SharedCore-Kind`: `text`, `invitation` or `nothing`.
+    /// Reads the kind in the header `X-SharedCore-Kind` of a message: `text`, `invitation` or `nothing`.
     init?(headerValue: String) {
         switch headerValue.lowercased() {
         case "text": self = .text
@@ -14,7 +14,7 @@ enum MailKind: Hashable, Sendable {
         }
     }
 
-    /// What the content type of a whole message says.
+    /// Makes the kind that the content type of a whole message means.
     init(contentType: String) {
         switch contentType {
         case ConferenceInformation.contentType:

@@ -1,9 +1,8 @@
 /// The sizes up to which a message is read.
 struct MailLimits: Hashable, Sendable {
-    /// The largest file whose parts are looked at. Nothing but the text that is shown is in memory, so this bounds
-    /// time.
+    /// The largest file that is searched for parts. Only the text that is shown is in memory, so this bounds time.
     var messageByteCount = 32 << 20
-    /// How much of a header's field is read: its addresses and parameters cost GMime up to 135 bytes for each.
+    /// The part of a header's field that is read: its addresses and parameters cost GMime up to 135 bytes for each.
     var fieldByteCount = 8 << 10
     /// The longest identifier. A line of a message has at most 998 bytes (RFC 5322, 2.1.1), and an identifier no folds.
     var identifierByteCount = 998

@@ -5,24 +5,24 @@ internal import Platform
 final class MailLines {
     /// One line of the file.
     struct Line {
-        /// Where in the file it begins.
+        /// The offset of its begin in the file.
         let start: Int
         /// The line without its line feed: all of it, or the first 64 KiB of a longer one. They are there until the
         /// next line is read.
         let bytes: UnsafeRawBufferPointer
 
-        /// Whether nothing but white space at the end of a line is in it.
+        /// Whether the line is empty or has only a carriage return.
         var isEmpty: Bool { bytes.isEmpty || (bytes.count == 1 && bytes[0] == UInt8(ascii: "\r")) }
     }
 
     let file: OpenFile
-    /// Where the file ends.
+    /// The end of the file.
     let end: Int
 
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-    /// What of the buffer is still to be given.
+    /// The part of the buffer that is still to be given.
     private var unread = 0..<0
-    /// Where in the file the unread bytes end.
+    /// The offset of the end of the unread bytes in the file.
     private var readEnd = 0
     /// Whether the unread bytes begin in the middle of a line that was given.
     private var isInsideLine = false
@@ -36,7 +36,7 @@ final class MailLines {
         buffer.deallocate()
     }
 
-    /// Where the next line begins; in a line that is longer than the buffer, somewhere in it.
+    /// The offset of the next line; in a line that is longer than the buffer, an offset within it.
     var position: Int { readEnd - unread.count }
 
     /// Returns the next line; nil at the end of the file, which may come early where another program cuts it.
@@ -69,7 +69,7 @@ final class MailLines {
         return found - base
     }
 
-    /// Reads on behind the unread bytes, which leave room.
+    /// Reads more behind the unread bytes, which leave space.
     ///
     /// - Returns: Whether there was anything to read.
     private func fill() throws(SystemCallError) -> Bool {

@@ -8,7 +8,7 @@ struct MailReader: Sendable {
 
     /// Reads a message.
     ///
-    /// - Throws: What makes the file no message that can be delivered. Nothing that stands in a file is any other
+    /// - Throws: The reason why the file is no message that can be delivered. No content of a file causes any other
     ///   error.
     func read(_ file: OpenFile, byteCount: Int) throws(MailRefusal) -> InboxMessage {
         var contents = MailContents(file, byteCount: byteCount, library: library, limits: limits)

@@ -2,7 +2,7 @@ internal import Coordination
 
 /// Why a file is set aside instead of being delivered.
 struct MailRefusal: Error, Hashable, Sendable {
-    /// What is wrong with it.
+    /// The reason of the refusal.
     enum Reason: Hashable, Sendable {
         case empty
         case unreadable(String)
@@ -17,9 +17,9 @@ struct MailRefusal: Error, Hashable, Sendable {
     }
 
     let reason: Reason
-    /// The identifier, when it could be read all the same: whoever waits for it must not wait in vain.
+    /// The identifier, when it could be read all the same: a participant that waits for it must not wait in vain.
     let callID: CallID?
-    /// Who sent it and to whom, of one that is too large, when that could be read.
+    /// The sender and the recipient of a message that is too large, when they could be read.
     private(set) var people: People?
 
     struct People: Hashable, Sendable {
@@ -41,7 +41,7 @@ struct MailRefusal: Error, Hashable, Sendable {
         return refusal
     }
 
-    /// What whoever waits for the message is told in its place: that it is too large and from whom, else nothing.
+    /// The answer for a participant that waits for the message: that it is too large and its sender, else nothing.
     var notice: InboxMessage.Content {
         guard reason == .tooLarge, let people else { return .nothingToShow }
         return .tooLarge(from: Self.shortened(people.from), to: Self.shortened(people.to))
@@ -62,7 +62,7 @@ struct MailRefusal: Error, Hashable, Sendable {
 
     private static let addressByteCount = 256
 
-    /// Where the file goes.
+    /// The folder for the file.
     var folder: SideFolder {
         switch reason {
         case .tooLarge: .oversized
@@ -71,7 +71,7 @@ struct MailRefusal: Error, Hashable, Sendable {
         }
     }
 
-    /// What is wrong, to follow the name of the file in a sentence.
+    /// The reason in words, to follow the name of the file in a sentence.
     var explanation: String {
         switch reason {
         case .empty: "is empty"

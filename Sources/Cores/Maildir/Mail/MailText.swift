@@ -52,8 +52,8 @@ enum MarkupEntities {
         "egrave": "è", "agrave": "à", "ccedil": "ç",
     ]
 
-    /// The most bytes between the signs of a reference. Bounded, so that a text of ampersands is not searched to its end
-    /// for each.
+    /// The most bytes between the signs of a reference. Bounded, so that a text of ampersands is not searched to its
+    /// end for each.
     private static let longestName = 10
 
     /// Replaces the references in a text, in one pass. An unknown one stays as it is.
@@ -84,7 +84,7 @@ enum MarkupEntities {
     }
 }
 
-/// What is known of the character set of a part, and what to make of the bytes then.
+/// The character set of a part, as far as it is known, and the way to decode its bytes.
 enum CharacterSet: Hashable, Sendable {
     /// Unicode; what is invalid in it is repaired later.
     case unicode
@@ -123,7 +123,8 @@ enum CharacterSet: Hashable, Sendable {
         }
     }
 
-    /// Whether a name may go to a converter, which takes options and paths in the same text: only a plain name does.
+    /// Returns whether a name may go to a converter, which takes options and paths in the same text: only a plain name
+    /// does.
     static func isName(_ name: some Collection<UInt8>) -> Bool {
         (1...40).contains(name.count)
             && name.allSatisfy { byte in
@@ -135,8 +136,8 @@ enum CharacterSet: Hashable, Sendable {
 
 /// Operations on the bytes of a text from outside, in one pass each.
 ///
-/// Those of `String` on characters are not: a character has any number of bytes, and to find where one begins among flags,
-/// each two letters of U+1F1E6 to U+1F1FF, takes a walk to the first of them (128 KiB took minutes).
+/// Those of `String` on characters are not: a character has any number of bytes, and to find where one begins among
+/// flags, each two letters of U+1F1E6 to U+1F1FF, takes a walk to the first of them (128 KiB took minutes).
 extension RandomAccessCollection<UInt8> where Index == Int {
     /// The first place at which a short text stands.
     func firstRange(ofText text: StaticString, from start: Int? = nil) -> Range<Int>? {

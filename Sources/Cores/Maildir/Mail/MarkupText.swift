@@ -2,7 +2,7 @@
 enum MarkupText {
     /// Drops tags, comments, scripts and styles, and breaks lines where a browser would.
     ///
-    /// One pass over the document, whatever is in it.
+    /// Takes one pass over any document.
     static func plain(_ document: String) -> String {
         var reader = Reader(bytes: Array(document.utf8))
         reader.read()

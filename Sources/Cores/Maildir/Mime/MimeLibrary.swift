@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The functions of GMime 3 that reading a message takes, by what they do.
 ///
-/// GMime is loaded where a core runs and nowhere else: a program that only links this room needs no such library, and
+/// GMime is loaded where a core runs and nowhere else: a program that only links this module needs no such library, and
 /// pays no memory for it. The functions may be called on any thread as long as an object stays on one.
 struct MimeLibrary: Sendable {
     /// An object of the library: a counted reference to a GObject, or a pointer into one.

@@ -7,7 +7,7 @@ final class MimeMessage {
     let parameters: ContentParameters
     private let object: MimeLibrary.Object
 
-    /// Reads headers. What they cost is bounded by their number and size, which a ``MailHead`` keeps small.
+    /// Reads headers. Their cost is bounded by their number and size, which a ``MailHead`` keeps small.
     ///
     /// - Returns: nil when the library cannot take them.
     init?(_ head: MailHead, library: MimeLibrary) {

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Platform
 
-/// What the headers of one part of a message say.
+/// The headers of one part of a message.
 struct MimePart {
     private let object: MimeLibrary.Object
     // Keeps the object alive.
@@ -27,7 +27,7 @@ struct MimePart {
         message.parameters.characterSet.map { String(decoding: $0, as: UTF8.self).lowercased() }
     }
 
-    /// What stands between the parts of a multipart, without white space at its end; nil when it names nothing.
+    /// The boundary between the parts of a multipart, without white space at its end; nil when it names nothing.
     var boundary: [UInt8]? {
         guard var bytes = message.parameters.boundary else { return nil }
         while let last = bytes.last, MailText.isSpace(last) { bytes.removeLast() }
