@@ -98,7 +98,7 @@
             return EtcdCluster.Security(authorities: path("ca"), certificate: path("certificate"), key: path("key"))
         }
 
-        /// Opens what an address names that begins with `etcd`.
+        /// Opens the group of an address that begins with `etcd`.
         static func open(
             _ words: ArraySlice<String>, as description: SessionDescription
         ) async throws(SharedCoreError) -> any SharedGroup {

@@ -177,7 +177,7 @@
     }
 
     extension ZMQHarness {
-        /// Opens what an address names that begins with `zmq`: an endpoint, perhaps the client's secret and the hub's
+        /// Opens the group of an address that begins with `zmq`: an endpoint, perhaps the client's secret and the hub's
         /// public key, perhaps the path of a program that starts a hub where none is, perhaps the milliseconds for
         /// which the opening waits.
         static func open(

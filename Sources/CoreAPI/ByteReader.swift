@@ -1,4 +1,4 @@
-/// Reads what ``ByteWriter`` wrote. Nothing is trusted: a count that exceeds what is left is an error, never an
+/// Reads the bytes of a ``ByteWriter``. Nothing is trusted: a count that exceeds the rest is an error, never an
 /// allocation.
 package struct ByteReader: Sendable {
     private let bytes: ArraySlice<UInt8>
@@ -102,7 +102,7 @@ package struct ByteReader: Sendable {
         return values
     }
 
-    /// Refuses bytes after the end of what was read.
+    /// Refuses bytes after the end of the value.
     package func finish() throws(ByteCodingError) {
         guard remaining == 0 else { throw .malformed }
     }
@@ -110,8 +110,8 @@ package struct ByteReader: Sendable {
 
 /// Why bytes could not be read.
 package enum ByteCodingError: Error, Hashable, Sendable {
-    /// They end before what they announce.
+    /// They end before the announced length.
     case truncated
-    /// They are not what a writer makes.
+    /// They are not the bytes of a writer.
     case malformed
 }

@@ -22,7 +22,7 @@ public struct Capabilities: Hashable, Sendable {
         self.wakeUp = wakeUp
     }
 
-    /// Refuses what cannot be kept, for a backend to call when a group is opened.
+    /// Refuses promises that cannot be kept, for a backend to call when a group is opened.
     ///
     /// - Throws: ``SharedCoreError/Code/unsupported``, naming every requirement that is not met.
     public func satisfy(_ requirements: Requirements) throws(SharedCoreError) {
@@ -50,7 +50,7 @@ public struct Capability: RawRepresentable, Hashable, Sendable, CustomStringConv
     public static let linearizableReads = Capability(rawValue: "linearizableReads")
     /// A watch can resume from a revision (W2).
     public static let resumableWatches = Capability(rawValue: "resumableWatches")
-    /// A change carries what stood there before (W1).
+    /// A change carries the entry before it (W1).
     public static let previousValues = Capability(rawValue: "previousValues")
     /// A retry of a numbered request gives the first result (S12).
     public static let deduplicatedRequests = Capability(rawValue: "deduplicatedRequests")
@@ -101,7 +101,7 @@ public struct Limits: Hashable, Sendable {
     public var transactionByteCount: Int
     /// The bytes of all keys and values of the store.
     public var storeByteCount: Int
-    /// The most entries of the store. It bounds what a request costs that touches all of them, and their memory.
+    /// The most entries of the store. It bounds the cost of a request that touches all of them, and their memory.
     public var entryCount: Int
 
     public init(
@@ -115,8 +115,8 @@ public struct Limits: Hashable, Sendable {
     }
 }
 
-/// How a participant that waits learns that there is more to read. The order is the truth; this only says how it is
-/// pointed out, and what that gives up.
+/// The way in which a waiting participant learns that there is more to read. The order is the truth; this only says how
+/// the participant is told, and what that gives up.
 ///
 /// Source: contract N9.
 public enum WakeUpMethod: Hashable, Sendable {

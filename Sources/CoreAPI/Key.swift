@@ -2,7 +2,7 @@
 ///
 /// A key is its bytes. Two keys are equal only when their bytes are, so a composed and a decomposed "é" are two keys,
 /// and no character (`/`, `..`, NUL, an emoji) has a meaning outside of the store. Inside, `/` separates the parts of a
-/// path, which is what ``KeyPrefix`` selects by.
+/// path, by which ``KeyPrefix`` selects.
 ///
 /// Source: contract S2.
 public struct Key: Hashable, Sendable, Comparable, CustomStringConvertible {
@@ -69,10 +69,10 @@ enum ValidatedName {
     }
 }
 
-/// A selection of keys: all of them, or one path and what lies under it.
+/// A selection of keys: all of them, or one path and the keys under it.
 ///
 /// The prefix `a/b` selects the key `a/b` and every key that starts with `a/b/`, never `a/bc`. A trailing `/` selects
-/// only what lies under the path.
+/// only the keys under the path.
 ///
 /// Source: contract S4.
 public struct KeyPrefix: Hashable, Sendable, CustomStringConvertible {
@@ -89,7 +89,7 @@ public struct KeyPrefix: Hashable, Sendable, CustomStringConvertible {
         self.path = path.isEmpty ? "" : try ValidatedName.contiguous(path, of: "key prefix")
     }
 
-    /// Selects one key and what lies under it.
+    /// Selects one key and the keys under it.
     public init(_ key: Key) {
         self.path = key.text
     }

@@ -47,7 +47,7 @@ public struct SessionRole: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let main = SessionRole(rawValue: "main")
     /// A short-lived process that a push woke.
     public static let executor = SessionRole(rawValue: "executor")
-    /// Anything that only looks or writes: a command, a monitor.
+    /// Any participant that only reads or writes: a command, a monitor.
     public static let tool = SessionRole(rawValue: "tool")
 
     public let rawValue: String
@@ -89,7 +89,7 @@ public struct SessionDescription: Hashable, Sendable {
     /// Returns as many characters of a text as a name may have.
     package static func cut(_ text: String) -> String {
         guard text.utf8.count > maximumNameByteCount else { return text }
-        // From the front: a text from outside may be longer by far than what is kept of it.
+        // From the front: a text from outside may be longer by far than the part that is kept.
         var end = text.startIndex
         while end < text.endIndex {
             let next = text.index(after: end)

@@ -1,7 +1,7 @@
 /// The error of every store and notifier.
 ///
-/// ``code`` is for programs, ``message`` for people: what is wrong, with what was found and what would be right. The
-/// same fault gives the same code on every backend.
+/// ``code`` is for programs, ``message`` for people: the fault, the value that was found and the right one. The same
+/// fault gives the same code on every backend.
 ///
 /// Source: contract E1.
 public struct SharedCoreError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -79,7 +79,7 @@ extension SharedCoreError {
         public static let outcomeUnknown = Code(.outcomeUnknown)
         /// A requirement that this backend does not promise.
         public static let unsupported = Code(.unsupported)
-        /// No space is left for what was to be written. Nothing was done; works again when there is space.
+        /// No space is left for the write. Nothing was done; works again when there is space.
         public static let storageFull = Code(.storageFull)
         /// The user may not read or write there, or it belongs to another user.
         public static let forbidden = Code(.forbidden)

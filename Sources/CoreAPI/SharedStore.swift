@@ -144,7 +144,7 @@ extension SharedStore {
         }
     }
 
-    /// Begins to deliver what a prefix selects: a snapshot first, then every change.
+    /// Begins to deliver the selection of a prefix: a snapshot first, then every change.
     public func watch(
         _ prefix: KeyPrefix = .all, from start: WatchStart = .snapshot
     ) async throws(SharedCoreError) -> Watch {
@@ -161,7 +161,7 @@ public typealias SharedGroup = CrossProcessNotifier & SharedStore
 public enum ReadConsistency: Hashable, Sendable {
     /// Every commit that had returned anywhere before the read began is reflected.
     case linearizable
-    /// Answered at once from what this client knows: never older than anything that it has already seen.
+    /// Answered at once from the state that this client knows: never older than anything that it has already seen.
     case causal
 }
 
@@ -176,7 +176,7 @@ public struct StoreUsage: Hashable, Sendable {
     /// The bytes of all notification names.
     public let nameByteCount: Int
 
-    /// Makes a usage, for a backend that counts what its store holds.
+    /// Makes a usage, for a backend that counts the content of its store.
     public init(entryCount: Int, byteCount: Int, nameCount: Int, nameByteCount: Int) {
         self.entryCount = entryCount
         self.byteCount = byteCount

@@ -1,4 +1,4 @@
-/// The clock that a group lives by: a parameter, so that tests decide what time it is.
+/// The clock of a group: a parameter, so that tests set the time.
 public protocol TimeSource: Sendable {
     /// The run of the machine that ``now()`` counts in.
     var bootID: BootID { get }
@@ -41,7 +41,7 @@ public struct BootInstant: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-    /// The duration in whole nanoseconds, from zero to what 64 bits hold.
+    /// The duration in whole nanoseconds, from zero to the largest that 64 bits hold.
     public var clampedNanoseconds: UInt64 {
         guard self > .zero else { return 0 }
         let (seconds, attoseconds) = components

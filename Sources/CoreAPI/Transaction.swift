@@ -1,7 +1,7 @@
 /// Conditions and operations that take effect together or not at all, as one revision.
 ///
-/// The guards are judged where the order is agreed, so nothing comes between them and the operations. Operations apply
-/// in their order; a later one sees what an earlier one did.
+/// The guards are evaluated where the order is agreed, so nothing comes between them and the operations. Operations
+/// apply in their order; a later one sees the effect of an earlier one.
 ///
 /// ```swift
 /// var transaction = Transaction()
@@ -19,7 +19,7 @@ public struct Transaction: Hashable, Sendable {
     /// The caller's number for this request, which makes a retry safe.
     ///
     /// A store that has applied a number of this session gives the first result again instead of applying it twice,
-    /// before it looks at the guards. Numbers of one session rise. Leave it nil where a retry is not intended.
+    /// before it evaluates the guards. Numbers of one session rise. Leave it nil where a retry is not intended.
     ///
     /// Source: contract S12.
     public var requestNumber: UInt64?
@@ -57,7 +57,7 @@ public struct Transaction: Hashable, Sendable {
 }
 
 extension Transaction {
-    /// A condition on what stands in the store at the moment of the commit.
+    /// A condition on the state of the store at the moment of the commit.
     public enum Guard: Hashable, Sendable {
         /// Nothing stands under the key.
         case absent(Key)
@@ -104,7 +104,7 @@ public struct Commit: Hashable, Sendable {
     }
 }
 
-/// Which condition of a transaction did not hold, and what stood there instead.
+/// The condition of a transaction that did not hold, and the state that was found instead.
 public struct GuardFailure: Hashable, Sendable {
     /// The position of the first guard that failed.
     public let index: Int

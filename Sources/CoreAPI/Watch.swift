@@ -31,7 +31,7 @@ public final class Watch: AsyncSequence, Sendable {
         stop()
     }
 
-    /// Ends the sequence at once and frees what it holds. Idempotent.
+    /// Ends the sequence at once and frees its resources. Idempotent.
     public func cancel() {
         stop()
     }
@@ -63,7 +63,7 @@ public final class Watch: AsyncSequence, Sendable {
 
 /// The start of a watch.
 public enum WatchStart: Hashable, Sendable {
-    /// With a snapshot of what stands now.
+    /// With a snapshot of the present state.
     case snapshot
     /// With the first change after now.
     case now

@@ -4,7 +4,7 @@ internal import Lifecycle
 internal import Platform
 internal import ProgramOutput
 
-/// The shell around the supervision of one Main: it waits for what happens, asks the machine, and does what that says.
+/// The shell around the supervision of one Main: it waits for events, asks the machine, and carries out its directives.
 final class Keeper {
     let seat: KeeperSeat
     let memory: MainMemory
@@ -69,7 +69,7 @@ final class Keeper {
             signals.clear()
             happen(.quitWanted)
         }
-        // Before Main's end: what a Main that has ended had to say, it said before.
+        // Before Main's end: a Main that has ended sent its messages before.
         for (visitor, isReady) in zip(present, ready.dropFirst(fixed.count)) where isReady { serve(visitor) }
         if ready[3] { mainEnded() }
         if ready[2], sockets.takeData(), machine.watchesSockets { happen(.dataCame) }
@@ -101,7 +101,7 @@ final class Keeper {
         happen(.disconnected)
     }
 
-    /// Lets the machine decide, and does what it says.
+    /// Lets the machine decide, and carries out its directives.
     func happen(_ event: SupervisionEvent) {
         for directive in machine.handle(event, at: clock.now()) { perform(directive) }
     }

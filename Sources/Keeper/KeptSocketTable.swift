@@ -1,7 +1,7 @@
 internal import KeptSockets
 internal import Platform
 
-/// The duplicates of Main's sockets, and the watch for what comes on them while Main is away.
+/// The duplicates of Main's sockets, and the watch for data on them while Main is away.
 struct KeptSocketTable {
     private struct Kept {
         let file: OpenFile

@@ -100,7 +100,7 @@ extension KeptSockets {
         teller.yield(.keeperLost)
     }
 
-    /// How often a keeper is looked for.
+    /// The interval at which a keeper is searched.
     private static let interval = Duration.milliseconds(250)
     /// How long a keeper may take to answer.
     private static let patience = Duration.seconds(5)

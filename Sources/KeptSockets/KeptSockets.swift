@@ -71,7 +71,7 @@ public final class KeptSockets: Sendable {
     /// - Parameters:
     ///   - descriptor: A socket of any kind.
     ///   - name: 1 to 64 letters, digits and `.`, `_`, `-`, `:`. A socket that was kept by the name is let go.
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what is no socket or no name,
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a file that is no socket or a text that is no name,
     ///   ``SharedCoreError/Code/limitExceeded`` when 64 sockets are kept, ``SharedCoreError/Code/unavailable`` when
     ///   there is no keeper now.
     public func keep(_ descriptor: Int32, as name: String) async throws(SharedCoreError) {
@@ -92,8 +92,7 @@ public final class KeptSockets: Sendable {
         try await ask(.release(name: name))
     }
 
-    /// The sockets that the keeper has of this Main, or of the one before it, with what has come on them unread. They
-    /// stay kept.
+    /// The sockets that the keeper has of this Main, or of the one before it, with their data unread. They stay kept.
     public func recover() async throws(SharedCoreError) -> [KeptSocket] {
         let found = try await ask(.take)
         state.withLock { state in
@@ -168,7 +167,7 @@ public enum KeeperEvent: Hashable, Sendable {
     case wake(budget: Duration)
     /// The time is over soon; at its end Main is killed, unless it sleeps, is in use or has an active call.
     case budgetEnds(left: Duration)
-    /// The keeper is gone; what it kept, this process has as well.
+    /// The keeper is gone; this process has its sockets as well.
     case keeperLost
     /// The next keeper is there and has everything again.
     case keeperFound

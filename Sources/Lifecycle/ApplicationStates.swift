@@ -55,7 +55,7 @@ public struct ApplicationStates: Sendable {
         }
     }
 
-    /// Takes back what this process has said.
+    /// Removes the statement of this process.
     public func clear() async throws(SharedCoreError) {
         try await store.delete(key())
     }
@@ -66,8 +66,8 @@ public struct ApplicationStates: Sendable {
         return try await ApplicationOverview(revision: snapshot.revision, entries: snapshot.entries, in: store)
     }
 
-    /// The published states, now and after every change. A slow consumer misses the states in between,
-    /// never what stands at last. The end of a process that others spoke for shows with the next change.
+    /// The published states, now and after every change. A slow consumer misses the states in between, never the last
+    /// one. The end of a process that others spoke for shows with the next change.
     public func watch() async throws(SharedCoreError) -> ApplicationStateWatch {
         ApplicationStateWatch(try await store.watch([Self.path], from: .snapshot), in: store)
     }

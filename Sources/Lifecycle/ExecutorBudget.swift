@@ -1,6 +1,6 @@
 public import CoreAPI
 
-/// Watches over what one Executor uses: events and time in, directives out.
+/// Watches over the resources that one Executor uses: events and time in, directives out.
 ///
 /// It is told once that its time is nearly over and killed when it is; it is killed at once when it has more memory
 /// than it may. When its host stops, it is told at once and has as long as after any warning, but never longer than its
@@ -53,7 +53,7 @@ public struct ExecutorBudget: Sendable {
         return warning == nil ? min(warningAt, killingAt) : killingAt
     }
 
-    /// Takes note of what happened, and tells what to do, in this order.
+    /// Takes an event, and returns the directives, in their order.
     public mutating func handle(_ event: Event, at now: BootInstant) -> [Directive] {
         guard killing == nil else { return [] }
         var directives: [Directive] = []

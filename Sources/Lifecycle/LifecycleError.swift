@@ -1,6 +1,6 @@
 /// The error of the calls about background life.
 ///
-/// ``code`` is for programs, ``message`` for people: what is wrong, with what was found and what would be right.
+/// ``code`` is for programs, ``message`` for people: the fault, the value that was found and the right one.
 ///
 /// Source: contract E1.
 public struct LifecycleError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,6 +1,6 @@
 /// One thing that the kernel reports.
 package enum NetworkChange: Hashable, Sendable {
-    /// The interface is there and looks like this.
+    /// The interface is there and has this state.
     case link(NetworkLink)
     /// The interface is gone.
     case linkGone(UInt32)

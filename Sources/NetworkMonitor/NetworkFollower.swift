@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The thread that waits for the kernel, and what others see of it.
+/// The thread that waits for the kernel, and the state that others see of it.
 final class NetworkFollower: Sendable {
     private struct Shared {
         var current: NetworkState?

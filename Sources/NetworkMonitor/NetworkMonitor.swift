@@ -2,15 +2,15 @@ public import CoreAPI
 package import Platform
 internal import Synchronization
 
-/// Tells whether this machine is connected to other networks, and hears of every change from the kernel.
+/// Reports whether this machine is connected to other networks, and learns of every change from the kernel.
 ///
 /// ```swift
 /// let monitor = try await NetworkMonitor.open()
 /// for await state in monitor.states { print(state) }
 /// ```
 ///
-/// A state is told when it has stood still for a quarter of a second, or after a second without quiet. Nothing looks at
-/// an interval: while nothing changes, nothing runs. It belongs to the network namespace of its process.
+/// A state is reported when it has stood still for a quarter of a second, or after a second without quiet. Nothing
+/// polls: while nothing changes, nothing runs. It belongs to the network namespace of its process.
 public final class NetworkMonitor: Sendable {
     private let follower: NetworkFollower
 
@@ -30,7 +30,7 @@ public final class NetworkMonitor: Sendable {
         try await open(SharedCoreError.wrapping { () throws(SystemCallError) in try RouteSocket() })
     }
 
-    /// Opens a monitor of what something else reports.
+    /// Opens a monitor over another source of reports.
     package static func open(_ reports: any RouteReports) async throws(SharedCoreError) -> NetworkMonitor {
         let follower = try SharedCoreError.wrapping { () throws(SystemCallError) in try NetworkFollower(reports) }
         // From here on the monitor's end is the follower's.

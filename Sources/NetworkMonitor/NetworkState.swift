@@ -55,7 +55,7 @@ public struct NetworkExit: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a machine is not connected: what is missing first, on the way from the cable to the router.
+/// Why a machine is not connected: the first missing part, on the way from the cable to the router.
 public enum NetworkOutage: Hashable, Sendable, CustomStringConvertible {
     /// There is no interface but the one to the machine itself.
     case interface

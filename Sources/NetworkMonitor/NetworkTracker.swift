@@ -3,8 +3,8 @@ package import Platform
 
 /// Follows the kernel's reports and knows when to ask for all again: messages and time in, requests and states out.
 ///
-/// Reports are a hint, what the kernel gives when it is asked is the truth. It asks at the start, after reports were
-/// lost, and after every change with which the kernel may have taken away more than it says.
+/// Reports are a hint, the kernel's answer to a request is the truth. It asks at the start, after reports were lost,
+/// and after every change with which the kernel may have removed more than it reports.
 package struct NetworkTracker: Sendable {
     package enum Directive: Hashable, Sendable {
         /// Ask the kernel for all of a kind.
@@ -69,7 +69,7 @@ package struct NetworkTracker: Sendable {
         return [next, settling?.deadline].compactMap { $0 }.min()
     }
 
-    /// Begins to follow. The socket must hear of changes already.
+    /// Begins to follow. The socket must receive changes already.
     package mutating func start(at now: BootInstant) -> [Directive] {
         [ask(for: .links, Asking(kind: .links, sequence: 0, limit: now), at: now)]
     }
@@ -84,7 +84,7 @@ package struct NetworkTracker: Sendable {
             }
             return told(at: now)
         }
-        // An answer to what is not asked any more says nothing.
+        // An answer to an earlier request says nothing.
         guard case .asking(var asking) = phase, asking.sequence == sequence else { return [] }
         asking.isInterrupted = asking.isInterrupted || message.isInterrupted
         switch message.content {
@@ -111,7 +111,7 @@ package struct NetworkTracker: Sendable {
         return told(at: now)
     }
 
-    /// Looks whether something is due.
+    /// Checks whether something is due.
     package mutating func timePassed(at now: BootInstant) -> [Directive] {
         var directives = told(at: now)
         switch phase {

@@ -127,7 +127,7 @@ extension KernelBytes {
         while let length: UInt16 = rest.number(at: 0), let kind: UInt16 = rest.number(at: 2), length >= 4,
             let content = rest.part(from: 4, count: Int(length) - 4)
         {
-            // The two highest bits say how the content is made, not what it is.
+            // The two highest bits give the form of the content, not its type.
             let kind = kind & 0x3fff
             if attributes[kind] == nil { attributes[kind] = content }
             rest = rest.rest(from: Self.aligned(Int(length)))

@@ -1,7 +1,7 @@
 package import CoreAPI
 internal import Glibc
 
-/// A system call that failed: which one, on what, and with which error number.
+/// A system call that failed, with its object and its error number.
 package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the call.
     package let call: String

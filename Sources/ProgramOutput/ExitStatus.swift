@@ -42,8 +42,8 @@ extension SharedCoreError {
 
 /// The checks of every program of this package before it begins.
 package enum ProgramStart {
-    /// The descriptors that a program needs for a group, its threads, its signals and the streams of what it starts,
-    /// with some to spare.
+    /// The descriptors that a program needs for a group, its threads, its signals and the streams of its children, with
+    /// some to spare.
     package static let descriptorCount = 48
 
     /// Ends the program with ``ExitStatus/unavailable`` and a message where it may open too few files or start too few

@@ -10,7 +10,7 @@ package struct Interrupted: Error, Hashable, Sendable {
     package let message = "interrupted"
 }
 
-/// SIGINT and SIGTERM of a program that shows what it has done before it ends by them.
+/// SIGINT and SIGTERM of a program that shows its results before it ends by them.
 package final class Interruption<Result: Sendable>: Sendable {
     private struct State {
         var signal: Int32?

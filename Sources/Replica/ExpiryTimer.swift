@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// Calls at the earliest of the instants that it is set to, so that a group's watches hear of an expiry without a read.
 package final class ExpiryTimer: Sendable {
-    /// Records what is due, and returns when the next entry is; nil when none expires, or the group goes on no more.
+    /// Records the expiries that are due, and returns when the next entry is; nil when none expires, or the group goes
+    /// on no more.
     package typealias Expiry = @Sendable () async throws(SharedCoreError) -> BootInstant?
 
     private struct State {

@@ -1,7 +1,7 @@
 package import CoreAPI
 package import StoreEngine
 
-/// The order of a group as a backend of one machine keeps it: what a hub stands in front of.
+/// The order of a group as a backend of one machine keeps it: the base of a hub.
 ///
 /// It takes part in the group without a session of its own. Letting go of it stops everything that it does.
 package protocol LocalOrder: AnyObject, Sendable {
@@ -30,7 +30,7 @@ package protocol LocalOrder: AnyObject, Sendable {
     func endDead() async throws(SharedCoreError)
 
     /// Marks the only hub of the group as serving or not. While it serves, no other process receives every change in
-    /// the way that a hub does, so this process need not send itself what it records in that way.
+    /// the way that a hub does, so this process need not notify itself of its own records in that way.
     func setServing(_ isServing: Bool)
 }
 

@@ -27,7 +27,7 @@ package final class Replica: Sendable {
         content = Mutex(Content(state: state))
     }
 
-    /// Looks at the state.
+    /// Reads the state.
     package func read<Result, Failure: Error>(
         _ body: (inout StoreState) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -36,7 +36,7 @@ package final class Replica: Sendable {
 
     /// Changes the state, then wakes every watch and observation that has something to deliver.
     ///
-    /// They are woken also when `body` throws, for what it had applied before.
+    /// They are woken also when `body` throws, for the changes that it had applied before.
     package func update<Result, Failure: Error>(
         _ body: (inout StoreState) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -158,7 +158,7 @@ package final class Replica: Sendable {
     ///   It may be called for nothing, also a last time after the follower is gone.
     package func follow(after revision: Revision, _ notify: @escaping @Sendable () -> Void) -> Follower {
         let id = content.withLock { $0.followers.add(after: revision, notify) }
-        // No follower was told of what was applied meanwhile.
+        // No follower was told of the changes since.
         wake()
         return Follower { [weak self] in self?.content.withLock { $0.followers.remove(id) } }
     }

@@ -127,7 +127,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
     }
 }
 
-/// A position in a state that yields what comes after it.
+/// A position in a state that yields the elements after it.
 protocol ReplicaCursor: Sendable {
     associatedtype Element: Sendable
 

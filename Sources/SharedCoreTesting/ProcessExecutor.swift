@@ -60,7 +60,7 @@ final class ProcessExecutor: SerialExecutor, TaskExecutor {
     func kill() {
         state.withLock { $0.condition = .dead }
         if let handle { Self.killed.withLock { _ = $0.insert(handle.session.process) } }
-        // First what the system takes from it: a process that hears of the session's end may read at once.
+        // The system releases its resources first: a process that learns of the session's end may read at once.
         life.end()
         handle?.simulateKill()
     }

@@ -52,7 +52,7 @@ public struct RecordedTimeline: Sendable, CustomStringConvertible {
 
     /// Expects that the rules of ownership hold, and that no two cores ran that both had a right to.
     ///
-    /// - Throws: ``TimelineMismatch`` with what is broken.
+    /// - Throws: ``TimelineMismatch`` with the broken rule.
     public func expectRulesHold() throws {
         guard !report.isClean else { return }
         throw mismatch(([report.describe()] + report.violations.map(\.description)).joined(separator: "\n"))
@@ -80,7 +80,7 @@ extension SimulatedGroup {
     }
 }
 
-/// A timeline does not tell what a test expects.
+/// A timeline does not match a test's expectation.
 public struct TimelineMismatch: Error, CustomStringConvertible {
     /// The entry that is missing, or that should not be there.
     public let problem: String

@@ -3,8 +3,8 @@ internal import CoreAPI
 internal import Synchronization
 internal import TestInstruments
 
-/// A core that does what a test says: it hands over what its server receives, acknowledges it there when it is stored,
-/// and hangs or fails where its script has it so.
+/// A core under a test's control: it hands over the messages of its server, acknowledges each there when it is stored,
+/// and hangs or fails where its script says so.
 public struct ScriptedCore: Core {
     private let server: ScriptedServer
     private let script: CoreScript
@@ -90,8 +90,8 @@ public final class CoreScript: Sendable {
         state.withLock { $0.failures[step] = reason.map(CoreFailure.init) }
     }
 
-    /// From now on a core that comes to a step does this; what it throws is the core's failure, or at
-    /// its stop a problem on the timeline.
+    /// From now on a core that comes to a step runs this; an error that it throws is the core's failure, or at its stop
+    /// a problem on the timeline.
     ///
     /// ```swift
     /// script.act(at: .start) { try await $0.enterCriticalSection(maximumDuration: .seconds(2)) }

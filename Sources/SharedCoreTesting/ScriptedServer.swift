@@ -40,7 +40,7 @@ public final class ScriptedServer: Sendable {
             defer { state.waiting = [:] }
             return state.waiting
         }
-        // In the order in which they came to wait: the same story each time.
+        // In the order in which they came to wait: the same run each time.
         let wake = { @Sendable in
             for (_, continuation) in waiting.sorted(by: { $0.key < $1.key }) { continuation.resume() }
         }

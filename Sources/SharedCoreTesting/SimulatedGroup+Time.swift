@@ -59,7 +59,7 @@ extension SimulatedGroup {
     }
 
     /// Goes to the next moment at which a process wakes, unless another task has let time pass since the condition was
-    /// looked at: then it may hold by now.
+    /// checked: then it may hold by now.
     private static func step(_ clock: ManualClock, from seen: BootInstant, to end: BootInstant) -> Step {
         guard clock.now() == seen else { return .taken }
         guard let next = clock.nextWake else { return .nobodySleeps }

@@ -94,7 +94,7 @@ public final class SimulatedGroup: Sendable {
         return process
     }
 
-    /// The store of the group, through a handle that takes no part in anything: for the test to look, and to write.
+    /// The store of the group, through a handle that takes no part in anything: for the test to read, and to write.
     public func observer() async throws(SharedCoreError) -> any SharedGroup {
         if let observer = state.withLock(\.observer) { return observer }
         let opened = try await space.open("group", as: SessionDescription(role: .tool, name: "test"))

@@ -5,7 +5,7 @@ internal import TestInstruments
 
 /// A process of a simulated group: a handle with its own session, and an executor that its code runs on.
 ///
-/// It can be killed and frozen as the system does it to a real one. Give what you test its ``group`` and its
+/// It can be killed and frozen as the system does it to a real one. Give the code under test its ``group`` and its
 /// ``environment``, and start it with ``run(_:)``:
 ///
 /// ```swift
@@ -70,11 +70,11 @@ public final class SimulatedProcess: Sendable {
         return run
     }
 
-    /// Kills it, as SIGKILL does: its code goes no step further, its session ends, and the others hear of it.
+    /// Kills it, as SIGKILL does: its code goes no step further, its session ends, and the others are told.
     ///
-    /// It comes when every process waits, so that it is the same story each time: what was begun just before has come
-    /// as far as it could without time passing. A process that does not come to wait within `TestTimeout.usual` is
-    /// killed anywhere.
+    /// It comes when every process waits, so that each run is the same: work that was begun just before has come as far
+    /// as it could without time passing. A process that does not come to wait within `TestTimeout.usual` is killed
+    /// anywhere.
     public func kill() async {
         await whenIdle { $0.kill() }
     }
@@ -86,7 +86,7 @@ public final class SimulatedProcess: Sendable {
         await whenIdle { $0.freeze() }
     }
 
-    /// Lets it go on after ``freeze()``, with what came meanwhile. Returns when every process waits again.
+    /// Lets it go on after ``freeze()``, with the events since then. Returns when every process waits again.
     public func thaw() async {
         await whenIdle { $0.thaw() }
     }
@@ -127,7 +127,7 @@ struct SimulatedProcessControl: ProcessControl {
     }
 }
 
-/// The group's witness as one process has it: what a killed process held is given back, as the system does.
+/// The group's witness as one process has it: the locks of a killed process are given back, as the system does.
 struct SimulatedWitness: Witness {
     let witness: MemoryWitness
     let life: SimulatedLife

@@ -84,7 +84,7 @@ public struct RequestID<Request: Sendable, Reply: Sendable>: Sendable {
     let request: MessageType<Request>
     let reply: MessageType<Reply>
 
-    /// Names what can be asked for.
+    /// Names a kind of request.
     ///
     /// - Parameters:
     ///   - name: Any text.
@@ -101,7 +101,7 @@ public struct RequestID<Request: Sendable, Reply: Sendable>: Sendable {
 }
 
 extension RequestID where Request: Codable, Reply: Codable {
-    /// Names what can be asked for in JSON.
+    /// Names a kind of request in JSON.
     public init(_ name: String, schema: UInt32 = 1) {
         self.init(name, codec: .json, replyCodec: .json, schema: schema)
     }

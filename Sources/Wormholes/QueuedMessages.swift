@@ -99,7 +99,7 @@ public struct QueuedMessage<Message: Sendable>: Sendable {
         try await inStore { () async throws(SharedCoreError) in try await mailbox.acknowledge(delivery) }
     }
 
-    /// Adds the acknowledgement to a transaction that does what the message asks for, so that both take effect or
+    /// Adds the acknowledgement to the transaction that carries out the message's request, so that both take effect or
     /// neither: then it is done once, also when processes are killed. The transaction fails when the message is no
     /// longer in hand.
     public func addAcknowledgement(to transaction: inout Transaction) throws(WormholeError) {

@@ -81,7 +81,7 @@ public struct ReceivedRequest<Request: Sendable, Reply: Sendable>: Sendable {
     ///
     /// - Returns: ``/Mailboxes/Acknowledgement/superseded`` when the request was in this hand no more: nothing was
     ///   replied.
-    /// - Throws: ``WormholeError/Code/encodingFailed``, or what the store throws.
+    /// - Throws: ``WormholeError/Code/encodingFailed``, or the errors of the store.
     @discardableResult
     public func reply(_ reply: Reply) async throws(WormholeError) -> Acknowledgement {
         try await desk.answer(try type.envelope(of: reply))
@@ -98,7 +98,7 @@ public struct ReceivedRequest<Request: Sendable, Reply: Sendable>: Sendable {
 struct RequestDesk: Sendable {
     /// How long a reply waits for its requester.
     static let replyLifetime = Duration.seconds(60)
-    /// The longest reason of a refusal; one that quotes what a requester has sent may be as long as that.
+    /// The longest reason of a refusal; one that quotes a requester's text may be as long as that.
     static let reasonByteCount = 512
 
     let delivery: QueueDelivery

@@ -44,7 +44,7 @@ extension Wormhole {
     }
 
     /// Begins to take messages, waiting where there is none. Several consumers share the messages of a queue between
-    /// them, each is acknowledged once, and what a consumer had in hand when its session ended comes to another.
+    /// them, each is acknowledged once, and a message in the hand of a consumer whose session ended comes to another.
     ///
     /// Returns armed: a message that is sent after this has returned wakes a waiting consumer.
     public func consume<Message>(
@@ -67,7 +67,7 @@ extension Wormhole {
     func clear(_ place: QueuePlace) async throws(SharedCoreError) -> Bool {
         let mailbox = try place.mailbox(in: group, options: QueueOptions())
         while let (_, message) = try await mailbox.contents().oldest {
-            // Messages that came since the read go as well; listeners hear nothing when all of them are gone already.
+            // Messages that came since the read go as well; listeners get no event when all of them are gone already.
             var transaction = Transaction(guards: [.exists(message.key)])
             transaction.deleteAll(under: mailbox.keys.prefix)
             transaction.put(place.cleared, [])

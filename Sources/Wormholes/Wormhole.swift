@@ -24,7 +24,7 @@ public struct Wormhole: Sendable {
     /// A wormhole in a group. Nothing is created until the first message is sent.
     ///
     /// - Parameters:
-    ///   - group: This participant's own handle: what it takes from queues lives with its session.
+    ///   - group: This participant's own handle: its takes from queues live with its session.
     ///   - directory: Any text. Wormholes with different ones never see each other's mailboxes; nil is one as well.
     public init(_ group: any SharedGroup, directory: String? = nil) {
         self.group = group
@@ -88,7 +88,7 @@ struct WormholeRoot: Hashable, Sendable {
         path = Self.path + part
     }
 
-    /// The path of what has a name.
+    /// The path for a name.
     func path(of kind: Kind, _ name: String) -> String {
         path(of: kind) + PathPart.text(for: name, maximumByteCount: Self.nameByteCount)
     }

@@ -48,7 +48,7 @@
 
         /// How a connection is secured: the paths of PEM files.
         public struct Security: Hashable, Sendable {
-            /// The certificates by which the members' are judged; nil takes the system's.
+            /// The certificates by which the members' are verified; nil takes the system's.
             public var authorities: String?
             /// The client's own certificate and key; nil shows none.
             public var certificate: String?

@@ -7,7 +7,7 @@
         case unfencedRetry
         /// A member that does not answer is asked again and no other.
         case onlyMember
-        /// After a compaction what was known is gone on from, without what was missed.
+        /// After a compaction the feed goes on from the known revision, without the missed events.
         case overlookedCompaction
         /// An entry that is removed and made again in one transaction keeps its creation.
         case keptCreation

@@ -159,7 +159,7 @@
         public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
             try await within(seat.commits) { () throws(SharedCoreError) in
                 guard !Task.isCancelled else { throw .cancelled("commit") }
-                // Without space what is due stays, and what is asked for is judged all the same.
+                // Without space, due entries stay, and the request is evaluated all the same.
                 try await self.removeDue { $0 == .storageFull }
                 do throws(SharedCoreError) {
                     try self.checkLimits(of: transaction)
@@ -328,7 +328,7 @@
     }
 
     extension EtcdGroup {
-        /// Has the cluster forget what was before the present, as its operator does from time to time: for tests.
+        /// Has the cluster forget all revisions before the present, as its operator does from time to time: for tests.
         package func compact() async throws(SharedCoreError) {
             let present = try await feed.catchUp()
             _ = try await feed.cluster.call(timeout: .seconds(10), at: "compact") { connection, options in

@@ -9,8 +9,8 @@
         /// How long a participant may be silent before its session ends, in whole seconds; etcd takes no less than two
         /// by default.
         public var lease: Duration
-        /// How long a call waits for the cluster, through losses of connections and of the leader. A commit of which is
-        /// not known then what became of it is ``SharedCoreError/Code/outcomeUnknown``.
+        /// The time that a call waits for the cluster, through losses of connections and of the leader. A commit with
+        /// an unknown outcome then is ``SharedCoreError/Code/outcomeUnknown``.
         public var requestTimeout: Duration
         /// The sizes that requests are held to.
         public var limits: Limits

@@ -26,7 +26,7 @@ extension FileGroup {
     }
 
     private func find(_ key: Key, _ consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
-        // First without what a call costs that may wait.
+        // First without the cost of a call that may wait.
         if case .value(let stored) = try local.look(
             consistency,
             { state throws(SharedCoreError) in

@@ -203,8 +203,8 @@ public final class FileGroup: SharedGroup {
     /// The number of the journal that the group has come to.
     package var generation: UInt64 { local.position.journal.generation }
 
-    /// Returns when an answer, and what it rests on, survives what it has to: also a refusal says that something is
-    /// stored.
+    /// Returns when an answer, and the state that it rests on, survives the failure that it has to: a refusal, too,
+    /// says that something is stored.
     func settle(_ written: Written) async throws(SharedCoreError) {
         guard promised.durability == .disk, !Defect.unawaitedDisk.isPresent else { return }
         try await local.settle(written)

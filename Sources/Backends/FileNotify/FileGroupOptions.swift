@@ -51,8 +51,8 @@ extension FileGroupOptions {
 }
 
 extension Limits {
-    /// Refuses limits that promise what a record of the journal does not hold: a value that was accepted would be in
-    /// the way of every compaction.
+    /// Refuses limits beyond the size of a record of the journal: a value that was accepted would be in the way of
+    /// every compaction.
     func requireRecordable() throws(SharedCoreError) {
         let most = StoreState.maximumTransactionByteCount
         for (what, byteCount) in [("value", valueByteCount), ("transaction", transactionByteCount)]

@@ -67,7 +67,7 @@ final class MemoryStore: Sendable {
         return try replica.read(body)
     }
 
-    /// Removes what is due and waits for the next.
+    /// Removes the entries that are due and waits for the next.
     func expire() {
         let now = clock.now()
         let isDue = replica.read { state in state.nextExpiry().map { $0 <= now } ?? false }

@@ -18,7 +18,7 @@ extension LogOrder {
     /// The bytes behind a snapshot at which even a small one is replaced.
     private static let compactionByteCount = 1 << 20
 
-    /// Appends an effect and applies it. A cancellation does not interrupt it: the caller learns what became of it.
+    /// Appends an effect and applies it. A cancellation does not interrupt it: the caller learns the outcome.
     func append(_ effect: Effect, at place: LogPlace) async throws(SharedCoreError) -> AppendResult {
         guard !Task.isCancelled else { throw .cancelled("commit") }
         let (record, bytes) = try LogRecord.make(of: effect, at: place)
@@ -36,7 +36,7 @@ extension LogOrder {
     private func append(
         _ bytes: [UInt8], of record: LogRecord, at place: LogPlace
     ) async throws(SharedCoreError) -> AppendResult {
-        // That of the first try, which may still be on its way.
+        // The doubt of the first try, which may still be on its way.
         var firstDoubt: SharedCoreError?
         while true {
             var doubt: SharedCoreError?

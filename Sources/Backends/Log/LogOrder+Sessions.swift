@@ -29,7 +29,7 @@ extension LogOrder {
         }
     }
 
-    /// Reads what stands, without what is over, and the revision that it stands at. Appends nothing.
+    /// Reads the present state, without ended sessions and expired entries, and its revision. Appends nothing.
     ///
     /// - Throws: `unavailable` for an empty log; `incompatible` when a participant with another boot id lives.
     func presentState() async throws(SharedCoreError) -> (StoreState, Revision) {
@@ -96,8 +96,8 @@ extension LogOrder {
         }
     }
 
-    /// Applies what others append, and records the ends of their processes, until the task is cancelled or the handle
-    /// cannot go on.
+    /// Applies the records of others, and records the ends of their processes, until the task is cancelled or the
+    /// handle cannot go on.
     func follow(as own: SessionID) async {
         let (ended, ends) = AsyncStream.makeStream(of: SessionID.self)
         await withDiscardingTaskGroup { group in

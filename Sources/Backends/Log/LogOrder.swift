@@ -190,7 +190,7 @@ final class LogOrder: Sendable {
         }
     }
 
-    /// The next step of a request, and the place for which it is judged.
+    /// The next step of a request, and the place for which it is evaluated.
     private func next(for request: OrderRequest) throws(SharedCoreError) -> (StoreState.Step, LogPlace) {
         let now = options.clock.now()
         return try progress.withLock { progress throws(SharedCoreError) in

@@ -19,7 +19,7 @@ struct LogPlace {
 }
 
 extension StoreState {
-    /// Refuses a record that is not the next one of this order, or that a participant did not judge by the rules: a log
+    /// Refuses a record that is not the next one of this order, or that a participant did not make by the rules: a log
     /// is not trusted, and a stale effect is not applied.
     mutating func requireNext(_ record: LogRecord, at place: LogPlace) throws(SharedCoreError) {
         let effect = record.effect

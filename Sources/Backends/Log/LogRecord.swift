@@ -2,9 +2,9 @@ internal import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-/// A record of the log: the format, what the writer found it by, and an effect.
+/// A record of the log: the format, the mark by which its writer found it, and an effect.
 struct LogRecord {
-    /// The version of what this file writes.
+    /// The version of the format that this file writes.
     private static let format: UInt8 = 2
 
     /// The nonce of the record before it; 0 in the first one of a log. A log that leaves records out, repeats them,
@@ -60,7 +60,7 @@ struct LogRecord {
         return parts
     }
 
-    /// Reads what ``snapshot(of:at:)`` gave, as it stands at a position. Nothing is trusted.
+    /// Reads the records of ``snapshot(of:at:)``, at a position. Nothing is trusted.
     static func state(
         of parts: [[UInt8]], at position: UInt64, limits: Limits, historyByteCount: Int
     ) throws(SharedCoreError) -> (state: StoreState, place: LogPlace) {

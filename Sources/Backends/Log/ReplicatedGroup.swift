@@ -196,7 +196,7 @@ public final class ReplicatedGroup: SharedGroup {
         limit.cancel()
     }
 
-    /// Looks at the state, brought up to date where that is asked for.
+    /// Reads the state, brought up to date where that is asked for.
     private func read<Result: Sendable>(
         _ consistency: ReadConsistency,
         _ body: (inout StoreState) throws(SharedCoreError) -> sending Result

@@ -53,7 +53,7 @@ public protocol SharedLog: Sendable {
     ///   - position: The first position to read; not beyond the end.
     ///   - limit: The most records.
     /// - Returns: The records in their order: fewer than `limit` only where the log ends behind them. When the one at
-    ///   `position` was replaced by a snapshot, the snapshot and what follows it.
+    ///   `position` was replaced by a snapshot, the snapshot and the records behind it.
     func read(from position: UInt64, limit: Int) async throws(SharedCoreError) -> LogSlice
 
     /// Waits until there is a record at a position, or until a session may have ended (see ``ended(among:)``).
@@ -80,24 +80,24 @@ public protocol SharedLog: Sendable {
     /// - Throws: Anything, to refuse: opening ends the session and throws that.
     func hold(_ session: SessionID) async throws(SharedCoreError)
 
-    /// Returns which of the sessions have ended without having said so, as far as the log can tell; nil where it can
-    /// tell nothing, which is the default: then the group looks at the processes, and a death is noticed at once.
+    /// Returns the sessions that have ended without a record, as far as the log can tell; nil where it can tell
+    /// nothing, which is the default: then the group checks the processes, and a death is noticed at once.
     ///
     /// The default is for logs of one machine. Over a network a process cannot be seen: there a session has ended when
     /// its lease has run out. One of which the log has heard nothing may be about to be held; it has ended when a
     /// lease's time has passed since its ``Session/openedAt``.
     func ended(among sessions: [Session]) async throws(SharedCoreError) -> [SessionID]?
 
-    /// Frees what the handle holds, the lease of ``hold(_:)`` included. Called once, as the last call. Calls that are
-    /// on their way may end with any error.
+    /// Frees the resources of the handle, the lease of ``hold(_:)`` included. Called once, as the last call. Calls that
+    /// are on their way may end with any error.
     func close() async
 }
 
 extension SharedLog {
-    /// Does nothing: the process is what is looked at.
+    /// Does nothing: the group checks the process.
     public func hold(_ session: SessionID) async throws(SharedCoreError) {}
 
-    /// Nil: the group looks at the processes.
+    /// Nil: the group checks the processes.
     public func ended(among sessions: [Session]) async throws(SharedCoreError) -> [SessionID]? { nil }
 }
 

@@ -23,7 +23,7 @@ package func expect<Value: Equatable>(
     throw CheckFailure("\(what()): found \(short(found)), expected \(short(expected))", file, line)
 }
 
-/// Ends the case when there is nothing, else gives what there is.
+/// Ends the case when the value is nil, else returns it.
 @inline(never)
 package func expectSome<Value>(
     _ found: Value?, _ what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line

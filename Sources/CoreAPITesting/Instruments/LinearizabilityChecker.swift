@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Synchronization
 
-/// Calls a store and writes down what it returned, for ``LinearizabilityChecker``.
+/// Calls a store and writes down its results, for ``LinearizabilityChecker``.
 final class HistoryRecorder: Sendable {
     private let moment = Atomic(0)
     private let lastToken = Atomic(0)
@@ -73,7 +73,7 @@ final class HistoryRecorder: Sendable {
     }
 }
 
-/// One call on one key, with what it returned and the moments at which it began and ended.
+/// One call on one key, with its result and the moments at which it began and ended.
 ///
 /// Values are tokens that are never written twice, so that a guard on a revision is a comparison of tokens.
 struct RegisterOperation: Sendable {
@@ -109,8 +109,8 @@ struct RegisterOperation: Sendable {
     }
 }
 
-/// Judges whether concurrent calls on one key can be put into one order that agrees with what they returned and with
-/// the order in real time of those that did not overlap.
+/// Checks whether concurrent calls on one key can be put into one order that agrees with their results and with the
+/// order in real time of those that did not overlap.
 ///
 /// The history comes in windows, between which no call is in flight: each window is searched by itself, starting from
 /// every state in which the windows before it can have ended. A window has at most 64 calls.

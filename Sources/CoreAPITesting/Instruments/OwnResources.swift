@@ -20,7 +20,7 @@ package enum OwnResources {
     }
 
     /// The least growth of the resident memory, in bytes, over several batches of the same work. A leak grows with
-    /// every batch; what else the process does at the same time does not.
+    /// every batch; other work of the process does not.
     package static func leastGrowth(batches: Int, _ work: () async throws -> Void) async throws -> Int {
         var least = Int.max
         for _ in 0..<batches {

@@ -36,7 +36,7 @@ package final class CaseContext: Sendable {
     /// The conditions of the run that differ from the title of the case.
     var remarks: [String] { ranWith.value }
 
-    /// One of two numbers, by what a commit costs; the result says so when it is the one for costly commits.
+    /// Returns one of two numbers, by the cost of a commit; the result says so when it is the one for costly commits.
     ///
     /// - Parameter what: The subject of the number: "posts in each commit".
     package func number<Number: BinaryInteger>(
@@ -49,7 +49,7 @@ package final class CaseContext: Sendable {
         return costly
     }
 
-    /// Ends what the case has left: the groups of one that failed or was given up.
+    /// Ends the groups of a case that failed or was given up.
     func end() async {
         for group in groups.value { await group.end() }
     }
@@ -62,7 +62,8 @@ package final class CaseContext: Sendable {
 }
 
 extension CaseContext {
-    /// Plays a story of Mains and Executors in a fresh group, and judges it at its end by the timeline and the witness.
+    /// Runs a scenario of Mains and Executors in a fresh group, and checks it at its end by the timeline and the
+    /// witness.
     ///
     /// - Parameter superseded: How many cores at least run beside a newer one that has superseded them; nil when none
     ///   may.

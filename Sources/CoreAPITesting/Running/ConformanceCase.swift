@@ -11,7 +11,7 @@ public struct ConformanceCase: Hashable, Sendable, Identifiable, CustomStringCon
     public let id: String
     /// The rule, as a sentence.
     public let title: String
-    /// The promises that the case is about. On a backend that does not make them, the case tries that a caller who
+    /// The promises that the case is about. On a backend that does not make them, the case checks that a caller that
     /// requires them is refused.
     public let promises: Set<Capability>
     /// The failure that a commit must survive on the backend, for a case about a group that all participants have left.
@@ -56,7 +56,7 @@ extension ConformanceCase {
     }
 }
 
-/// A case that was run, and what came of it.
+/// A case that was run, and its outcome.
 public struct CaseResult: Sendable {
     public let conformanceCase: ConformanceCase
     public let outcome: CaseOutcome
@@ -72,8 +72,8 @@ public struct CaseResult: Sendable {
 public enum CaseOutcome: Hashable, Sendable {
     /// The rule holds.
     case passed
-    /// The rule is broken, or something stood in the way; the text names the check, what was found and what was
-    /// expected.
+    /// The rule is broken, or another error came in between; the text names the check, the value that was found and the
+    /// expected one.
     case failed(String)
     /// The backend declares that it does not make these promises, and refused at open a caller that required them.
     case unsupported(String)

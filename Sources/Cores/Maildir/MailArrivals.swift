@@ -13,7 +13,7 @@ internal import Synchronization
 package final class MailArrivals: Sendable {
     /// A message that was not there before.
     package struct Arrival: Hashable, Sendable {
-        /// The name of its file, byte for byte a character, without what Maildir keeps behind it.
+        /// The name of its file, each byte as a character, without the information that Maildir keeps behind it.
         package let name: String
         /// Nil when it has none that can be read.
         package let callID: CallID?
@@ -54,7 +54,7 @@ package final class MailArrivals: Sendable {
     private let source: MailSource
     private let past: Mutex<Past>
 
-    /// The most files that one look reads.
+    /// The most files that one call reads.
     private static let lookLimit = 1_000
 
     /// Loads the library, opens the Maildir, which is made when it is missing, and begins to listen.
@@ -95,7 +95,7 @@ package final class MailArrivals: Sendable {
             look.known.insert(mark)
             return false
         }
-        // Looked at last: what a core moves in between is in the one or in the other.
+        // Read last: a message that a core moves in between is in the one or in the other.
         let cur = try maildir.inCur.arrivals(limit: Self.lookLimit) { name in
             guard name.isKept else { return false }
             let mark = name.mark
@@ -119,8 +119,8 @@ package final class MailArrivals: Sendable {
         return look
     }
 
-    /// Takes note that the arrivals of a look were announced, but for some. Those come again, and all of a look of
-    /// which this was not said.
+    /// Notes that the arrivals of a read were announced, but for some. Those come again, and all of a read that was not
+    /// noted.
     ///
     /// - Parameter silent: Those of them that are no push: they are passed over for as long as they stand there.
     package func confirm(
@@ -191,7 +191,8 @@ extension FileName {
     /// Whether it is a name that a core gives to a message that it has taken.
     fileprivate var isKept: Bool { withoutInformation != self }
 
-    /// A hash of the file's name without what Maildir keeps behind it. Two of a folder have the same once in 2^64.
+    /// A hash of the file's name without the information that Maildir keeps behind it. Two of a folder have the same
+    /// once in 2^64.
     fileprivate var mark: Int { withoutInformation.bytes.hashValue }
 }
 

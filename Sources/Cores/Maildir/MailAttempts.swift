@@ -5,7 +5,8 @@ internal import Mailboxes
 /// How many processes have ended while they read each message: killed for their memory or their time, or by a fault of
 /// a library. A message that has ended ``limit`` is read no more.
 ///
-/// A core that starts counts in the group what its predecessors were reading, see ``Maildir/marking(_:while:)``.
+/// A core that starts counts in the group the messages that its predecessors were reading, see
+/// ``Maildir/marking(_:while:)``.
 struct MailAttempts {
     /// How many processes one message may cost. Fewer than a push is tried (`executor.attempts`), and more than chance
     /// kills in the moment of reading the same message.

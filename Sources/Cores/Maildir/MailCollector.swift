@@ -3,10 +3,10 @@ internal import CoreAPI
 internal import Mailboxes
 internal import Platform
 
-/// Takes what arrives in a Maildir and hands it over, until the task is cancelled.
+/// Takes the arrivals of a Maildir and hands them over, until the task is cancelled.
 ///
-/// Each message is committed first and moved to `cur` afterwards. Killed in between, the next core finds it again,
-/// hears that it is a duplicate and moves it then (contract C8, C10).
+/// Each message is committed first and moved to `cur` afterwards. Killed in between, the next core finds it again, is
+/// told that it is a duplicate and moves it then (contract C8, C10).
 struct MailCollector {
     private let source: MailSource
     private let thread: SerialThread
@@ -40,7 +40,7 @@ struct MailCollector {
         self.attempts = MailAttempts(in: context.store)
     }
 
-    /// More than a record takes beside what its message carries.
+    /// More than a record takes beside the content of its message.
     private static let recordByteCount = 1_024
     /// More than a mark takes beside its identifier.
     private static let markByteCount = 16
@@ -162,7 +162,7 @@ struct MailCollector {
         return outcome
     }
 
-    /// Goes through what a look has found.
+    /// Goes through the files that were listed.
     private mutating func collect(_ look: MailSource.Look) async throws -> Outcome {
         let names = look.arrivals.messages
         let waiting = Set(held.keys)
@@ -180,7 +180,8 @@ struct MailCollector {
             let standing = Set(names)
             held = held.filter { standing.contains($0.key) }
         }
-        // Of those that wait in their files, only what is wanted is looked at again, and by a Main one in each second.
+        // Of those that wait in their files, only a message that is waited for is read again, and by a Main one in each
+        // second.
         var awaited: Set<ItemName> = []
         var isHeld = false
         do throws(SharedCoreError) {
@@ -204,7 +205,7 @@ struct MailCollector {
                 if troubles == 0, round != .unfinished { round = .held }
             case .unfinished: if troubles == 0 { round = .unfinished }
             case .trouble:
-                // The others may well be taken: what troubles one can lie in itself.
+                // The others may well be taken: the trouble of one can lie in itself.
                 round = .trouble
                 troubles += 1
                 if troubles == Self.troublesPerRound { return .trouble }
@@ -213,7 +214,7 @@ struct MailCollector {
         return round
     }
 
-    /// The messages in the order in which to try them: what has cost a process its life holds up no other.
+    /// The messages in the order in which to try them: a message that has cost a process its life holds up no other.
     private mutating func harmlessFirst(_ names: [FileName]) -> [FileName] {
         let names = troubled.last(names)
         return names.filter { attempts.count(of: $0) == 0 } + names.filter { attempts.count(of: $0) > 0 }
@@ -429,7 +430,7 @@ struct MailCollector {
 }
 
 extension WatchEvent {
-    /// The keys of what stands, or was put.
+    /// The keys of the entries, or of those that were put.
     fileprivate var puts: [Key] {
         switch self {
         case .snapshot(let snapshot), .lagged(let snapshot): snapshot.entries.map(\.key)

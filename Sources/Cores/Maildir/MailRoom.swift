@@ -12,7 +12,7 @@ package enum MailRoom {
     /// The time between two of those. So a group that is large for another reason still gets its mail.
     package static let pace = Duration.seconds(1)
 
-    /// Measured: what an entry takes beside its key and its value.
+    /// Measured: the bytes of an entry beside its key and its value.
     private static let entryByteCount = 600
     /// A larger value is left in the journal.
     private static let valueByteCount = 4 << 10

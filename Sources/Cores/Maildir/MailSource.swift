@@ -24,7 +24,7 @@ struct MailSource: Sendable {
         }
     }
 
-    /// How many messages one look takes up.
+    /// The number of messages that one call takes up.
     private static let lookLimit = 1_000
 
     /// The result of listing the folder, with the folders as they were then.

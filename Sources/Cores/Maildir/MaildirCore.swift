@@ -79,7 +79,7 @@ public final class MaildirCore: Core {
         try await clock.sleep(until: clock.now().advanced(by: startDelay))
     }
 
-    /// Delivers what arrives, until the task is cancelled.
+    /// Delivers the arrivals, until the task is cancelled.
     ///
     /// - Throws: ``SharedCoreError`` when nothing more can be stored: superseded
     ///   (``SharedCoreError/Code/guardFailed``), session ended, store closed, damaged or of another version. The

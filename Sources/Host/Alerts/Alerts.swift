@@ -42,8 +42,8 @@ struct LoggedAlerts: Alerts {
     }
 }
 
-/// Alerts of a group: shown on the desktop, else in the log, and not at all while a user looks at the application,
-/// which shows its messages itself.
+/// Alerts of a group: shown on the desktop, else in the log, and not at all while the application is in front of a
+/// user, which shows its messages itself.
 ///
 /// `await BackgroundAlerts(of: group, logger: logger).show(alert)` when an Executor has brought something.
 struct BackgroundAlerts: Sendable {

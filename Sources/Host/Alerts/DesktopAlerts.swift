@@ -44,7 +44,7 @@ struct DesktopAlerts: Alerts {
             reason: String(decoding: problem.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
     }
 
-    /// A text without what ends a string in C.
+    /// A text without the byte that ends a string in C.
     private static func text(_ text: String) -> String {
         String(text.map { $0 == "\0" ? " " : $0 })
     }

@@ -3,7 +3,8 @@ internal import FoundationEssentials
 internal import Logging
 internal import ProgramOutput
 
-/// Tells the user what the Executors of a host have brought: from the background this is the only way (contract P9).
+/// Tells the user of the messages that the Executors of a host have brought: from the background this is the only way
+/// (contract P9).
 struct PushAlerts: Sendable {
     private let alerts: BackgroundAlerts
 
@@ -19,8 +20,7 @@ struct PushAlerts: Sendable {
         }
     }
 
-    /// Tells of what an Executor has printed, where that is something to show. Returns when it is shown, or will not
-    /// be.
+    /// Tells of an Executor's line, where that has a message to show. Returns when it is shown, or will not be.
     func tell(of line: PrintedLine) async {
         guard let alert = Alert(printedIn: line) else { return }
         await alerts.show(alert)

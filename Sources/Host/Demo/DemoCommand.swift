@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import ProgramOutput
 
-/// `demo`: the whole story with real processes.
+/// `demo`: the whole scenario with real processes.
 struct DemoCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo", abstract: "Run the whole story with real processes.",

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Platform
 internal import ProgramOutput
 
-/// Tells the demo's story: sentences with the seconds since its beginning, or JSON events.
+/// Reports the run of the demo: sentences with the seconds since its beginning, or JSON events.
 struct DemoReporter: Sendable {
     let output: Output
 

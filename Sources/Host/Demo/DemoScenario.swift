@@ -20,7 +20,7 @@ struct DemoScenario: Sendable {
         self.reporter = reporter
     }
 
-    /// Runs it, and counts what happened.
+    /// Runs it, and counts the results.
     func run() async throws -> DemoSummary {
         let follower = try await Timeline(driver.group).follow()
         let following = Task {
@@ -31,7 +31,7 @@ struct DemoScenario: Sendable {
         let times = try await mainComesAndGoes()
         try await afterwards()
         let history = try await Timeline(driver.group).history()
-        // The story is told to its end before it is summed up.
+        // The run is reported to its end before it is summed up.
         following.cancel()
         _ = await following.result
         let told = await recorder.revision

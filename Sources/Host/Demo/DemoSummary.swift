@@ -57,7 +57,7 @@ extension Duration {
     }
 }
 
-/// Counts what the Executors of the demo printed.
+/// Counts the lines that the Executors of the demo printed.
 final class DemoTally: Sendable {
     private struct State {
         var pushes = 0

@@ -2,7 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import ProgramOutput
 
-/// Follows a timeline and lets others wait for what they expect there.
+/// Follows a timeline and lets others wait for expected entries.
 actor TimelineRecorder {
     private struct Waiter {
         let condition: @Sendable (TimelineRecord) -> Bool
@@ -18,8 +18,8 @@ actor TimelineRecorder {
     /// The last commit that was seen.
     var revision: Revision { records.last?.revision ?? .zero }
 
-    /// Takes in what the timeline tells, and passes each entry on, until cancelled. An error ends all that wait as
-    /// well: no entry comes any more.
+    /// Takes the entries of the timeline, and passes each on, until cancelled. An error ends all that wait as well: no
+    /// entry comes any more.
     func follow(_ follower: TimelineFollower, _ pass: (TimelineRecord) async throws -> Void) async throws {
         do {
             try await takeIn(follower, pass)

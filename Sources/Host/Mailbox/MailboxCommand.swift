@@ -26,7 +26,7 @@ struct MailboxOptions: ParsableArguments {
     }
 }
 
-/// `mailbox read`: what stands in a mailbox.
+/// `mailbox read`: the content of a mailbox.
 struct MailboxRead: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "read", abstract: "Print the message of a mailbox, or all of a queue, and leave them there.",
@@ -71,7 +71,7 @@ struct MailboxRead: HostCommand {
     }
 }
 
-/// `mailbox clear`: removes what stands in a mailbox.
+/// `mailbox clear`: removes the content of a mailbox.
 struct MailboxClear: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear", abstract: "Remove the message of a mailbox, or all of a queue.",
@@ -99,7 +99,7 @@ struct MailboxClear: HostCommand {
     }
 }
 
-/// `mailbox clear-all`: removes what stands in all mailboxes of a wormhole.
+/// `mailbox clear-all`: removes the content of all mailboxes of a wormhole.
 struct MailboxClearAll: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear-all", abstract: "Remove what stands in all mailboxes and queues of the wormhole.",

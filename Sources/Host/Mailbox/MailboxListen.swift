@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import Logging
 internal import Wormholes
 
-/// `mailbox listen`: what happens in a mailbox, as it comes.
+/// `mailbox listen`: the events of a mailbox, as they come.
 struct MailboxListen: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "listen", abstract: "Print what is sent to a mailbox as it comes, and leave it there.",

@@ -56,7 +56,7 @@ struct MailboxSend: HostCommand, TakesBytes {
             let wormhole = options.wormhole(in: group)
             let kept = lifetime.map { Lifetime.expiring(after: $0) } ?? .persistent
             if queue {
-                // With what stands around it there; else its refusal would be that of a full queue.
+                // With the rest of the record around it; else its refusal would be that of a full queue.
                 try require(wormhole.byteCount(of: text, in: QueueID(id, codec: JSONText.codec)))
                 try await send(text, kept: kept, through: wormhole, printing: context.output)
             } else {

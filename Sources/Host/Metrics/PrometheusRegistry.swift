@@ -1,7 +1,7 @@
 internal import CoreMetrics
 internal import Synchronization
 
-/// The figures of this process, for Prometheus: what swift-metrics writes to, and the text that is read.
+/// The figures of this process, for Prometheus: the target of swift-metrics, and the text that is read.
 ///
 /// Source: https://prometheus.io/docs/instrumenting/exposition_formats/, text format 0.0.4.
 final class PrometheusRegistry: MetricsFactory {
@@ -46,7 +46,7 @@ final class PrometheusRegistry: MetricsFactory {
         var text = ""
         var former: String?
         for (identity, series) in series.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
-            // Those of one name stand together, under one line that says what they are.
+            // The series of one name stand together, under one line of description.
             if identity.name != former { text += "# TYPE \(identity.name) \(series.kind.rawValue)\n" }
             former = identity.name
             text += series.lines(name: identity.name, labels: identity.labels)

@@ -1,7 +1,7 @@
 internal import CoreMetrics
 internal import Synchronization
 
-/// One figure and what became of it.
+/// One figure and its value.
 final class PrometheusSeries: CounterHandler, MeterHandler, RecorderHandler, TimerHandler {
     /// The kind of the figure, by the word of the format.
     enum Kind: String, Sendable {
@@ -15,7 +15,7 @@ final class PrometheusSeries: CounterHandler, MeterHandler, RecorderHandler, Tim
         var buckets = [UInt64](repeating: 0, count: PrometheusSeries.bounds.count)
     }
 
-    /// The bounds of a histogram, in seconds: from what an idle machine takes to far beyond every budget.
+    /// The bounds of a histogram, in seconds: from the time on an idle machine to far beyond every budget.
     static let bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 30, 60, 300]
 
     let kind: Kind

@@ -1,7 +1,7 @@
 /// Tells whether bytes are one JSON value after RFC 8259, and nothing more than the RFC allows.
 ///
-/// Decoders are more generous: what one of them takes, such as a comma at the end of a list, breaks the lines of the
-/// next program.
+/// Decoders are more generous: an error that one of them accepts, such as a comma at the end of a list, breaks the
+/// lines of the next program.
 struct JSONGrammar {
     /// As deep as decoders go.
     private static let maximumDepth = 500

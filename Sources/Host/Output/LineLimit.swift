@@ -1,6 +1,6 @@
 internal import ProgramOutput
 
-/// When a command that prints what comes has printed enough: after a number of lines or posts, or a time.
+/// The limit of a command that prints lines as they come: a number of lines or posts, or a time.
 struct LineLimit {
     private let count: UInt64?
     private let unit: String
@@ -24,7 +24,7 @@ struct LineLimit {
         }
     }
 
-    /// Counts what was printed, and tells whether that is all that is wanted.
+    /// Counts the printed lines, and returns whether the limit is reached.
     mutating func isReached(with more: UInt64 = 1) -> Bool {
         printed += more
         return count.map { printed >= $0 } ?? false
@@ -34,7 +34,7 @@ struct LineLimit {
         timer?.cancel()
     }
 
-    /// Judges the end of what came.
+    /// Evaluates the end of the input.
     ///
     /// - Throws: With status 1 when less has come than was wanted.
     func judge() throws(CommandFailure) {

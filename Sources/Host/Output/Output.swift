@@ -63,7 +63,7 @@ final class Output: Sendable {
         try await write(Array((line + "\n").utf8))
     }
 
-    /// Prints the receipt of what was done, as ``emit(text:json:)`` prints results.
+    /// Prints the receipt of a change, as ``emit(text:json:)`` prints results.
     ///
     /// - Throws: ``OutputFailed``, also when the reader has gone: it asked for something to be done and does not learn
     ///   that it was.

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Logging
 internal import Platform
 
-/// A fresh directory for what a command needs only while it runs.
+/// A fresh directory for files that a command needs only while it runs.
 struct ScratchDirectory: Sendable {
     let path: String
 

@@ -3,8 +3,8 @@ internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
 
-/// How long each push waits for its message, and a scenario for what must come: only a machine that is far too busy, or
-/// a fault, makes anything wait that long.
+/// The time that each push waits for its message, and a scenario for an expected event: only a machine that is far too
+/// busy, or a fault, makes anything wait that long.
 let scenarioTimeout = Duration.seconds(60)
 
 /// Starts the Mains and Executors of a scenario: as processes, or simulated in this process where the backend lives in

@@ -40,8 +40,8 @@ struct ScenarioPrograms: Sendable {
     private let slim: (path: String, program: SlimExecutor)?
 
     /// - Parameters:
-    ///   - resolution: The configuration, with what the scenario sets: its group, its Maildir, how long a core takes to
-    ///     connect.
+    ///   - resolution: The configuration, with the settings of the scenario: its group, its Maildir, how long a core
+    ///     takes to connect.
     ///   - program: The path of `sharedcore`; nil for the program that runs here.
     init(_ resolution: Resolution, program: String? = nil) throws {
         own = try program ?? OwnProgram.path

@@ -13,7 +13,7 @@ final class CoreStartCounter: Sendable {
         self.follower = follower
         self.seen = seen
         Task {
-            // The soak hears from its own calls when this ends with an error.
+            // The soak gets the error from its own calls when this ends with one.
             var events = follower.makeAsyncIterator()
             while let event = try? await events.next() {
                 guard case .record(let record) = event else { continue }

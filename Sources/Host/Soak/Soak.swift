@@ -38,8 +38,8 @@ final class Soak: Sendable {
     /// The problems, for people.
     var problems: [String] { state.withLock { $0.problems } }
 
-    /// Runs rounds until `isEnough`, or until something has gone wrong; then one more message finds what killed cores
-    /// had stored and not acknowledged.
+    /// Runs rounds until `isEnough`, or until something has gone wrong; then one more message finds those that killed
+    /// cores had stored and not acknowledged.
     ///
     /// - Parameter progress: Told the count after each round.
     func run(until isEnough: (SoakCount) -> Bool, progress: (SoakCount) -> Void = { _ in }) async throws {
@@ -118,7 +118,7 @@ final class Soak: Sendable {
         }
     }
 
-    /// Now and then a push comes twice; what was shown is not shown again.
+    /// Now and then a push comes twice; a shown message is not shown again.
     private func pushAgain(_ mail: DemoMail, drawing chance: SeededRandom) async throws {
         var chance = chance
         guard chance.once(in: 6) else { return }
@@ -259,7 +259,7 @@ final class Soak: Sendable {
         state.withLock { $0.random.split() }
     }
 
-    /// Lets a random time pass: the moment of a kill is what the soak is about.
+    /// Lets a random time pass: the soak varies the moment of a kill.
     private func pause(milliseconds: Int) async throws {
         try await ContinuousClock().sleep(for: .milliseconds(milliseconds))
     }

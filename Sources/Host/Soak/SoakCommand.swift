@@ -65,7 +65,7 @@ struct SoakRun: Sendable {
         in context: CommandContext, isOver: @escaping @Sendable () -> Bool, progress: SoakProgress?
     ) async throws -> SoakSummary {
         try await ScenarioGroup.run("soak", coreStarting: Self.startDelay, in: context) { group in
-            // Also when it is interrupted, so that what is said of that has a line of its own.
+            // Also when it is interrupted, so that the message about that has a line of its own.
             defer { progress?.clear() }
             let soak = Soak(driver: group.driver, server: group.server, seed: seed, killsItself: false)
             let starts = try await CoreStartCounter(following: group.driver.group)

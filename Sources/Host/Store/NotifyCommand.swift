@@ -85,7 +85,7 @@ struct NotifyObserve: HostCommand {
     }
 }
 
-/// `notify state`: what stands under a name.
+/// `notify state`: the state of a name.
 struct NotifyState: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "state", abstract: "Print the state word of a name and how often it was posted.")

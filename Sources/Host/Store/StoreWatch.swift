@@ -46,7 +46,7 @@ struct StoreWatch: HostCommand {
     }
 }
 
-/// Prints what a watch delivers, up to a number of lines.
+/// Prints the events of a watch, up to a number of lines.
 struct WatchPrinter {
     let output: Output
     let showsReserved: Bool

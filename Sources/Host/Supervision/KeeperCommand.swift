@@ -4,7 +4,7 @@ internal import KeptSockets
 internal import Platform
 internal import ProgramOutput
 
-/// `keeper`: looks at the supervised Main, starts it, stops it.
+/// `keeper`: shows the supervised Main, starts it, stops it.
 struct KeeperCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "keeper", abstract: "Look at the supervised Main, start it or stop it.",

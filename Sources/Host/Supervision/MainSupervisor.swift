@@ -8,7 +8,7 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// Has a Main supervised: sees to it that its keeper is there, and tells it what is configured. The supervision itself
+/// Has a Main supervised: makes sure that its keeper is there, and tells it the configuration. The supervision itself
 /// is the keeper's, so nothing is lost when this process ends or begins (decision 19).
 ///
 /// ```swift

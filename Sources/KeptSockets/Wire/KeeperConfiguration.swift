@@ -1,9 +1,10 @@
 internal import CoreAPI
 package import Lifecycle
 
-/// Which Main a keeper has, and how it supervises it: what it is started with, and what a running one is told.
+/// The Main of a keeper, and the way in which it is supervised: the arguments of a new keeper, and the message for a
+/// running one.
 package struct KeeperConfiguration: Hashable, Sendable {
-    /// The program of Main, which is looked for where the shell looks, and its arguments.
+    /// The program of Main, which is found as the shell does, and its arguments.
     package var command: [String]
     package var options: SupervisionOptions
 

@@ -60,12 +60,12 @@ extension KeeperMessage {
     }
 }
 
-/// Why a keeper does not do what it was asked.
+/// Why a keeper refuses a request.
 package struct KeeperProblem: Error, Hashable, Sendable {
     package enum Code: String, Hashable, Sendable {
         /// The message cannot be understood.
         case malformed
-        /// The message is longer than what is taken.
+        /// The message is longer than the limit.
         case tooLong
         /// A socket must come with the message.
         case noSocket

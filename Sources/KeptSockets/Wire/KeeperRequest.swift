@@ -54,7 +54,7 @@ extension KeeperRequest {
         }
     }
 
-    /// - Throws: A sentence that says what is wrong with the message.
+    /// - Throws: A sentence about the fault of the message.
     package init(_ bytes: [UInt8]) throws(KeeperProblem) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw KeeperProblem(.malformed, "a message is UTF-8")

@@ -34,8 +34,7 @@ public enum ConnectivityAction: Hashable, Sendable {
     /// Find out whether the connection still stands; answers with ``ConnectivityActionResult/connection(_:)``.
     case checkConnectivity
 
-    /// Give up the ownership of the core and every lock: a process that does not run must not hold what others wait
-    /// for.
+    /// Give up the ownership of the core and every lock: a suspended process must not hold locks that others wait for.
     case giveUpOwnershipAndLocks
     /// The application is awake again, and may own the core again.
     case mayOwnAgain
@@ -56,18 +55,18 @@ public enum ConnectivityAction: Hashable, Sendable {
     case beginBudget(Duration)
     /// The wake is over in time.
     case endBudget
-    /// The time is over: stop what still runs.
+    /// The time is over: stop the work that still runs.
     case stopWork
-    /// Read and process what came on the kept socket, completely.
+    /// Read and process the data on the kept socket, completely.
     case processSocketData
-    /// Alert the user to what came, if it is for the user.
+    /// Alert the user to the data, if it is for the user.
     case alertUser
 
     /// Hold the active calls by signaling (contract P3).
     case holdActiveCalls
     /// Let no media flow (contract P3).
     case takeMediaAway
-    /// Offer the user to resume what was held.
+    /// Offer the user to resume the held calls.
     case offerResume
 
     /// Begin in the background, without building a user interface.
@@ -114,9 +113,9 @@ public enum ConnectivityEvent: Hashable, Sendable {
     case networkBack
     /// The connection to the server is gone although the network is there.
     case connectionLost
-    /// The user does not look any more.
+    /// The application left the foreground.
     case toBackground
-    /// The user looks again.
+    /// The application is in the foreground again.
     case toForeground
     /// The system is about to suspend the application, which will be woken after the interval at the latest.
     case suspendedBySystem(interval: Duration)
@@ -138,7 +137,7 @@ public enum ConnectivityEvent: Hashable, Sendable {
     /// The time of a wake is over, as the enforcing process says. The machine watches the time itself, too.
     case budgetOver
 
-    /// An event without what goes with it.
+    /// An event without its values.
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         case networkLost, networkBack, connectionLost, toBackground, toForeground, suspendedBySystem, dataOnKeptSocket,
             keepAlive

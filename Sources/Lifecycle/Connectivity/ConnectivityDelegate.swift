@@ -1,4 +1,4 @@
-/// The application's side of the connectivity machine: carries out what a transition wants done.
+/// The application's side of the connectivity machine: carries out the actions of a transition.
 ///
 /// ```swift
 /// struct Telephone: ConnectivityDelegate {
@@ -14,8 +14,8 @@
 /// ```
 ///
 /// The runner calls it for one action at a time, in the order of the transitions. It returns when the action is done,
-/// throws when it cannot be done, and returns promptly when its task is cancelled: what it does then no longer fits,
-/// or its time is over.
+/// throws when it cannot be done, and returns promptly when its task is cancelled: the action no longer fits, or its
+/// time is over.
 public protocol ConnectivityDelegate: Sendable {
     /// Carries out one action.
     func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityActionResult

@@ -1,6 +1,6 @@
 public import CoreAPI
 
-/// Runs a ``ConnectivityMachine``: feeds it what happens and has its actions carried out, one at a time, in order.
+/// Runs a ``ConnectivityMachine``: feeds it the events and has its actions carried out, one at a time, in order.
 ///
 /// ```swift
 /// let runner = ConnectivityRunner(ConnectivityMachine(seed: .random(in: .min ... .max)), delegate: telephone,
@@ -8,8 +8,8 @@ public import CoreAPI
 /// await runner.handle(.networkBack)
 /// ```
 ///
-/// An action that no longer fits is cancelled. The next one waits for its end, but not for longer than a second: what
-/// ignores its cancellation is given up and named in ``abandoned``.
+/// An action that no longer fits is cancelled. The next one waits for its end, but not for longer than a second: an
+/// action that ignores its cancellation is given up and named in ``abandoned``.
 ///
 /// Source: contract P2.
 public actor ConnectivityRunner {
@@ -76,7 +76,7 @@ public actor ConnectivityRunner {
     /// How many tasks wait in ``settle()``.
     var waitingCount: Int { waiting.count }
 
-    /// Takes an event. Returns when it is decided what is to be done, not when it is done.
+    /// Takes an event. Returns when the actions are decided, not when they are done.
     ///
     /// - Returns: The transition; nil after ``close()``.
     @discardableResult
@@ -109,7 +109,7 @@ public actor ConnectivityRunner {
         waiting.removeValue(forKey: id)?.resume()
     }
 
-    /// Ends it: what is under way is cancelled, nothing more is done. Idempotent.
+    /// Ends it: the current action is cancelled, and no more actions are carried out. Idempotent.
     public func close() {
         isClosed = true
         alarm?.task.cancel()

@@ -1,6 +1,6 @@
 public import CoreAPI
 
-/// One line of the connectivity machine's trace: what came, what it changed, what is done about it, and why.
+/// One line of the connectivity machine's trace: the event, its changes, the actions, and the reason.
 ///
 /// Source: contract P2.
 public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertible {

@@ -2,7 +2,7 @@ extension TransitionRow {
     /// The row of the standard table. A number without a row does not compile.
     ///
     /// Source: Avaya Client SDK for iOS, "Backgrounding and battery considerations", and Apple's rules for voice over
-    /// IP; what they leave open is derived.
+    /// IP; rows that they leave open are derived.
     public static func standard(_ number: TransitionNumber) -> TransitionRow {
         func row(
             _ event: ConnectivityEvent.Kind, _ from: LifecyclePosition..., to application: ApplicationState? = nil,

@@ -24,7 +24,7 @@ public struct TransitionTable: Hashable, Sendable {
     }
 }
 
-/// One row of the table of transitions: from where, by which event, to where, and what is done.
+/// One row of the table of transitions: the position before, the event, the position after, and the actions.
 ///
 /// Source: contract P2.
 public struct TransitionRow: Hashable, Sendable {

@@ -106,7 +106,7 @@ public actor KeepAlive {
     /// The state to keep until the next process runs it.
     public var record: KeepAliveRecord { machine.record(on: clock.bootID) }
 
-    /// Ends it: nothing is called any more, and what is under way is cancelled. Idempotent.
+    /// Ends it: no handler is called any more, and the current call is cancelled. Idempotent.
     public func close() {
         isClosed = true
         alarm?.task.cancel()

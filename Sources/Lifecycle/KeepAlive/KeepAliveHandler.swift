@@ -4,8 +4,8 @@ public import CoreAPI
 ///
 /// Source: contract P4.
 public protocol KeepAliveHandler: Sendable {
-    /// Refreshes what has to be refreshed, within the time that the run says. Returns promptly when its task is
-    /// cancelled: its time is over.
+    /// Refreshes the registrations of the run, within its time. Returns promptly when its task is cancelled: its time
+    /// is over.
     func keepAlive(_ run: KeepAliveRun) async throws
 
     /// Is told that the time of a run is nearly over. Returns at once.
@@ -17,7 +17,7 @@ extension KeepAliveHandler {
     public func timeIsNearlyOver(_ run: KeepAliveRun) {}
 }
 
-/// One call of a keep-alive handler: what it is told.
+/// One call of a keep-alive handler, with its arguments.
 ///
 /// Source: contract P4.
 public struct KeepAliveRun: Hashable, Sendable {

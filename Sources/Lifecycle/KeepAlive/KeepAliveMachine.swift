@@ -3,7 +3,7 @@ public import CoreAPI
 /// The rules of the keep-alive: handlers that run once in each of their intervals, and the registrations that they are
 /// there for.
 ///
-/// A value without a clock: the time is given with each call. ``step(at:)`` says what is to be done now, and
+/// A value without a clock: the time is given with each call. ``step(at:)`` returns the work that is due now, and
 /// ``nextStep`` when to ask again. A handler's intervals are equal windows of time; it runs in the last part of each,
 /// its slack, as soon as some handler must run, so that one wake serves several. An interval without a call is made up
 /// for once, as soon as the machine runs again.
@@ -198,10 +198,10 @@ enum KeepAliveName {
 }
 
 extension KeepAliveMachine {
-    /// The registrations that are looked after, in the order of their names.
+    /// The registrations that the keep-alive refreshes, in the order of their names.
     public var registrationNames: [String] { registrations.keys.sorted() }
 
-    /// When a registration lapses unless it is refreshed; nil for one that is not looked after.
+    /// When a registration lapses unless it is refreshed; nil for one that the keep-alive does not know.
     public func lapse(of name: String) -> BootInstant? { registrations[name]?.lapsesAt }
 
     /// Takes note that a registration was made or refreshed, and is valid for `lifetime` from now.
@@ -265,7 +265,7 @@ extension KeepAliveMachine {
     }
 }
 
-/// A registration that the keep-alive looks after.
+/// A registration that the keep-alive refreshes.
 package struct KeepAliveRegistration: Hashable, Sendable {
     /// How long it is valid when it is fresh.
     package var lifetime: Duration

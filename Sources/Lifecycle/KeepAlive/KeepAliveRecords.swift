@@ -37,7 +37,7 @@ public struct KeepAliveRecords: Sendable {
         try await store.put(Self.key(of: name), record.bytes)
     }
 
-    /// Removes what was kept under a name, as of an application that is gone for good. Nothing there is no error.
+    /// Removes the record of a name, as of an application that is gone for good. No record is no error.
     public func remove(_ name: String) async throws(SharedCoreError) {
         try await store.delete(Self.key(of: name))
     }

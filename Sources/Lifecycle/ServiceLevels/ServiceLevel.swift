@@ -80,7 +80,7 @@ public struct ServiceConditions: Hashable, Sendable {
 ///
 /// Source: contract P2.
 public enum ApplicationState: String, CaseIterable, Hashable, Sendable, Codable {
-    /// Its user looks at it.
+    /// It is in front of its user.
     case foreground
     /// It runs, and is not in front of its user.
     case background

@@ -170,7 +170,7 @@ public struct ServiceLevelOverride: Hashable, Sendable {
 
     /// The override that three words of a configuration mean, each the name of a case.
     ///
-    /// - Throws: ``LifecycleError/Code/invalidOverride`` with what would be right, also for an unknown word.
+    /// - Throws: ``LifecycleError/Code/invalidOverride`` with the right form, also for an unknown word.
     public init(service: String, application: String, level: String) throws(LifecycleError) {
         try self.init(
             Self.word(service, as: "service"), in: Self.word(application, as: "application state"),

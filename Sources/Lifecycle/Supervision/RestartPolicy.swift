@@ -59,7 +59,7 @@ package struct Restarts: Hashable, Sendable {
         times.append(now)
     }
 
-    /// A person has taken it in hand: what was before does not count.
+    /// A person has intervened: earlier failures do not count.
     package mutating func forget() {
         failures = 0
         times = []

@@ -76,7 +76,7 @@ package enum SupervisionDirective: Hashable, Sendable {
 
 /// Why a Main was killed.
 package enum KillReason: String, Hashable, Sendable {
-    /// It used up what a wake had given it (contract P6).
+    /// It used up the budget of a wake (contract P6).
     case budget
     /// It did not say that it lives.
     case watchdog

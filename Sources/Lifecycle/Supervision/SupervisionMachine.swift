@@ -43,7 +43,7 @@ package struct SupervisionMachine: Hashable, Sendable {
         return restarts.failures
     }
 
-    /// Takes an event, then does what is due.
+    /// Takes an event, then serves what is due.
     package mutating func handle(_ event: SupervisionEvent, at now: BootInstant) -> [SupervisionDirective] {
         take(event, at: now) + due(at: now)
     }
@@ -179,7 +179,7 @@ extension SupervisionMachine {
         case .fellAsleep: presence = .asleep
         case .awoke: presence = .awake
         case .calls(let count):
-            // After a call the budget begins anew: it was not what the time was spent on.
+            // After a call the budget begins anew: the time was spent on the call.
             if count == 0, calls > 0, hasBudget { beginBudget(at: now) }
             calls = max(0, count)
         case .saidLeaving: isLeaving = true
@@ -219,7 +219,7 @@ extension SupervisionMachine {
         budgetTimes.map { $0.warnAt ?? $0.limit }
     }
 
-    /// Does what is due.
+    /// Serves what is due.
     mutating func due(at now: BootInstant) -> [SupervisionDirective] {
         switch state {
         case .unbegun, .down: return []
@@ -283,7 +283,7 @@ extension SupervisionMachine {
             state = .ending(killAt: now.advanced(by: options.stopGrace), then: next)
             return next == .finish ? [.terminate] : [.remember(isClosed: true), .terminate]
         case .ending(let killAt, let before):
-            // The keeper's own end stands above what else was wanted.
+            // The keeper's own end overrides every other goal.
             if before != .finish { state = .ending(killAt: killAt, then: next) }
             return next == .finish ? [] : [.remember(isClosed: true)]
         case .unbegun, .down, .waiting:

@@ -10,7 +10,7 @@ final class DeliverySlot: Sendable {
         var suspensions = 0
         /// The last post that a delivery stood for.
         var revision: Revision
-        /// The last post before the end of a suspension, up to which what comes is one delivery.
+        /// The last post before the end of a suspension; all posts up to it are one delivery.
         var held: Revision?
         /// Whether a suspension has ended and the posts during it are not known yet.
         var isBehind = false
@@ -45,7 +45,7 @@ final class DeliverySlot: Sendable {
         event.signal()
     }
 
-    /// Nothing comes any more; what waits can still be taken.
+    /// No more deliveries come; waiting ones can still be taken.
     func end(_ failure: SharedCoreError? = nil) {
         state.withLock { state in
             if !state.isEnded { state.failure = failure }
@@ -54,7 +54,7 @@ final class DeliverySlot: Sendable {
         event.signal()
     }
 
-    /// Ends the observation: what waits is dropped.
+    /// Ends the observation: waiting deliveries are dropped.
     func cancel() {
         state.withLock { state in
             state.isEnded = true
@@ -105,7 +105,7 @@ final class DeliverySlot: Sendable {
         }
     }
 
-    /// Holds back what comes until it reaches the last post that stood when the suspension was over.
+    /// Holds deliveries back until they reach the last post at the end of the suspension.
     private func catchUp(to revision: Revision) {
         state.withLock { state in
             state.held = revision

@@ -37,7 +37,7 @@ public final class NotificationToken: Sendable {
         notifications.suspend()
     }
 
-    /// Takes one ``suspend()`` back. For what was posted meanwhile the handler is called once, at most.
+    /// Takes one ``suspend()`` back. For all posts since then the handler is called once, at most.
     ///
     /// - Returns: False when it was not suspended, and nothing changed.
     @discardableResult

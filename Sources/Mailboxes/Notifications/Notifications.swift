@@ -38,7 +38,7 @@ public final class Notifications: AsyncSequence, Sendable {
         cancel()
     }
 
-    /// Ends the sequence at once; what waits is dropped. Idempotent.
+    /// Ends the sequence at once; waiting deliveries are dropped. Idempotent.
     public func cancel() {
         slot.cancel()
         observation.cancel()

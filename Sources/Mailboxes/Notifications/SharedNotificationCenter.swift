@@ -4,8 +4,8 @@ internal import Synchronization
 /// Wakes observers by name in all processes of a group, with the calls that users of the Darwin notification center and
 /// of notify(3) know.
 ///
-/// A notification carries no payload but a 64-bit state word, by design: what there is to say stands in the store, and
-/// was committed before the post. Names that begin with `self.` stay in this process.
+/// A notification carries no payload but a 64-bit state word, by design: its content stands in the store, and was
+/// committed before the post. Names that begin with `self.` stay in this process.
 ///
 /// ```swift
 /// let center = SharedNotificationCenter(group)
@@ -163,7 +163,7 @@ struct ObserverTable {
 
     /// - Returns: The registrations of observers that went away, to be let go of.
     mutating func sweep() -> [NotificationToken] {
-        // Another object may have got the address of one that went away: so they go before any is looked for.
+        // Another object may have got the address of one that went away: so those are removed before any lookup.
         let gone = records.filter { $0.value.observer == nil }
         for id in gone.keys { records[id] = nil }
         return gone.values.flatMap(\.tokens)

@@ -25,7 +25,7 @@ package struct QueueKeys: Hashable, Sendable {
     package let path: String
     /// Selects all keys of the queue.
     package let prefix: KeyPrefix
-    /// Written by every send of a bounded queue, so that two that judge the same count cannot both succeed.
+    /// Written by every send of a bounded queue, so that two sends that rely on the same count cannot both succeed.
     package let sends: Key
 
     package init(path: String) throws(SharedCoreError) {

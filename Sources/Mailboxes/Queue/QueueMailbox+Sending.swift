@@ -5,7 +5,7 @@ extension QueueMailbox {
     ///
     /// - Returns: The receipt, once the message is committed.
     /// - Throws: ``SharedCoreError/Code/limitExceeded`` when the message is larger than a value can be, or when the
-    ///   queue is full and its policy is ``QueueOptions/Overflow/refuse``; what ``SharedStore/commit(_:)`` throws.
+    ///   queue is full and its policy is ``QueueOptions/Overflow/refuse``; the errors of ``SharedStore/commit(_:)``.
     @discardableResult
     public func send(_ bytes: [UInt8]) async throws(SharedCoreError) -> SendReceipt {
         while true {

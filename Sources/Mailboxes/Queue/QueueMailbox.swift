@@ -136,7 +136,7 @@ public struct QueueCount: Hashable, Sendable {
 /// The steps of a queue as additions to a transaction that does more, or under more conditions.
 extension QueueMailbox {
     /// Adds the storing of a message under a name. The transaction fails when one of that name is in the queue or is
-    /// remembered. The capacity is not judged.
+    /// remembered. The capacity is not checked.
     public func addSend(
         of bytes: [UInt8], as item: ItemName, to transaction: inout Transaction
     ) throws(SharedCoreError) {

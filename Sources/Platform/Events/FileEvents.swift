@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// An inotify instance: hears of writes to files that it watches.
+/// An inotify instance: reports writes to files that it watches.
 package final class FileEvents: Sendable {
     /// One thing that happened.
     package enum Event: Hashable, Sendable {
@@ -41,7 +41,7 @@ package final class FileEvents: Sendable {
         }
     }
 
-    /// Watches a directory for files in it that are removed, moved or replaced, and for what becomes of itself.
+    /// Watches a directory for files in it that are removed, moved or replaced, and for its own removal or move.
     package func watchDepartures(in directory: Directory) throws(SystemCallError) -> Int32 {
         try SystemCall.negated("inotify_add_watch", at: directory.path) {
             clinux_watch_departures(descriptor, "/proc/self/fd/\(directory.descriptor)/.")
@@ -61,7 +61,7 @@ package final class FileEvents: Sendable {
         _ = clinux_remove_watch(descriptor, watch)
     }
 
-    /// Takes what has happened since the last call, and returns at once when nothing has.
+    /// Takes the events since the last call, and returns at once when there are none.
     package func take() -> [Event] {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
             var events: [Event] = []

@@ -35,7 +35,7 @@ package final class ReadinessSet: Sendable {
 
     /// Waits for the next report, of which any number of threads may do so: each report wakes one of them. Blocks.
     ///
-    /// - Returns: The keys of what has become readable, none when a signal came; nil when there is nothing to wait for
+    /// - Returns: The keys of the readable descriptors, none when a signal came; nil when there is nothing to wait for
     ///   any more, because the set's descriptor was closed.
     package func wait() -> [UInt64]? {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 16) { keys in

@@ -1,8 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// An open directory. Names are looked up in it, so it does not matter if it is renamed or something else is put in
-/// its place.
+/// An open directory. Names are looked up in it, so a rename or a replacement of its path does not matter.
 package final class Directory: Sendable {
     /// The path it was opened by, for messages.
     package let path: String

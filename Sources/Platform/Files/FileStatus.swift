@@ -76,14 +76,14 @@ package enum FileKind: Hashable, Sendable {
 }
 
 extension FileStatus {
-    /// Looks at what stands under a path. A symbolic link is looked at itself, not where it leads.
+    /// Reads the status of the file at a path. A symbolic link is read itself, not its target.
     package init(ofPath path: String) throws(SystemCallError) {
         var status = stat()
         _ = try SystemCall.run("lstat", at: path) { lstat(path, &status) }
         self.init(status)
     }
 
-    /// Looks at what a path leads to, through symbolic links.
+    /// Reads the status of the file that a path leads to, through symbolic links.
     package init(behindPath path: String) throws(SystemCallError) {
         var status = stat()
         _ = try SystemCall.run("stat", at: path) { stat(path, &status) }
@@ -159,7 +159,7 @@ extension FileStatus {
         case notRegular
         /// It belongs to a user that is none of them.
         case foreign(owner: UInt32)
-        /// Its mode gives others what they may not have.
+        /// Its mode gives others permissions that they may not have.
         case open(permissions: UInt32)
     }
 

@@ -28,13 +28,13 @@ package enum FileTrace {
         private static let recording = Mutex<Recording?>(nil)
         private static let isActive = Atomic(false)
 
-        /// Begins to record what is done in a directory. There is one recording at a time.
+        /// Begins to record the operations in a directory. There is one recording at a time.
         package static func begin(in directory: String) {
             recording.withLock { $0 = Recording(directory: directory + "/") }
             isActive.store(true, ordering: .releasing)
         }
 
-        /// Ends the recording and gives what was done.
+        /// Ends the recording and returns the operations.
         package static func end() -> [Event] {
             isActive.store(false, ordering: .releasing)
             return recording.withLock { recording in
@@ -61,7 +61,7 @@ package enum FileTrace {
 }
 
 extension OpenFile {
-    /// Notes what was done to the file.
+    /// Records an operation on the file.
     @inline(__always)
     func trace(_ event: (_ file: UInt64) -> FileTrace.Event) {
         FileTrace.record(path, (try? status()).map { event($0.identity.number) })

@@ -111,7 +111,7 @@ private enum Way {
             return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
 
-        /// Makes a directory. Without power, what stands in it would be gone with its name.
+        /// Makes a directory. Without power, its content would be gone with its name.
         func make(_ name: String, _ permissions: UInt32, at path: String) throws(SystemCallError) {
             do throws(SystemCallError) {
                 _ = try SystemCall.run("mkdir", at: path) { mkdirat(descriptor, name, permissions) }

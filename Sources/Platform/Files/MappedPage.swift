@@ -17,7 +17,7 @@ package final class MappedPage: Sendable {
         private let file: OpenFile
     #endif
 
-    /// Maps the page of a file that is open for writing; or only to look, when `isReadOnly`: then no word is changed.
+    /// Maps the page of a file that is open for writing; or only to read, when `isReadOnly`: then no word is changed.
     ///
     /// - Throws: An error with ``SystemCallError/cannotShareMemory`` where the file system does not let processes share
     ///   memory.
@@ -91,7 +91,7 @@ package final class MappedPage: Sendable {
         return isReplaced
     }
 
-    /// The lower half of the word at a byte offset: what ``sleep(at:while:for:)`` compares.
+    /// The lower half of the word at a byte offset, which ``sleep(at:while:for:)`` compares.
     package func loadHalf(at offset: Int) -> UInt32 {
         clinux_load_half(base + offset)
     }
@@ -103,8 +103,8 @@ package final class MappedPage: Sendable {
         _ = clinux_wake_at(base + offset, mask)
     }
 
-    /// Sleeps as long as the lower half of the word at a byte offset is what was seen and no thread wakes those that
-    /// sleep there for a bit of the mask. Blocks; a signal may end it early.
+    /// Sleeps as long as the lower half of the word at a byte offset is the one that was seen and no thread wakes those
+    /// that sleep there for a bit of the mask. Blocks; a signal may end it early.
     package func sleep(at offset: Int, while seen: UInt32, for mask: UInt32) {
         _ = clinux_sleep_at(base + offset, seen, mask)
     }

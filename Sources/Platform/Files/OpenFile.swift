@@ -66,11 +66,11 @@ package final class OpenFile: Sendable {
 
     /// How a file is opened.
     package enum Access: Sendable {
-        /// To look only.
+        /// To read only.
         case read
         /// The same, past the system's cache; see ``DiskReader``.
         case readPastCache
-        /// To read and write what is there.
+        /// To read and write an existing file.
         case write
         /// To read and write, made when it is not there, with mode 0600.
         case create

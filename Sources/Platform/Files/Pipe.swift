@@ -23,7 +23,7 @@ extension OpenFile {
         return ioctl(descriptor, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
     }
 
-    /// Reads what has come through a stream; nothing at its end. Blocks until something has.
+    /// Reads the bytes that have come through a stream; none at its end. Blocks until there are some.
     package func readPart(upTo count: Int) throws(SystemCallError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: count)
         let received = try SystemCall.run("read", at: path) { Glibc.read(descriptor, &buffer, count) }

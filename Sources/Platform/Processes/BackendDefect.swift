@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Defects of a backend that a test builds into a process, to see that its cases notice them. Compiled in debug builds
-/// only; a release build has none of them and looks for none. The environment says which one a process has:
+/// only; a release build has none of them and reads no setting. The environment names the defect of a process:
 ///
 ///     SHAREDCORE_DEFECT=blindPublication
 ///

@@ -2,8 +2,8 @@ package import CoreAPI
 internal import Glibc
 internal import Synchronization
 
-/// A child process that is driven by lines: what it is sent, what it prints, its signals and its end. It is killed with
-/// the last reference to it, and by the kernel with this process, also while it is stopped.
+/// A child process that is driven by lines: its input, its output, its signals and its end. It is killed with the last
+/// reference to it, and by the kernel with this process, also while it is stopped.
 ///
 /// Its input and its output are one socket, so that a write to a process that has ended is an error and not a signal.
 ///
@@ -144,7 +144,7 @@ package final class ChildProcess: Sendable {
         let mustSend = try content.state.withLock { state throws(SystemCallError) in
             var done = 0
             do throws(SystemCallError) {
-                // Nothing overtakes what waits.
+                // Nothing overtakes the waiting lines.
                 while !state.isSending, done < bytes.count {
                     done += try Self.send(bytes[done...], to: connection, Int32(MSG_DONTWAIT))
                 }
@@ -246,7 +246,7 @@ package final class ChildProcess: Sendable {
         reader?.continuation.resume(throwing: error)
     }
 
-    /// The end of what it has written to its standard error, where that is kept; empty otherwise.
+    /// The end of its standard error, where that is kept; empty otherwise.
     package func errorText(upTo limit: Int) -> String {
         guard let file = keptErrors, let size = try? file.presence().byteCount else { return "" }
         let count = min(limit, size)
@@ -347,7 +347,7 @@ package final class ChildProcess: Sendable {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         let count = recv(content.connection.descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
-        // Only what is new is looked through: a line may have megabytes.
+        // Only new bytes are searched: a line may have megabytes.
         var pieces = buffer[..<count].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
         while pieces.count > 1, let piece = pieces.popFirst() {
             let line = String(decoding: rest + piece, as: UTF8.self)
@@ -358,8 +358,8 @@ package final class ChildProcess: Sendable {
         return true
     }
 
-    /// Takes in what the socket has at the time of the call, when the process has ended, and no more: a process that it
-    /// left may write on.
+    /// Takes the bytes that the socket has at the time of the call, when the process has ended, and no more: a process
+    /// that it left may write on.
     private static func receiveRest(_ rest: inout [UInt8], _ content: Content) {
         // Each turn takes a whole buffer, or all that was there.
         for _ in 0..<(content.connection.waitingByteCount / (64 << 10) + 1) where !receive(&rest, content) { return }

@@ -18,7 +18,7 @@ package enum Defect: BackendDefect {
     case ignoredBoot
     /// After a start of the machine, revisions go on where the files end.
     case repeatedRevisions
-    /// Time is what the wall clock says.
+    /// Time is that of the wall clock.
     case wallClock
 
     // MARK: - The disk

@@ -22,7 +22,7 @@ internal import Synchronization
 /// A system call is made to fail in `Platform`, under its own name, wherever the product makes it. A place with a name
 /// of its own stands only where no failing call leads: between two steps, or where a protection is switched off.
 package enum FailPoint {
-    /// Returns the path that each strike of a place looks for, so that a trace of the process's system calls shows the
+    /// Returns the path that each strike of a place opens, so that a trace of the process's system calls shows the
     /// strike. There is no such file.
     ///
     /// - Parameter name: The name that the place was armed with.
@@ -136,9 +136,9 @@ package enum FailPoint {
             }
         }
 
-        /// Passes the first place that is meant, and does what is set for it.
+        /// Passes the first place that is meant, and executes its action.
         ///
-        /// - Returns: The error number with which what follows is to fail.
+        /// - Returns: The error number with which the next call is to fail.
         private static func pass(_ isMeant: (String) -> Bool) -> Int32? {
             guard isArmed.load(ordering: .acquiring) else { return nil }
             let action = settings.withLock { settings -> Action? in

@@ -49,7 +49,7 @@ package enum OwnProcess {
         clinux_return_heap()
     }
 
-    /// Sets a variable of the environment of what this process becomes. Only while it has one thread.
+    /// Sets a variable of the environment of the program that this process becomes. Only while it has one thread.
     package static func set(_ variable: String, to value: String) {
         setenv(variable, value, 1)
     }
@@ -79,8 +79,8 @@ package enum OwnProcess {
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
     }
 
-    /// Returns what this process was started with, byte by byte and without the program's name. Swift's
-    /// `CommandLine.arguments` replaces what is not UTF-8, so that two arguments become one.
+    /// Returns the arguments of this process, byte by byte and without the program's name. Swift's
+    /// `CommandLine.arguments` replaces bytes that are not UTF-8, so that two arguments become one.
     package static var arguments: [[UInt8]] {
         (1..<max(1, Int(CommandLine.argc))).compactMap { index in
             CommandLine.unsafeArgv[index].map { [UInt8](cString: $0) }
@@ -133,7 +133,7 @@ package enum OwnProcess {
         return Signals(ignored: ignored, blocked: blocked)
     }
 
-    /// Has signals ignored and blocked, and all others do what they do by default. Only before ``become(_:_:)``.
+    /// Has signals ignored and blocked, and all others set to their defaults. Only before ``become(_:_:)``.
     package static func set(_ signals: Signals) {
         clinux_set_signals(signals.ignored, signals.blocked)
     }

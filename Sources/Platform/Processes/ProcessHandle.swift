@@ -55,7 +55,7 @@ package final class ProcessHandle: Sendable {
         Poll.wait(for: [descriptor], timeout: .zero)[0]
     }
 
-    /// Reads what the process writes to a stream, until it closes that or ends. Blocks until then.
+    /// Reads the process's output from a stream, until it closes that or ends. Blocks until then.
     ///
     /// - Parameters:
     ///   - stream: The end that is read. Another process may have the other one still when this process has ended.

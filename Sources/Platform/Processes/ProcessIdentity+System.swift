@@ -132,8 +132,8 @@ struct ProcessRecord {
     let state: UInt8
     /// Bit 2 of field 9, PF_EXITING.
     let isExiting: Bool
-    /// Field 22, in ticks of the machine's own clock: the system adds what the clock of this process's namespace is
-    /// ahead.
+    /// Field 22, in ticks of the machine's own clock: the system adds the offset of the clock in this process's
+    /// namespace.
     let startTime: UInt64
 
     /// Nil for bytes of another form.

@@ -1,11 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// Tells of signals that come to this process, in place of what they would do.
+/// Reports signals that come to this process, in place of their default actions.
 package enum SignalRelay {
     /// Begins to tell, for as long as the process lives; once for a process. A signal that is ignored stays so.
     ///
-    /// - Parameter hear: Given the signal's number, and whether the terminal sent it to all processes of the
+    /// - Parameter hear: Called with the signal's number, and whether the terminal sent it to all processes of the
     ///   foreground.
     package static func begin(
         _ signals: [Int32], hear: @escaping @Sendable (_ signal: Int32, _ isFromTerminal: Bool) -> Void

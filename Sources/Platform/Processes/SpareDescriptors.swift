@@ -2,7 +2,8 @@ package import CoreAPI
 
 /// How many more files this process may open.
 ///
-/// Swift's runtime and libdispatch end the process with SIGILL where they get no descriptor, so it is looked at before.
+/// Swift's runtime and libdispatch end the process with SIGILL where they get no descriptor, so the number is checked
+/// before.
 package enum SpareDescriptors {
     /// The rest of the limit (`ulimit -n`); nil where it cannot be told, as without /proc.
     package static var count: Int? {
@@ -14,7 +15,7 @@ package enum SpareDescriptors {
         } catch {
             return error.exhausted == nil ? nil : 0
         }
-        // One of them was open for this look.
+        // One of them was open for this count.
         return max(0, end - (numbers.count { Int($0).map { $0 < end } ?? false } - 1))
     }
 

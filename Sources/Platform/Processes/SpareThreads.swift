@@ -28,7 +28,7 @@ package enum SpareThreads {
                     + "this process may not have so much. Raise its limit (ulimit -v, ulimit -d).",
                 at: location)
         }
-        // A heap for each thread would take what was found.
+        // A heap for each thread would take the memory that was found.
         if clinux_has_limited_memory() { OwnProcess.shareHeap() }
         let found = Int(clinux_try_threads(Int32(needed)))
         guard found < needed else { return }

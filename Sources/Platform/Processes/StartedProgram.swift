@@ -195,7 +195,7 @@ package enum ProgramEnd: Hashable, Sendable, CustomStringConvertible {
     case exited(Int32)
     case killed(by: Int32)
 
-    /// A phrase that follows what ended.
+    /// A phrase that follows the subject of a sentence about the end.
     package var description: String {
         switch self {
         case .exited(let status): "exited with status \(status)"

@@ -8,7 +8,7 @@ package final class MessageSocket: Sendable {
     package enum Arrival: Sendable {
         /// A message, with the descriptor that came with it.
         case message([UInt8], OpenFile?)
-        /// A message that was longer than what is taken; it is gone.
+        /// A message that was longer than the limit; it is gone.
         case tooLong
         case nothing
         /// The other end is closed.

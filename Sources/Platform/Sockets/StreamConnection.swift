@@ -45,7 +45,7 @@ package final class StreamConnection: Sendable {
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
     }
 
-    /// Takes what has come, at most `count` bytes.
+    /// Takes the bytes that have come, at most `count`.
     package func receive(upTo count: Int) -> Reception {
         var buffer = [UInt8](repeating: 0, count: count)
         while true {
@@ -56,7 +56,7 @@ package final class StreamConnection: Sendable {
         }
     }
 
-    /// Takes what has come into a buffer.
+    /// Takes the bytes that have come into a buffer.
     ///
     /// - Returns: How many bytes came; nil when there is nothing yet, 0 at the end.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int? {

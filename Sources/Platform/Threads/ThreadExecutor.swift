@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// One thread that runs what is put to it, as an executor of actors and of the tasks that prefer it.
+/// One thread that runs its jobs, as an executor of actors and of the tasks that prefer it.
 ///
 /// The thread lives as long as the process, so it outlives every job.
 ///
@@ -37,7 +37,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         pthread_mutex_unlock(mutex)
     }
 
-    /// Runs what is put to it, on the calling thread.
+    /// Runs its jobs, on the calling thread.
     func run() -> Never {
         var ready: [UnownedJob] = []
         while true {

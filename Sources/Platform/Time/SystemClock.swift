@@ -55,8 +55,8 @@ public struct SystemClock: TimeSource {
 /// The tasks that sleep by ``SystemClock``, and the one thread that wakes them, which lives as long as the process.
 ///
 /// The language's own sleep wakes by way of the concurrent pool. An application that holds its threads would keep every
-/// deadline from passing, and a program that runs nothing on the pool would be woken once a second by what watches over
-/// it.
+/// deadline from passing, and a program that runs nothing on the pool would be woken once a second by the pool's
+/// supervision.
 final class Sleepers: Sendable {
     private struct Sleeper {
         let instant: BootInstant

@@ -1,6 +1,6 @@
 public import CoreAPI
 
-/// An observer's position: how many posts of a name it knows of, and how far it has looked.
+/// An observer's position: the number of posts of a name that it knows of, and the revision up to which it has read.
 public struct ObservationCursor: Sendable {
     /// The name that is observed.
     public let name: NotificationName

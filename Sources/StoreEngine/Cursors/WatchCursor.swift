@@ -83,7 +83,7 @@ extension CommittedChanges {
 }
 
 extension Snapshot {
-    /// A snapshot of what a replica keeps, with the values fetched.
+    /// A snapshot of a replica's entries, with the values fetched.
     public init(revision: Revision, stored: [(key: Key, entry: StoredEntry)]) throws(SharedCoreError) {
         var entries: [Entry] = []
         entries.reserveCapacity(stored.count)

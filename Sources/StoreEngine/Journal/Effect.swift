@@ -1,6 +1,6 @@
 public import CoreAPI
 
-/// One step of the order: what every replica applies.
+/// One step of the order, which every replica applies.
 public struct Effect: Sendable {
     /// Its place in the order.
     public let revision: Revision
@@ -104,7 +104,7 @@ extension Effect {
 }
 
 extension Effect {
-    /// The effect as replicas elsewhere may see it: without what only the order's own backend needs of a session.
+    /// The effect as replicas elsewhere may see it: without the session data that only the order's own backend needs.
     package var forReplicas: Effect {
         guard case .sessionOpened(let opening) = body, !opening.backendData.isEmpty else { return self }
         return Effect(

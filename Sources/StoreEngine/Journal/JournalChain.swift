@@ -104,8 +104,8 @@ package struct FrameHeader: Hashable, Sendable {
 
     /// The bytes of the payload.
     let length: UInt64
-    /// Which processes the record can interest: a bit for each 64th of what processes listen to. A process none of
-    /// whose bits is set finds nothing in the payload that it delivers.
+    /// The processes that the record can interest: a bit for each 64th of the names that processes listen to. A process
+    /// that has set none of its bits finds nothing in the payload that it delivers.
     package let interest: UInt64
     /// The checksum of the payload alone.
     let payloadChecksum: UInt64

@@ -35,7 +35,7 @@ package struct SessionMark: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Reads what ``bytes`` gave; nil for anything else, as of a session that another backend made.
+    /// Reads the bytes of ``bytes``; nil for anything else, as of a session that another backend made.
     package init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         guard let byte = try? reader.word(), let namespace = try? reader.word() else { return nil }

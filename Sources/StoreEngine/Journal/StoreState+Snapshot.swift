@@ -63,8 +63,8 @@ extension StoreState {
 public enum SnapshotReaderKind: Hashable, Sendable {
     /// For a journal, which is the order from then on: nothing is left out but the history.
     case journal
-    /// For a replica elsewhere, which decides nothing: without what only the order's own backend needs to know of a
-    /// session, and with the history after a revision; nil for none.
+    /// For a replica elsewhere, which decides nothing: without the session data that only the order's own backend
+    /// needs, and with the history after a revision; nil for none.
     case replica(historyAfter: Revision?)
 }
 

@@ -10,7 +10,7 @@ extension Transaction {
         return writer.bytes.bytes
     }
 
-    /// Reads what ``payload()`` gave. Nothing is trusted.
+    /// Reads the bytes of ``payload()``. Nothing is trusted.
     ///
     /// - Throws: ``SharedCoreError/Code/corrupt``.
     package init(payload: ArraySlice<UInt8>) throws(SharedCoreError) {
@@ -26,7 +26,7 @@ extension RequestOutcome {
         return writer.bytes.bytes
     }
 
-    /// Reads what ``payload()`` gave. Nothing is trusted.
+    /// Reads the bytes of ``payload()``. Nothing is trusted.
     ///
     /// - Throws: ``SharedCoreError/Code/corrupt``.
     package init(payload: ArraySlice<UInt8>) throws(SharedCoreError) {

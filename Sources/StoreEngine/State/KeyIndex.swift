@@ -70,7 +70,7 @@ struct KeyIndex: Sendable {
             guard let longer = try? KeyPrefix(prefix.path + "/") else { return selected }
             below = longer
         }
-        // Between the two stands what is not selected, such as `a/b-` between `a/b` and `a/b/c`, which may be any
+        // Between the two lie keys that are not selected, such as `a/b-` between `a/b` and `a/b/c`, which may be any
         // number of keys.
         guard !chunks.isEmpty, let first = try? Key(below.path) else { return selected }
         var number = chunkNumber(of: first)

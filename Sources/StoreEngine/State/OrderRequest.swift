@@ -14,7 +14,7 @@ package indirect enum OrderRequest: Sendable {
 extension StoreState {
     /// The next step of carrying out a request.
     package enum Step: Sendable {
-        /// The effect, of expiries, is to be recorded and applied. Then the request is judged again.
+        /// The effect, of expiries, is to be recorded and applied. Then the request is evaluated again.
         case expireFirst(Effect)
         /// The effect is to be recorded and applied; then the outcome holds.
         case record(Effect, RequestOutcome)
@@ -22,7 +22,7 @@ extension StoreState {
         case answer(RequestOutcome)
     }
 
-    /// Judges a request at this place of the order, once nothing is left that is due to expire.
+    /// Evaluates a request at this place of the order, once no expiry is due any more.
     ///
     /// - Throws: As ``decide(_:of:delivery:at:)``.
     package mutating func next(for request: OrderRequest, at time: BootInstant) throws(SharedCoreError) -> Step {

@@ -8,11 +8,11 @@ package import CoreAPI
 package enum RoomClaim: Hashable, Sendable {
     /// It only removes.
     case removal
-    /// A write of coordination that changes what lives with a session: an owner, a request, an expectation, a take.
+    /// A write of coordination that changes keys that live with a session: an owner, a request, an expectation, a take.
     case ownership
     /// Any other write of coordination: an entry of the timeline, the record of a core or a command.
     case record
-    /// Anything else that is small and changes what lives with a session.
+    /// Any other small write that changes keys that live with a session.
     case session
     /// All that is refused first.
     case content

@@ -32,14 +32,14 @@ public struct SessionState: Sendable {
         self.backendData = backendData
     }
 
-    /// A request that was brought by a hub, and what became of it.
+    /// A request that a hub delivered, and its outcome.
     public struct Delivery: Hashable, Sendable {
         /// The number that the connection gave the request.
         public let number: UInt64
         public let commit: Commit
     }
 
-    /// Keeps what became of one more delivery, and forgets those that are too many.
+    /// Keeps the outcome of one more delivery, and forgets those that are too many.
     mutating func keep(_ commit: Commit, of delivery: UInt64) {
         let kept = Delivery(number: delivery, commit: commit)
         let index = deliveries.lastIndex { $0.number < delivery }.map { $0 + 1 } ?? 0

@@ -154,7 +154,7 @@ extension StoreState {
         snapshotSize.add(session)
     }
 
-    /// Changes what is kept for a session, if it stands.
+    /// Changes the state of a session, if it is there.
     mutating func change(_ id: SessionID, _ body: (inout SessionState) -> Void) {
         guard let index = sessions.index(forKey: id) else { return }
         snapshotSize.remove(sessions.values[index])
@@ -184,8 +184,8 @@ extension StoreState {
         _ = remove(orphans.sorted(), as: .sessionEnded)
     }
 
-    /// Removes what is over although its end is not recorded: ended sessions, the entries that lived with them, and
-    /// entries whose time is over. For the copy of a reader, which records nothing; the revision stays.
+    /// Removes ended sessions, the entries that lived with them, and expired entries although their end is not
+    /// recorded. For the copy of a reader, which records nothing; the revision stays.
     package mutating func removeOver(_ ended: [SessionID], at now: BootInstant) {
         endSessions(ended)
         var due: [Key] = []

@@ -32,7 +32,7 @@ extension StoreState {
         if let delivery, let first = try state.commit(of: delivery) { return .answer(.committed(first)) }
         if let number = transaction.requestNumber, let first = try state.result(of: number) { return .answer(first) }
         // Every state prepares the index to apply such an operation. Prepared here once, it serves all requests that
-        // are judged; one that is prepared in a copy would be sorted anew for each.
+        // are evaluated; an index that is prepared in a copy would be sorted anew for each.
         if transaction.operations.contains(where: \.isPrefixDeletion) { index.prepare(from: entries.keys) }
         try checkLimits(of: transaction)
 

@@ -62,7 +62,7 @@ public struct StoreState: Sendable {
         self.effects = effectByteCount > 0 ? EffectLog(floor: .zero, byteLimit: effectByteCount) : nil
     }
 
-    /// The bytes of a snapshot for a journal: what ``writeSnapshot(for:_:)`` emits, with the header of each frame.
+    /// The bytes of a snapshot for a journal, as ``writeSnapshot(for:_:)`` emits it, with the header of each frame.
     ///
     /// Complexity: O(1); each effect keeps it at a constant cost for each element that it changes.
     public var snapshotByteCount: Int { snapshotSize.byteCount(at: revision, forgotten: topics.forgotten) }

@@ -44,7 +44,7 @@ public struct CommittedChanges: OrderElement {
     }
 }
 
-/// The changes of one transaction, one for each key: what stood before the first operation on it, and what stands after
+/// The changes of one transaction, one for each key: the entry before the first operation on it, and the entry after
 /// the last.
 struct ChangeCollector {
     private(set) var changes: [StoredChange] = []

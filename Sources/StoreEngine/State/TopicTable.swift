@@ -25,7 +25,7 @@ struct TopicTable: Sendable {
 
     subscript(name: NotificationName) -> TopicState? { topics[name] }
 
-    /// Enters what stands under a name; returns what stood there.
+    /// Sets the state of a name; returns the state before.
     mutating func update(_ topic: TopicState, under name: NotificationName) -> TopicState? {
         let known = topics.updateValue(topic, forKey: name)
         if let known { count(known, under: name, by: -1) }

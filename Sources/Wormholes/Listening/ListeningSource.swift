@@ -40,7 +40,7 @@ struct LatestSource: ListeningSource {
     }
 
     func news(in changes: ChangeSet) -> [StoredEvent] {
-        // A clearing comes before what was put in its place.
+        // A clearing comes before the message that was put in its place.
         changes.changes.compactMap(\.new).sorted { $0.key < $1.key }.compactMap(event)
     }
 
@@ -64,7 +64,7 @@ struct LatestSource: ListeningSource {
     }
 }
 
-/// A queue, as a listener sees it: what others take and acknowledge is none of its events.
+/// A queue, as a listener sees it: takes and acknowledgements of others are none of its events.
 struct QueueSource: ListeningSource {
     let place: QueuePlace
 

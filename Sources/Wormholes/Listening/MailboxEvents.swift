@@ -151,7 +151,7 @@ extension MailboxEvents {
     }
 }
 
-/// A handler that is called for what happens in one mailbox, until it is cancelled.
+/// A handler that is called for the events of one mailbox, until it is cancelled.
 ///
 /// Letting go of the last reference cancels it.
 ///

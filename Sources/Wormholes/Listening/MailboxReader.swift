@@ -2,8 +2,9 @@ internal import CoreAPI
 
 /// A listener's place in the order: it gives every send and every clearing after it, or says how many it passed over.
 ///
-/// A send posts the mailbox's announcement in its own commit, so the number of posts at a revision is the number of
-/// sends and clearings up to it, and the difference of two is what a listener has to hear between them.
+/// A send posts the mailbox's announcement in its own commit. So the number of posts at a revision is the number of
+/// sends and clearings up to it, and the difference of two is the number of events that a listener must receive between
+/// them.
 struct MailboxReader: Sendable {
     private let source: any ListeningSource
     private let group: any SharedGroup
@@ -44,7 +45,7 @@ struct MailboxReader: Sendable {
             switch try await watch.next() {
             case nil: return nil
             case .changes(let changes): apply(changes)
-            // A watch that began now has no snapshot to begin with; if there is one, it replaces what was known.
+            // A watch that began now has no snapshot to begin with; if there is one, it replaces the known state.
             case .snapshot, .lagged: try await catchUp()
             }
         }
@@ -121,7 +122,7 @@ struct MailboxLook: Sendable {
         var count = state.count
         var later: [ChangeSet] = []
         var revision = snapshot.revision
-        // Each announcement stands in the commit of what it announces, so the watch comes to the last one.
+        // Each announcement stands in the commit of its message, so the watch comes to the last one.
         while revision < state.revision {
             let event = try await watch.next()
             // The watch has ended; the next call to take an event reports that.

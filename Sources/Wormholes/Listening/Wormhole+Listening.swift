@@ -1,7 +1,7 @@
 public import CoreAPI
 
-/// Sequences. Each of these returns armed: what is sent after the call has returned is heard. Many listeners of one
-/// mailbox hear all of it each.
+/// Sequences. Each of these returns armed: a message that is sent after the call has returned is delivered. Each of
+/// many listeners of one mailbox receives all of it.
 extension Wormhole {
     /// Begins to deliver the events of a mailbox.
     ///
@@ -40,11 +40,11 @@ extension Wormhole {
     }
 }
 
-/// The messages that a listener hears first.
+/// The messages that a listener receives first.
 ///
 /// Source: contract M3.
 public enum ReplayPolicy: String, Hashable, Sendable, CaseIterable {
-    /// Only what is sent after it began.
+    /// Only messages that were sent after it began.
     case none
     /// The last message that stands there, if any.
     case latest
@@ -53,7 +53,7 @@ public enum ReplayPolicy: String, Hashable, Sendable, CaseIterable {
     case pending
 }
 
-/// The senders that a listener hears.
+/// The senders of the messages that a listener receives.
 ///
 /// Messages that a listener missed count in ``MailboxEvent/lagged(_:)``, those of all senders.
 ///

@@ -6,7 +6,7 @@
     internal import Synchronization
 
     /// The calls of etcd's that a put, a get and a watch would be without this backend, made by hand over the same
-    /// library and the same connection: what the backend's own are measured beside.
+    /// library and the same connection: the baseline for the backend's own calls.
     package final class BareCalls: Sendable {
         private let cluster: Cluster
         private let root: Data

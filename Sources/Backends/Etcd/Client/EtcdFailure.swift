@@ -2,7 +2,7 @@
     internal import CoreAPI
     internal import GRPCCore
 
-    /// Why a call to a cluster came to nothing, by what it leaves open.
+    /// The reason why a call to a cluster failed, by the doubt that it leaves.
     enum EtcdFailure: Error {
         /// It was refused and did nothing.
         case refused(SharedCoreError)

@@ -61,7 +61,7 @@
             content.withLock { $0.stream }?.cancel()
         }
 
-        /// Begins to tell a listener; what it returns ends that.
+        /// Begins to notify a listener; the returned value ends that.
         func add(_ listener: any WatchListener) -> Int64 {
             let (id, requests) = content.withLock { content in
                 content.lastID += 1
@@ -127,8 +127,8 @@
             content.withLock { $0.requests = nil }
         }
 
-        /// A server that refuses a watch without saying which hears no more requests on this stream: it was one of
-        /// those that are not confirmed.
+        /// A server that refuses a watch without naming it reads no more requests on this stream: it was one of those
+        /// that are not confirmed.
         private func deny(_ reason: String) {
             let (denied, stream) = content.withLock { content in
                 let denied = content.listeners.filter { !content.confirmed.contains($0.key) }
@@ -161,8 +161,8 @@
             }
         }
 
-        /// The events of a message with what came before of its first revision, and without its last one when more of
-        /// that may come.
+        /// The events of a message with the earlier ones of its first revision, and without its last revision when more
+        /// of that may come.
         private func whole(_ message: Etcdserverpb_WatchResponse) -> [Mvccpb_Event] {
             if EtcdDefect.tornFragments.isPresent { return message.events }
             return content.withLock { content in

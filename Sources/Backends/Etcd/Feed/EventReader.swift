@@ -3,7 +3,7 @@
     internal import FoundationEssentials
     internal import StoreEngine
 
-    /// Makes effects of the events of revisions: what etcd tells of a commit, together with what the head says of it.
+    /// Makes effects of the events of revisions: the events of a commit, together with its head.
     struct EventReader {
         let keys: Keyspace
         let clock: any TimeSource

@@ -4,7 +4,7 @@
     internal import StoreEngine
 
     extension GroupFeed {
-        /// Removes what is due, and waits until the replica reflects it.
+        /// Removes the due entries, and waits until the replica reflects it.
         func expire() async throws(SharedCoreError) {
             while true {
                 let now = clock.now()

@@ -25,7 +25,7 @@
 
         /// Waits until a condition holds; false when that has not come in time, or the task was cancelled.
         ///
-        /// - Parameter look: Looks at the state under its lock.
+        /// - Parameter look: Reads the state under its lock.
         func wait(
             until condition: @escaping Condition, timeout: Duration,
             look: @Sendable (Condition) -> Bool

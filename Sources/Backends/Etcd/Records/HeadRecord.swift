@@ -2,7 +2,7 @@
     internal import CoreAPI
     internal import FoundationEssentials
 
-    /// The value of the head: what the events of a commit do not tell of it.
+    /// The value of the head: the properties of a commit that its events do not tell.
     struct HeadRecord {
         enum Kind: UInt8 {
             case opened, committed, expired

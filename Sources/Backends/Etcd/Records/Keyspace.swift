@@ -2,9 +2,9 @@
     internal import CoreAPI
     internal import FoundationEssentials
 
-    /// The keys of etcd that hold one group: a root, a letter that says what it is, and a name.
+    /// The keys of etcd that hold one group: a root, a letter for the kind, and a name.
     ///
-    /// No root is a prefix of another one's keys: a zero byte ends what stands in front of the group's name, which no
+    /// No root is a prefix of another one's keys: a zero byte ends the prefix in front of the group's name, which no
     /// such prefix holds, and the name has no `/` in it that counts.
     struct Keyspace: Hashable, Sendable {
         enum Kind: UInt8 {
@@ -12,11 +12,11 @@
             /// The revision of this key is that of the entry's creation then.
             case creation = 0x63
             case entry = 0x65
-            /// `h`: written by every commit; its value says what the events of the commit do not.
+            /// `h`: written by every commit; its value has the properties that the events of the commit lack.
             case head = 0x68
             /// `n`: written by every commit that posts a name. Its version counts them.
             case name = 0x6e
-            /// `r`: what became of a numbered request.
+            /// `r`: the outcome of a numbered request.
             case result = 0x72
             case session = 0x73
             /// `t`: the state of a name.

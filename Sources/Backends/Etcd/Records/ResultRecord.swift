@@ -3,7 +3,7 @@
     internal import FoundationEssentials
     internal import StoreEngine
 
-    /// The value of a numbered request's key: what became of it. The commit's revision is the key's own.
+    /// The value of a numbered request's key: its outcome. The commit's revision is the key's own.
     enum ResultRecord {
         case committed(changed: Bool)
         case refused(GuardFailure)

@@ -61,7 +61,7 @@
             }
         }
 
-        // MARK: - What is sent
+        // MARK: - Sending
 
         private func request(
             of plan: TransactionPlan, _ guards: GuardPlan, number: UInt64?, delivery: UInt64, knowing found: FoundKeys?
@@ -124,13 +124,13 @@
             let nothing = number == nil ? [.get(keys.head)] : ending(changed: false)
             guard !removed.isEmpty else { return nothing }
             let all = Etcdserverpb_RequestOp.grouped(changes + ending(changed: true))
-            // More than can be looked at first are removed at once; the answer tells how many were there.
+            // More keys than can be read first are removed at once; the answer tells how many were there.
             guard removed.count <= Self.removalsLookedAt else { return all }
             return [.transaction(if: removed.map { .empty($0) }, then: nothing, else: all)]
         }
 
-        /// How many removals are looked at before they are made: so many that they stand beside one another with the
-        /// steps that end every commit.
+        /// The number of removals whose keys are read before: so many that they fit beside one another with the steps
+        /// that end every commit.
         private static var removalsLookedAt: Int { Etcdserverpb_RequestOp.groupSize - 3 }
 
         private func changing(
@@ -163,7 +163,7 @@
             }
         }
 
-        // MARK: - What comes back
+        // MARK: - Answers
 
         /// The commit that an answer tells of.
         private func commit(in answer: Etcdserverpb_TxnResponse, of plan: TransactionPlan) -> Commit {
@@ -175,7 +175,7 @@
                 return Commit(revision: Revision(etcd: answer.header.revision), changed: removed.contains { $0 > 0 })
             }
             let inner = answer.responses.first
-            // Nothing was there of what was to be removed, or nothing was to be removed.
+            // None of the keys to remove was there, or none was to be removed.
             let unchanged: [Etcdserverpb_ResponseOp]
             if case .responseTxn(let transaction)? = inner?.response {
                 if !transaction.succeeded {
@@ -218,7 +218,7 @@
             }
         }
 
-        /// Looks among what the cluster tells for the commit of a request that was answered, but not said to be taken.
+        /// Searches the cluster's updates for the commit of a request that was answered, but not said to be taken.
         ///
         /// - Returns: The commit; nil when it is sure that there was none.
         private func find(

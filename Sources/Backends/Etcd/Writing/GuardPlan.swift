@@ -3,7 +3,7 @@
     internal import FoundationEssentials
     internal import StoreEngine
 
-    /// The guards of a transaction as comparisons of a server's, and what they come to on what stands there.
+    /// The guards of a transaction as comparisons of a server's, and their result on the entries that it found.
     struct GuardPlan {
         /// The most different guards that fit a request beside its steps.
         static let limit = 36
@@ -39,7 +39,7 @@
                 case .absent: return [.absent(entry)]
                 case .exists: return [.exists(entry)]
                 case .revision(_, let revision):
-                    // Nothing stands at revision 0, which is what etcd says of a key that is not there.
+                    // An absent key has revision 0 in etcd.
                     return revision == .zero
                         ? [.exists(entry), .absent(entry)] : [.modified(entry, at: revision.etcd)]
                 case .epoch(_, let epoch):
@@ -57,7 +57,7 @@
             }
         }
 
-        /// The first guard that does not hold on what was found.
+        /// The first guard that does not hold on the entries that were found.
         func firstFailure(on found: FoundKeys, in keys: Keyspace) throws(SharedCoreError) -> GuardFailure? {
             for (index, condition) in guards {
                 let entry = try found.entry(condition.key, in: keys)

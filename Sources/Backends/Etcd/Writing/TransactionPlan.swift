@@ -40,7 +40,7 @@
             }
         }
 
-        /// The ranges of entries that are removed, without what is put into them.
+        /// The ranges of entries that are removed, without the keys that are put into them.
         func removed(in keys: Keyspace) -> [Range<KeyBound>] {
             let kept = prefixes.isEmpty ? [] : putKeys
             return steps.flatMap { step -> [Range<KeyBound>] in

@@ -24,7 +24,7 @@ enum GroupCopy {
         return GroupSummary(state)
     }
 
-    /// Returns whether nothing stands at a path, or only what comes before a journal.
+    /// Returns whether there is nothing at a path, or only files that precede a journal.
     private static func isFree(_ path: String) throws(SharedCoreError) -> Bool {
         do throws(SystemCallError) {
             return try Directory(path: path).names().allSatisfy {
@@ -41,7 +41,7 @@ extension FileGroup {
     /// How often a backup begins anew because the journals that it read from were replaced.
     private static let backupAttempts = 20
 
-    /// Writes what stands at one revision as a group in another directory, while others go on. On the disk when it
+    /// Writes the content at one revision as a group in another directory, while others go on. On the disk when it
     /// returns.
     package func backUp(to path: String) async throws(SharedCoreError) -> GroupSummary {
         try handle.requireOpen()

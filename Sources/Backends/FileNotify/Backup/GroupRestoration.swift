@@ -38,7 +38,7 @@ extension FileGroup {
             // The commit word is read before this check: a process that joins from now on changes it.
             guard try !start.isOpen() else { throw busy(path) }
             let last = present.position.journal
-            // Otherwise a part of what was published would be sealed as the whole.
+            // Otherwise a part of the published records would be sealed as the whole.
             guard present.word.tail <= present.position.offset else {
                 throw SharedCoreError(
                     .corrupt, "The journal is damaged at byte \(present.position.offset).", at: last.file.path)
@@ -72,13 +72,13 @@ extension FileGroup {
                 at: path,
                 cause: error.message)
         }
-        // A process that has joined since the look has written to the journal, and keeps the group.
+        // A process that has joined since the check has written to the journal, and keeps the group.
         guard isBegun else { throw busy(path) }
         return GroupSummary(state)
     }
 
-    /// The revision with which a restored group begins: of all that may have been given out, only what was in the
-    /// second of the same restoration elsewhere is not below it.
+    /// The revision with which a restored group begins. Of all revisions that may have been given out, only those from
+    /// the second of the same restoration elsewhere are not below it.
     private static func revision(
         after last: Revision, _ unixSeconds: UInt64, at path: String
     ) throws(SharedCoreError) -> Revision {

@@ -3,11 +3,11 @@ internal import Platform
 internal import Replica
 internal import StoreEngine
 
-/// Reads all records of a group's files from the disk, and proves each by its checksum: the snapshot, what was
-/// committed since, and the values in them. Nothing is changed, and the group's processes go on.
+/// Reads all records of a group's files from the disk, and proves each by its checksum: the snapshot, the commits
+/// since, and the values in them. Nothing is changed, and the group's processes go on.
 ///
-/// A process reads what it needs, mostly from the system's cache, and keeps small values in memory, so damage may stand
-/// on the disk for long before any process meets it.
+/// A process reads the records that it needs, mostly from the system's cache, and keeps small values in memory, so
+/// damage may stand on the disk for long before any process meets it.
 package struct GroupScrub: Sendable {
     /// The journals that were read, from the one on from which the group is to be read.
     package private(set) var journalCount = 0
@@ -17,8 +17,8 @@ package struct GroupScrub: Sendable {
     /// damage on the disk.
     package private(set) var isPastCache = true
 
-    /// Reads them up to what is published now; where no participant has opened the group since the machine was started,
-    /// or since the disk has lost something of it, up to where the next one would go on. Blocks.
+    /// Reads them up to the published tail; where no participant has opened the group since the machine was started, or
+    /// since the disk has lost something of it, up to the point where the next one would go on. Blocks.
     ///
     /// - Throws: `corrupt`, with the place, where something is damaged or missing; `unavailable` for a directory that
     ///   is not there.
@@ -68,7 +68,7 @@ package struct GroupScrub: Sendable {
             guard let missing = (floor..<max(end, floor + 1)).first(where: { !found.contains($0) }) else {
                 return floor..<end
             }
-            // Unless those before the floor were removed between the two looks.
+            // Unless those before the floor were removed between the two reads.
             guard try Self.floor(in: directory) == floor else { continue }
             throw SharedCoreError(
                 .corrupt,

@@ -5,8 +5,8 @@ internal import StoreEngine
 /// The newest state that a directory's files prove, also after damage. Nothing in the directory is changed, and no
 /// process is kept from writing there.
 ///
-/// The files may be those of a group that is used, of a backup, of a copy that was made of either, or what a damaged
-/// disk has left; also those of an earlier version of the layout.
+/// The files may be those of a group that is used, of a backup, of a copy of either, or the remains on a damaged disk;
+/// also those of an earlier version of the layout.
 package struct SalvagedGroup: Sendable {
     let state: StoreState
     let incarnation: UInt64
@@ -125,7 +125,7 @@ package struct SalvagedGroup: Sendable {
             }
         }
 
-        /// The records from the newest journal on that has a whole snapshot; where none has, what is left of the newest
+        /// The records from the newest journal on that has a whole snapshot; where none has, the remains of the newest
         /// one.
         mutating func newestRecords(notBelow floor: UInt64) throws(SharedCoreError) -> SurvivingRecords {
             let journals = journals
@@ -154,7 +154,7 @@ package struct SalvagedGroup: Sendable {
                     guard error.code == .corrupt else { throw error }
                     continue
                 }
-                // In the place of what was said of each snapshot.
+                // Replaces the findings about each snapshot.
                 findings = others
                 if records.damage.isEmpty {
                     findings.append(
@@ -184,7 +184,7 @@ package struct SalvagedGroup: Sendable {
             journal.header.framing == .plain || journal.isSucceeded
         }
 
-        /// Tells what lies behind the last of the records and is not among them.
+        /// Adds findings about the content behind the last of the records that is not among them.
         mutating func findMissing(behind records: SurvivingRecords, of generations: [UInt64]) {
             let last = records.position.journal.generation
             let name = GroupDirectory.journalName(last)

@@ -98,7 +98,7 @@ final class GroupDirectory: Sendable {
     /// process has made it yet.
     func successor(of journal: Journal) throws(SharedCoreError) -> Journal? {
         let next = journal.generation + 1
-        // Read before the look: it is set by processes that have found the next journal, so the look finds it too,
+        // Read before the lookup: it is set by processes that have found the next journal, so the lookup finds it too,
         // unless it was removed.
         let isSucceeded = journal.isSucceeded
         let found = try self.journal(next)
@@ -155,9 +155,9 @@ final class GroupDirectory: Sendable {
             name.hasPrefix("journal-") && UInt64(name.dropFirst("journal-".count)).map { $0 < floor } == true
         }
         JournalBuilder.removeUnfinished(in: directory)
-        // Another process may have raised the floor a moment ago: without power, the group would be read from what goes
-        // here.
-        // The journal that the floor names has to be there: a floor that damage has raised would give everything up.
+        // Another process may have raised the floor a moment ago: without power, the group would be read from the
+        // journals that are removed here. The journal that the floor names has to be there: a floor that damage has
+        // raised would give everything up.
         guard !journals.isEmpty, (try? floorJournal()) != nil, (try? page.synchronize()) != nil else { return }
         for name in journals {
             // A process that is stopped or slow has it open, and would keep its space: it goes on at the floor.

@@ -11,8 +11,8 @@ package enum PrivateDirectory {
         try GroupDirectory.secureDirectory(path, access: .participant)
     }
 
-    /// Makes sure that what stands in a directory was put there by this user or by root. Nothing is made; a path where
-    /// nothing stands passes.
+    /// Makes sure that a directory and its content were put there by this user or by root. Nothing is made; a path
+    /// without a file passes.
     ///
     /// - Parameter names: The files that have to be theirs as well.
     /// - Throws: `forbidden` when the directory or one of the files belongs to another user, or others may write to the

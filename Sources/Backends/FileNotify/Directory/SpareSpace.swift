@@ -25,7 +25,7 @@ enum SpareSpace {
         compaction(of: 0) + compaction(of: snapshotByteCount)
     }
 
-    /// The same, and what content leaves to participants and owners: as much as is kept where there is so much.
+    /// The same, and the space that content leaves to participants and owners, where the disk has that much.
     static func whole(for snapshotByteCount: Int) -> Int {
         rollAndCompaction(of: snapshotByteCount) + coordinationByteCount
     }
@@ -93,7 +93,7 @@ enum SpareSpace {
         }
     }
 
-    /// Gives back what the file has beyond a size. Only for the holder of the journal's lock: the records of all others
+    /// Gives back the file's space beyond a size. Only for the holder of the journal's lock: the records of all others
     /// count on the size.
     static func giveBack(
         beyond byteCount: Int, in directory: Directory, for journal: Journal
@@ -135,8 +135,8 @@ enum SpareSpace {
         return file
     }
 
-    /// Gives a file the space of its size, or on a full disk the size of its space: what the end gives back fills the
-    /// holes before it.
+    /// Gives a file the space of its size, or on a full disk the size of its space: the space that its end gives back
+    /// fills the holes before it.
     private static func fillHoles(of file: OpenFile) throws(SystemCallError) {
         while true {
             let present = try file.presence()
@@ -144,7 +144,7 @@ enum SpareSpace {
                 return try file.allocate(0..<present.byteCount)
             } catch {
                 guard error.isStorageFull, present.byteCount > 0 else { throw error }
-                // Less each time, also where other programs take what it gives back.
+                // Less each time, also where other programs take the space that it gives back.
                 let rest = min(present.allocatedByteCount, present.byteCount - 1) / stepByteCount * stepByteCount
                 try file.truncate(to: rest)
             }

@@ -1,8 +1,8 @@
-/// The word of a journal's page that is the whole commit protocol: where the published records end, whether another
-/// record may follow in this file, and whether the disk has kept what it was given.
+/// The word of a journal's page that is the whole commit protocol: the end of the published records, whether another
+/// record may follow in this file, and whether the disk has kept the records that it was given.
 struct CommitWord: Hashable, Sendable {
     private static let sealedBit: UInt64 = 1 << 63
-    /// The bit of an abandoned journal, to be set without looking at the rest.
+    /// The bit of an abandoned journal, to be set without reading the rest.
     static let abandonedBit: UInt64 = 1 << 62
 
     let rawValue: UInt64

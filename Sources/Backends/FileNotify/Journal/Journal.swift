@@ -51,7 +51,7 @@ final class Journal: ValueSource {
 
     /// Opens a journal that is there.
     ///
-    /// - Parameter disk: Reads what the disk has in place of what the system has in its cache; nil for an ordinary use.
+    /// - Parameter disk: Reads the content of the disk in place of the system's cache; nil for an ordinary use.
     init(
         _ file: OpenFile, isReadOnly: Bool = false, disk: DiskReader? = nil,
         versions: ClosedRange<UInt64> = JournalHeader.layoutVersion...JournalHeader.layoutVersion
@@ -101,7 +101,7 @@ final class Journal: ValueSource {
         CommitWord(rawValue: page.load(at: Word.commit))
     }
 
-    /// Makes what was written between the two tails part of the order, unless the journal was sealed meanwhile.
+    /// Makes the records between the two tails part of the order, unless the journal was sealed meanwhile.
     func publish(from tail: Int, to newTail: Int) -> Bool {
         if Defect.blindPublication.isPresent {
             page.store(CommitWord(tail: newTail).rawValue, at: Word.commit)
@@ -126,8 +126,8 @@ final class Journal: ValueSource {
         replaceWord(at: tail) { $0.sealed }
     }
 
-    /// Tells all processes that the disk has lost some of the journal, and keeps in memory what it may lose next: until
-    /// the file is written anew, what was not on the disk is only in the page cache, and counts as written there.
+    /// Tells all processes that the disk has lost some of the journal, and keeps in memory the part that it may lose
+    /// next. Until the file is written anew, that part is only in the page cache, and counts as written there.
     func abandon() {
         page.insert(CommitWord.abandonedBit, at: Word.commit)
         let from = durableTail > 0 ? durableTail : JournalHeader.byteCount

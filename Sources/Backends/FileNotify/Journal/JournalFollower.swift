@@ -5,10 +5,10 @@ internal import Synchronization
 
 /// A replica's position in the group's journals, and the way on.
 ///
-/// `@unchecked Sendable`: every use of what changes takes the replica's state `inout`, which exists only under the
-/// replica's lock. There is one follower for one replica.
+/// `@unchecked Sendable`: every use of the changing properties takes the replica's state `inout`, which exists only
+/// under the replica's lock. There is one follower for one replica.
 final class JournalFollower: @unchecked Sendable {
-    /// How far the order is known after a look.
+    /// How far the order is known after a read.
     enum Standing: Sendable {
         /// Everything is applied, and this is the journal that goes on.
         case current
@@ -68,7 +68,7 @@ final class JournalFollower: @unchecked Sendable {
     private var logByteCount = 0
     /// How much of that is space of journals that were made to pass over a writer.
     private var passedOverByteCount = 0
-    /// How many bytes the last snapshot has, with what was committed while it was written.
+    /// The bytes of the last snapshot, with the commits made while it was written.
     private var snapshotByteCount: Int
     /// The revisions at which snapshots were passed over since the history was last cut.
     private var passedSnapshots: [Revision] = []
@@ -144,7 +144,7 @@ final class JournalFollower: @unchecked Sendable {
         }
     }
 
-    /// Applies what this process has just published itself, unless a look from another thread has done so already.
+    /// Applies the records that this process has just published itself, unless another thread has done so already.
     func advance(
         from before: Position, to after: Position, applying effect: Effect, _ state: inout StoreState
     ) throws(SharedCoreError) {
@@ -195,8 +195,8 @@ final class JournalFollower: @unchecked Sendable {
                 passedSnapshots.append(state.revision)
                 if state.hasExternalValues { try lookUpValuesAgain(&state) }
             } else {
-                // What so small a journal takes of the disk counts as if it were full, and so does what the one before
-                // had space for beyond that.
+                // The disk space of so small a journal counts as if it were full, and so does the unused space of the
+                // one before it.
                 let left = ((try? old.journal.byteCount()) ?? 0) - old.offset
                 let byteCount = JournalHeader.byteCount + max(left, Self.leftByteCount)
                 logByteCount += byteCount
@@ -292,7 +292,7 @@ final class JournalFollower: @unchecked Sendable {
     }
 
     /// Reads records from a position on and moves it behind each, until `take` says that it was the last one, the end
-    /// is reached, or what follows is no frame of the chain.
+    /// is reached, or the next bytes are no frame of the chain.
     static func read(
         from position: inout Position, to end: Int, _ take: (JournalRecord) throws(SharedCoreError) -> Bool
     ) throws(SharedCoreError) {
@@ -337,7 +337,7 @@ final class JournalFollower: @unchecked Sendable {
     }
 }
 
-/// The defect `ignoredChecksum`: a reader that takes what stands there for what was written.
+/// The defect `ignoredChecksum`: a reader that takes any bytes there for a record.
 extension JournalChain {
     /// Reads the frame at the front of `bytes` as ``read(_:)`` does, and goes on to it also when it was changed.
     mutating func believe(_ bytes: ArraySlice<UInt8>) -> Reading {

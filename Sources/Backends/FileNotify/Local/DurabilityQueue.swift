@@ -58,7 +58,7 @@ final class DurabilityQueue: Sendable {
         }
     }
 
-    /// How long the thread looks for the next one before it ends.
+    /// The time that the thread waits for the next one before it ends.
     private static let lookout = Duration.microseconds(50)
 
     /// A writer of one commit after another is back before a thread could be started or woken, which takes a good part
@@ -126,7 +126,7 @@ final class DurabilityQueue: Sendable {
         var lost = journal
         while true {
             lost.abandon()
-            // One that is being made looks at this word when it has its name.
+            // A process that makes the next journal reads this word once that journal has its name.
             guard lost.word.isSealed, let next = try? directory.journal(lost.generation + 1), !next.header.hasSnapshot
             else { return }
             lost = next

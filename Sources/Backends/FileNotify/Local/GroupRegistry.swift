@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The groups that are open in this process, so that all participants of one share what they need.
+/// The groups that are open in this process, so that all participants of a group share its resources.
 ///
 /// Participants with another clock or other sizes get an own part: it works as another process would.
 final class GroupRegistry: Sendable {

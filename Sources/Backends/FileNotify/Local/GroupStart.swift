@@ -39,8 +39,8 @@ struct GroupStart {
     /// read as it is.
     ///
     /// - Parameter refusal: Why the group could not be read as it is.
-    /// - Throws: `unavailable` where no participant has ever opened the group, otherwise what the participant would
-    ///   meet.
+    /// - Throws: `unavailable` where no participant has ever opened the group, otherwise the error that the participant
+    ///   would get.
     func records(insteadOf refusal: SharedCoreError) throws(SharedCoreError) -> SurvivingRecords? {
         let damage: SharedCoreError
         do throws(SharedCoreError) {
@@ -53,7 +53,7 @@ struct GroupStart {
         return try abandonedRecords(insteadOf: damage).0
     }
 
-    /// Returns what an earlier run of the machine has left; nil where the present one has begun.
+    /// Returns the records of an earlier run of the machine; nil where the present one has begun.
     ///
     /// - Throws: `unavailable` where no participant has ever opened the group.
     func formerRun() throws(SharedCoreError) -> SurvivingRecords? {
@@ -65,7 +65,7 @@ struct GroupStart {
             try requireAllOnDisk(records)
             return records
         } catch {
-            // Another process may have begun the present run meanwhile, and have removed what was read here.
+            // Another process may have begun the present run meanwhile, and have removed the files that were read here.
             if try floorJournal()?.header.bootID == bootID { return nil }
             throw error
         }
@@ -147,9 +147,9 @@ struct GroupStart {
     /// begin above all that could have been handed out. Several processes may do this at once: the name of the new
     /// journal belongs to the first.
     ///
-    /// - Parameter number: The floor before its journal was looked for. When it is higher after the journals were
-    ///   listed, others of the new run have gone on from there, and the list may hold what they made: then nothing is
-    ///   done here. Otherwise what they make has a number that this one would need as well.
+    /// - Parameter number: The floor before its journal was looked up. When it is higher after the journals were
+    ///   listed, other processes of the new run have gone on from there, and the list may hold their journals: then
+    ///   nothing is done here. Otherwise each of their journals has a number that this one would need as well.
     private func restart(after floor: Journal, atFloor number: UInt64) throws(SharedCoreError) {
         let highest = try directory.generations().last ?? floor.generation
         guard directory.page.floor == number else { return }
@@ -174,8 +174,8 @@ struct GroupStart {
             records.incarnation + 1, of: records.state, after: records, as: max(highest + 1, number))
     }
 
-    /// Refuses to go on with less than what the disk had: the loss of power takes nothing of that, but damage does, and
-    /// a copy of only some of the files.
+    /// Refuses to go on with less than the disk had: the loss of power takes nothing of that, but damage does, and a
+    /// copy of only some of the files.
     ///
     /// - Throws: `corrupt`.
     private func requireAllOnDisk(_ records: SurvivingRecords) throws(SharedCoreError) {
@@ -195,7 +195,7 @@ struct GroupStart {
     /// - Parameters:
     ///   - isSharedSeal: Whether a seal that another process has set since counts as this one's.
     ///   - isReplacement: Whether the content is another one. Then the space that is kept for a full disk is not used,
-    ///     and grows to what the content needs of it before anything else changes: it was measured for the content
+    ///     and grows to the size that the content needs before anything else changes: it was measured for the content
     ///     before.
     /// - Returns: False when another process was first.
     /// - Throws: `storageFull`.
@@ -234,13 +234,13 @@ struct GroupStart {
     /// record that is whole: all that was confirmed is among them. Nothing of it counts before it is on the disk.
     ///
     /// - Parameter damage: The reason why the group could not be read.
-    /// - Throws: `damage` when nothing tells of a disk that failed; `unavailable` when another process has the group
-    ///   open: its memory has what the files lack, and it writes them anew.
+    /// - Throws: `damage` when there is no sign of a disk that failed; `unavailable` when another process has the group
+    ///   open: its memory has the records that the files lack, and it writes them anew.
     func recover(from damage: SharedCoreError) throws(SharedCoreError) {
         guard directory.access != .readOnly else { throw damage }
         var (records, highest) = try abandonedRecords(insteadOf: damage)
         records.state.apply(records.state.restarting(in: bootID, at: options.clock.now()))
-        // A process that has joined before the records were read, and behind the look above.
+        // A process that has joined before the records were read, and after the check above.
         guard try !isOpen() else { throw damage }
         // Another process may do the same, and has the same state; one that has written meanwhile wins.
         _ = try beginIncarnation(
@@ -267,7 +267,7 @@ struct GroupStart {
                 "The disk has lost some of the group's files. A process that has the group open writes them anew.",
                 at: directory.directory.path, cause: damage.message)
         }
-        // A later snapshot has what the earlier journals have, and may have come to the disk in their place.
+        // A later snapshot has the content of the earlier journals, and may have come to the disk in their place.
         for journal in journals.reversed() where journal.header.hasSnapshot && journal.generation >= floor {
             let records: SurvivingRecords
             do throws(SharedCoreError) {

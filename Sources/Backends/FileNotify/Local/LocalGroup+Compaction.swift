@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// How a journal that became long is replaced by one with a snapshot.
 ///
-/// The snapshot is written outside the lock; what was committed meanwhile is added under it. Then the old journal is
-/// sealed at the tail that the new one was built from, and the new one gets its name.
+/// The snapshot is written outside the lock; the commits since then are added under it. Then the old journal is sealed
+/// at the tail that the new one was built from, and the new one gets its name.
 extension LocalGroup {
     /// The least length of a log that is compacted.
     static let compactionByteCount = 1 << 20
@@ -17,8 +17,8 @@ extension LocalGroup {
     /// The least that a compaction has to give back where a full disk has refused content.
     private static let regainedByteCount = 64 << 10
 
-    /// Starts a compaction on a thread of its own when the log is longer than what it describes. On a full disk it does
-    /// nothing: this process may end before the space that is kept is kept again.
+    /// Starts a compaction on a thread of its own when the log is longer than the state that it describes. On a full
+    /// disk it does nothing: this process may end before the kept space is kept again.
     func compactWhenLong() {
         let sizes = logSizes
         guard isLong(sizes, beyond: Self.compactionByteCount, percent: 150),
@@ -92,7 +92,7 @@ extension LocalGroup {
         return garbage >= Self.regainedByteCount && free + garbage >= transaction.spaceByteCount + missing
     }
 
-    /// How many bytes the log has, and how many what it describes.
+    /// The bytes of the log, and those of the state that it describes.
     private var logSizes: (log: Int, live: Int) {
         replica.read { state in (self.follower.logByteCount(in: &state), state.byteCount) }
     }
@@ -103,8 +103,8 @@ extension LocalGroup {
     /// Whether the log is so long that content waits for a compaction.
     var mustMakeRoom: Bool { isLong(logSizes, beyond: Self.longestByteCount, percent: 200) }
 
-    /// Returns whether the log is longer than a size and than so many hundredths of what it describes. After a
-    /// compaction that failed it may grow a little before the next one.
+    /// Returns whether the log is longer than a size and than so many hundredths of the state that it describes. After
+    /// a compaction that failed it may grow a little before the next one.
     private func isLong(_ sizes: (log: Int, live: Int), beyond byteCount: Int, percent: Int) -> Bool {
         sizes.log > max(byteCount, sizes.live / 100 * percent)
             && compaction.awaited.mayBegin(atLength: sizes.log)
@@ -157,8 +157,8 @@ extension LocalGroup {
         let turn = try claimCompaction(at: journal, isUrgent: isUrgent)
         if case .refused = turn { return false }
         defer { if case .locked(let byte) = turn { journal.file.unlock(byteAt: byte) } }
-        // Removes what a process that ended behind its floor has not removed: otherwise each such short-lived process
-        // leaves a journal.
+        // Removes the journals that a process left which ended behind its floor: otherwise each such short-lived
+        // process leaves one.
         directory.removeObsolete()
 
         let builder = try SharedCoreError.wrapping { () throws(SystemCallError) in
@@ -266,7 +266,7 @@ extension LocalGroup {
         return .unlocked
     }
 
-    /// Adds what was committed since the snapshot, seals the old journal and gives the new one its name.
+    /// Adds the commits since the snapshot, seals the old journal and gives the new one its name.
     ///
     /// - Returns: The interest of the old journal; nil when another one has taken its place.
     private func replace(
@@ -274,7 +274,8 @@ extension LocalGroup {
     ) throws(SharedCoreError) -> Bells? {
         var patience = Patience()
         while true {
-            // Also when it fails: what it came across under the lock is applied, and no later look would tell.
+            // Also when it fails: the records that it read under the lock are applied, and no later read would report
+            // them.
             defer { replica.wake() }
             let replacement = try withLock { journal throws(SharedCoreError) -> Replacement in
                 let present = try self.replica.change { state throws(SharedCoreError) -> Journal? in

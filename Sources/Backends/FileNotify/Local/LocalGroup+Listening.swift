@@ -91,7 +91,7 @@ extension LocalGroup {
         }
         // The process that saw the disk fail may have ended.
         rewriteInBackground()
-        // Also for what another thread had applied and has not told yet, or never could.
+        // Also for records that another thread had applied and has not reported yet, or never could.
         replica.wake()
         news()
     }
@@ -122,7 +122,7 @@ extension LocalGroup {
     /// How long an expiry that could not be recorded, as when the files are damaged, is not tried again.
     private static let expiryRetryInterval = Duration.milliseconds(250)
 
-    /// Records what is due to expire. Every request does that first, so one that asks for nothing will do.
+    /// Records the expiries that are due. Every request does that first, so an empty request will do.
     @discardableResult
     func expire() async throws(SharedCoreError) -> Written {
         try await write(.expire)

@@ -17,7 +17,7 @@ extension LocalGroup {
         try lookAtPlace()
     }
 
-    /// The same, looking now.
+    /// The same, with a check now.
     func lookAtPlace() throws(SharedCoreError) {
         if let loss = place.loss { throw loss }
         if let error = placeError() { throw lose(with: error) }
@@ -54,8 +54,8 @@ extension LocalGroup {
         }
     }
 
-    /// Looks at what a process that only waits does not come across: whether the journal still ends with what this
-    /// process has read of it.
+    /// Checks a fault that a process which only waits does not meet: whether the journal still ends with the record
+    /// that this process has read last.
     func lookAtJournal() {
         guard place.loss == nil, let damage = try? damage(of: position.journal) else { return }
         _ = lose(with: damage)
@@ -74,7 +74,7 @@ extension LocalGroup {
         let word = journal.word
         if journal.isWrittenOver { return .writtenOver(journal.file.path) }
         if word.tail < position.offset { return .cut(journal.file.path) }
-        // Of an abandoned one the disk may have dropped what this process still has.
+        // The disk may have dropped a part of an abandoned journal that this process still has.
         if isRestored, !word.isSealed, !word.isAbandoned { return .writtenOver(journal.file.path) }
         return status.isRemoved && !word.isSealed ? .lost(directory.directory.path) : nil
     }

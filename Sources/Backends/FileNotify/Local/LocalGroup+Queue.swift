@@ -138,7 +138,7 @@ extension LocalGroup {
         return (try? compact()) == true
     }
 
-    /// Writes what waits, under one lock.
+    /// Writes the waiting requests, under one lock.
     private func serveOnce() throws(SharedCoreError) -> Service {
         var rung = Bells()
         var locked: Journal?

@@ -86,7 +86,7 @@ extension LocalGroup {
         }
     }
 
-    /// Writes the snapshot of what stands at the end of a sealed journal.
+    /// Writes the snapshot of the state at the end of a sealed journal.
     ///
     /// - Returns: False when the order has gone on meanwhile.
     private func writeSnapshot(
@@ -119,8 +119,8 @@ extension LocalGroup {
 struct Patience {
     /// How long nothing may be published.
     static let frozenNanoseconds: UInt64 = 100_000_000
-    /// How long a writer that has told that it runs may be silent: on a busy machine its next sign comes late. With
-    /// what a new journal takes, within the 250 ms of contract S15.
+    /// The time that a writer which has told that it runs may be silent: on a busy machine its next sign comes late.
+    /// With the time for a new journal, within the 250 ms of contract S15.
     static let silentNanoseconds: UInt64 = 200_000_000
     /// The longest time that a sealed journal may be without a successor: the process that sealed it has the next one
     /// ready.

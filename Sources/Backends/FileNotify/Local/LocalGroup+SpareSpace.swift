@@ -64,7 +64,7 @@ extension LocalGroup {
         }
         if mustKeepSpace(journal) { return }
         giveBackSpace()
-        // As much as there is: of what is kept for others than content, any part is of use.
+        // As much as there is: any part of the space that is kept for other records than content is of use.
         let least = SpareSpace.compaction(of: replica.read { $0.snapshotByteCount })
         for size in stride(from: whole, through: least, by: -SpareSpace.stepByteCount)
         where keepSpareSpace(size, for: journal) != .full { return }

@@ -9,7 +9,7 @@ internal import Synchronization
 /// the journal is abandoned by all processes (``CommitWord/isAbandoned``), and one of them writes the group anew, in a
 /// file of its own, until that is on the disk.
 extension LocalGroup {
-    /// Returns when an answer to a request survives the loss of power, and what it rests on does.
+    /// Returns when an answer to a request, and the state that it rests on, survives the loss of power.
     ///
     /// - Throws: `outcomeUnknown`.
     func settle(_ written: Written) async throws(SharedCoreError) {
@@ -22,8 +22,8 @@ extension LocalGroup {
         }
     }
 
-    /// Keeps in memory what the disk has not confirmed of an abandoned journal: this process's journal keeps it for all
-    /// that reads it here.
+    /// Keeps in memory the part of an abandoned journal that the disk has not confirmed: this process's journal keeps
+    /// it for all its readers here.
     func rescue() {
         let journal = position.journal
         if journal.word.isAbandoned, !Defect.forgottenFailure.isPresent { journal.abandon() }
@@ -38,7 +38,7 @@ extension LocalGroup {
         try await compaction.thread.run { [self] () throws(SharedCoreError) in try rewrite() }
     }
 
-    /// The same at the place of the order where a request is judged. Under the lock.
+    /// The same at the place of the order where a request is evaluated. Under the lock.
     func requireTrust(in state: inout StoreState) throws(SharedCoreError) {
         guard follower.position(in: &state).journal.word.isAbandoned, !Defect.forgottenFailure.isPresent else { return }
         throw untrusted(nil)
@@ -65,7 +65,7 @@ extension LocalGroup {
         let now = SystemClock().now()
         guard compaction.retry.withLock({ $0.mayTry(at: now) }) else { throw untrusted(nil) }
         do throws(SharedCoreError) {
-            // Another process may be in the way; then its journal is looked at.
+            // Another process may be in the way; then its journal is checked.
             var patience = Patience()
             for _ in 0..<Self.rewriteAttempts where position.journal.word.isAbandoned {
                 if try compact(isUrgent: true) { break }

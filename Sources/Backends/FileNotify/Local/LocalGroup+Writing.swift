@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// How a commit gets its place in the order.
 ///
-/// Under the journal's lock: catch up, judge, write the record behind the tail, publish it by compare-and-swap of the
-/// commit word from the tail that was seen. The lock keeps writers out of each other's way; that the order is one is
-/// the compare-and-swap's doing, so a writer that was stopped under the lock can be passed over.
+/// Under the journal's lock: catch up, evaluate, write the record behind the tail, publish it by compare-and-swap of
+/// the commit word from the tail that was seen. The lock keeps writers out of each other's way. The compare-and-swap
+/// makes the order one, so a writer that was stopped under the lock can be passed over.
 extension LocalGroup {
     /// The outcome of one try to write, under the lock.
     enum Attempt<Value> {
@@ -45,7 +45,7 @@ extension LocalGroup {
         return try await enqueue(request, as: durability)
     }
 
-    /// As ``write(_:as:)``, for what has to be recorded also when the task that asks for it is cancelled.
+    /// Writes as ``write(_:as:)`` does, for a record that must be made also when the calling task is cancelled.
     @discardableResult
     func writeThoughCancelled(
         _ request: OrderRequest, as durability: Durability = .process

@@ -30,8 +30,7 @@ final class LocalGroup: Sendable {
     let compaction = CompactionState()
     let listening = Mutex(Listening())
     let expirySchedule = Mutex(ExpirySchedule())
-    /// Held while the state is read and handed over, so that what was read later is never replaced by what was read
-    /// earlier.
+    /// Held while the state is read and handed over, so that a later read is never replaced by an earlier one.
     let newsOrder = Mutex(())
     let place = PlaceCheck()
     /// Whether this process is the group's hub and serves. Then no other process may rely on the channel of everything,
@@ -116,7 +115,7 @@ final class LocalGroup: Sendable {
             return try applyPublished()
         } catch {
             guard error.code == .corrupt else { throw error }
-            // Another process has in memory what the disk has dropped, and writes it anew.
+            // Another process has in memory the records that the disk has dropped, and writes them anew.
             if position.journal.isPlausiblyAbandoned { throw untrusted(error) }
             // Any other damage stays.
             throw lose(with: error)
@@ -157,7 +156,7 @@ final class LocalGroup: Sendable {
         return try replica.read { state throws(SharedCoreError) in try body(&state) }
     }
 
-    /// Looks at the state as ``read(_:_:)`` does, where that needs nothing else: almost always.
+    /// Reads the state as ``read(_:_:)`` does, where that needs no wait: almost always.
     @inline(__always)
     func look<Value: Sendable>(
         _ consistency: ReadConsistency, _ body: (inout StoreState) throws(SharedCoreError) -> Value
@@ -166,7 +165,7 @@ final class LocalGroup: Sendable {
         return try look(mayBeBehind: consistency == .causal, body)
     }
 
-    /// Looks at the state as it is, which is almost always as it should be: one load from the shared page tells.
+    /// Reads the state as it is, which is almost always current: one load from the shared page tells.
     @inline(__always)
     private func look<Value: Sendable>(
         mayBeBehind: Bool, _ body: (inout StoreState) throws(SharedCoreError) -> Value

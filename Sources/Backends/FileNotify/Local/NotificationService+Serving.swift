@@ -10,7 +10,7 @@ extension NotificationService {
         }
     }
 
-    /// Does what is due.
+    /// Serves what is due.
     private func serve(_ ready: [UInt64]) {
         var due: Set<ObjectIdentifier> = []
         var closed: Set<ObjectIdentifier> = []
@@ -25,7 +25,8 @@ extension NotificationService {
         }
         report(ends(ready.filter { $0 > Key.last }, closed))
         for (number, group) in groups(due).enumerated() {
-            // A look may take long: what those before it brought does not wait for it where another thread can run it.
+            // Serving a group may take long: jobs of the groups before it need not wait where another thread can run
+            // them.
             if number > 0 { executor.offerJobs() }
             if displaced.contains(ObjectIdentifier(group)) { group.place.tick.store(0, ordering: .relaxed) }
             group.look()
@@ -47,7 +48,7 @@ extension NotificationService {
         takeStock(&due)
         for group in groups(due) {
             group.lookAtJournal()
-            // Others may have held open what is free now.
+            // A resource that others held may be free now.
             group.keepSpareSpace()
         }
     }

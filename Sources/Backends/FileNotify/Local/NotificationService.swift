@@ -115,7 +115,7 @@ final class NotificationService: Sendable {
 
     // MARK: - What is waited for
 
-    /// Lets a group take part in the looks of all, so that it does not keep old files open for ever.
+    /// Lets a group take part in the polls of all, so that it does not keep old files open for ever.
     func register(_ group: LocalGroup) {
         state.withLock { $0.groups[ObjectIdentifier(group)] = Weak(group: group) }
     }
@@ -175,7 +175,7 @@ final class NotificationService: Sendable {
         else { return nil }
         let id = ObjectIdentifier(group)
         state.listeners[watch, default: []].insert(id)
-        // Without one more watch a replaced file is noticed at the next look of all.
+        // Without one more watch a replaced file is noticed at the next poll of all.
         if state.places[id] == nil, let place = try? events.watchDepartures(in: group.directory.directory) {
             state.places[id] = place
             state.listeners[place, default: []].insert(id)
@@ -227,8 +227,8 @@ final class NotificationService: Sendable {
                     holders[session.id] = holder
                 } else if let process = group.processHandle(of: session, ended: &ended) {
                     state.lastKey += 1
-                    // It is reported at once when it has ended meanwhile. One that cannot be waited for is looked at
-                    // again each time.
+                    // It is reported at once when it has ended meanwhile. A process that cannot be waited for is
+                    // polled.
                     let isAwaited = (try? readiness.addEdges(of: process.descriptor, key: state.lastKey)) != nil
                     holders[session.id] = Holder(
                         session: session, process: process, key: state.lastKey, isAwaited: isAwaited)

@@ -64,7 +64,7 @@ final class SignalListener: Sendable {
             }
             guard !bells.isEmpty else { return }
             page.listenToSignals(for: bells)
-            // Held for the look only: the group must be able to end while this thread sleeps.
+            // Held for the read only: the group must be able to end while this thread sleeps.
             group()?.look()
             page.sleep(after: seen, for: bells)
         }

@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Platform
 
-/// How this process hears of what is published in a group.
+/// The way in which this process learns of a commit to a group.
 package enum WakeUpSource: Hashable, Sendable {
     /// By watching the files of the wake channels; where the system gives no watch, by futex signals.
     case bells

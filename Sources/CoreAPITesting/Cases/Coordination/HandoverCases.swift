@@ -205,7 +205,7 @@ enum HandoverCases {
             try expect(try await main.tell("started").hasPrefix("owns"), "Main owns")
             let kinds = try await troupe.entries().map(\.kind)
             try expect(!kinds.contains(.killed) && !kinds.contains(.tookOver), "it was waited for: \(kinds)")
-            // Main may hear of the release before the Executor has the answer to it.
+            // Main may learn of the release before the Executor has the answer to it.
             try await eventually("the Executor knows that it owns nothing") {
                 try await executor.tell("epoch") == "none"
             }

@@ -1,7 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 
-/// C10, C11, C12: what is in the inbox.
+/// C10, C11, C12: the content of the inbox.
 enum InboxCases {
     static let all = [takenOnce, consumerIsKilled, duplicates, machineStartsAgain, nothingToShow, invitations]
 

@@ -47,8 +47,8 @@ enum MessageSourceCases {
     ) { context in
         try await context.withTroupe { troupe in
             _ = try await troupe.owningMain(apart: true)
-            // The Executor does not look again by itself. Its backend may, after some time: that a wake-up alone brings
-            // what is new is for its own tests to show.
+            // The Executor does not poll by itself. Its backend may, after some time: its own tests show that a wake-up
+            // alone delivers the updates.
             let executor = try await troupe.executor("executor", "look=3600000")
             for number in 1...5 {
                 try await executor.ask("call-\(number)", as: number)

@@ -30,7 +30,7 @@ enum SupersededCases {
         "C4b",
         "a superseded Executor learns of it within 250 ms of being able to run, without writing, and stops its core"
     ) { context in
-        // Other work of the machine can only make it look slower, so the quickest of several counts.
+        // Other work of the machine can only make it seem slower, so the quickest of several counts.
         var delays: [Duration] = []
         while delays.count < 20, !delays.contains(where: { $0 <= .milliseconds(250) }) {
             try await context.withTroupe(superseded: 0) { troupe in

@@ -1,7 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 
-/// C7, C13: waiting, its deadline and what wakes it.
+/// C7, C13: waiting, its deadline and the events that wake it.
 enum WaitingCases {
     static let all = [deadlineIsKept, deadlinesAreApart, lostWakeUps, storedInBetween]
 
@@ -14,7 +14,7 @@ enum WaitingCases {
             let owner = try await troupe.owner()
             let executor = try await troupe.executor()
             let clock = ContinuousClock()
-            // Other work of the machine can only make it look slower, so the quickest of several counts.
+            // Other work of the machine can only make it seem slower, so the quickest of several counts.
             var delays: [Duration] = []
             while delays.count < 20, !delays.contains(where: { $0 <= .milliseconds(100) }) {
                 let number = delays.count + 1
@@ -59,7 +59,7 @@ enum WaitingCases {
             let main = try await troupe.owningMain()
             let deaf = try await troupe.deafExecutor("deaf")
             let clock = ContinuousClock()
-            // Other work of the machine can only make it look slower, so the quickest of several counts.
+            // Other work of the machine can only make it seem slower, so the quickest of several counts.
             var delays: [Duration] = []
             while delays.count < 20, !delays.contains(where: { $0 <= .milliseconds(300) }) {
                 let number = delays.count + 1

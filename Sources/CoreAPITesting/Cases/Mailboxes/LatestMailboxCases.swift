@@ -101,7 +101,7 @@ enum LatestMailboxCases {
             for (round, (replay, latest, pending)) in expected.enumerated() {
                 let one = MailboxRecorder(try await wormhole.listen(to: .latest, replay: replay))
                 let all = MailboxRecorder(try await wormhole.listen(to: .queue, replay: replay))
-                // A listener that is armed hears this behind all that it replays.
+                // An armed listener receives this behind all replayed events.
                 let mark = Parcel(number: 100 + round)
                 try await wormhole.send(mark, to: .latest)
                 try await wormhole.send(mark, to: .queue)
@@ -335,7 +335,7 @@ enum LatestMailboxCases {
     }
 }
 
-/// An actor that hears of parcels.
+/// An actor that listens to parcels.
 private actor ParcelDesk {
     var heard: [String] = []
 }

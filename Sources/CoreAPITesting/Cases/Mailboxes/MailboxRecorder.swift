@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Wormholes
 
-/// Takes everything that a listener of parcels hears, in a task of its own.
+/// Takes all events of a listener of parcels, in a task of its own.
 final class MailboxRecorder: Sendable {
     private let events: MailboxEvents<Parcel>
     private let task: Task<Void, any Error>
@@ -23,7 +23,7 @@ final class MailboxRecorder: Sendable {
     /// The events that were received so far.
     var heard: [MailboxEvent<Parcel>] { box.value }
 
-    /// Waits until so many events were heard.
+    /// Waits until so many events were received.
     func hears(_ count: Int, timeout: Duration = TestTimeout.usual) async throws {
         try await eventually("\(count) events are heard, not \(self.heard.count)", timeout: timeout) {
             self.heard.count >= count

@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Mailboxes
 
-/// N4, N5, N6: what the notification center adds to any notifier.
+/// N4, N5, N6: the additions of the notification center to any notifier.
 enum CenterCases {
     static let all = [
         checkTells, privateNames, suspensionsNest, suspendedSequence, handlersAreCancelled, handlersCancelEachOther,

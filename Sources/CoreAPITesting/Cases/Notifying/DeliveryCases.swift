@@ -118,7 +118,7 @@ enum DeliveryCases {
                 let number = names.firstIndex(of: name) ?? 0
                 try await recorder.reaches(UInt64(number + 1))
             }
-            // Anything beside what is expected has come by then.
+            // Any unexpected delivery has come by then.
             for handle in handles { try await handle.sync() }
             for (name, recorder) in recorders {
                 let number = names.firstIndex(of: name) ?? 0

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// N1, N5, N7, N8: posts, and what they leave to read.
+/// N1, N5, N7, N8: posts, and the state that they leave.
 enum PostCases {
     static let all = [
         postsNeedNobody, stateGoesWithThePost, lateObserversRead, writtenBeforeIsReadableAfter, postsDoNotPileUp,

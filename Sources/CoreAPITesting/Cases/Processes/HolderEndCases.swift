@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Glibc
 internal import Platform
 
-/// L1, L2, L3: what a process held does not outlive it.
+/// L1, L2, L3: entries that a process held do not outlive it.
 enum HolderEndCases {
     static let all = [
         endFreesForAll, participantsShareAProcess, sessionsNameTheirProcess, newcomersDoNotBelieve, endsAreSeen,

@@ -63,7 +63,7 @@ enum StoppedProcessCases {
                 ordinary.append(try await clock.measure { _ = try await store.put("key", text: "\(round)") })
             }
             let median = ordinary.sorted()[4]
-            // Other work of the machine can only make it look slower, so the quickest of several counts.
+            // Other work of the machine can only make it seem slower, so the quickest of several counts.
             var delays: [Duration] = []
             while delays.count < 20, !delays.contains(where: { $0 <= .milliseconds(250) }) {
                 let peer = try await group.join()

@@ -1,7 +1,7 @@
 internal import CoreAPI
 
-/// L1, L3, S15: deaths and stops of participants as a harness simulates them in one process, so that what is built
-/// above can be tested without processes. They keep the rules of the real ones.
+/// L1, L3, S15: deaths and stops of participants as a harness simulates them in one process, so that the modules above
+/// can be tested without processes. They keep the rules of the real ones.
 enum SimulatedFaultCases {
     static let all = [stoppedParticipants, killedParticipants, killedWhileStopped]
 

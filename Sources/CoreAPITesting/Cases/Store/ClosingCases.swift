@@ -298,7 +298,7 @@ enum ClosingCases {
                 await leaving.close()
             }
             try await withTimeout(TestTimeout.usual, "the close ends") { await task.value }
-            // A read looks at no participant's process, so the end is in the order or is not seen.
+            // A read checks no participant's process, so the end is in the order or is not seen.
             try await staying.catchUp()
             try expect(try await staying.get("held"), is: nil, "what lived with the one that left")
             try await expect(.closed, from: "a call of the one that left") { try await leaving.get("held") }
@@ -306,7 +306,7 @@ enum ClosingCases {
     }
 }
 
-/// Runs the tasks that prefer it on one thread, and can keep them back between a resumption and what they do next.
+/// Runs the tasks that prefer it on one thread, and can hold them between a resumption and their next step.
 private final class HeldExecutor: TaskExecutor {
     private struct State {
         var isHeld = false
@@ -325,12 +325,12 @@ private final class HeldExecutor: TaskExecutor {
         if !isKept { submit(job) }
     }
 
-    /// Keeps back what comes from now on. Returns when all that came before has run until it waits.
+    /// Holds all later jobs. Returns when each earlier one has run until it waits.
     func hold() async {
         await thread.run { [self] in state.withLock { $0.isHeld = true } }
     }
 
-    /// Runs what was kept back, and what comes from now on.
+    /// Runs the held jobs, and all later ones.
     func letGo() {
         let kept = state.withLock { state in
             defer { state = State() }

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// S10, S14, E1: groups are apart; what is required of one is given at open, or refused.
+/// S10, S14, E1: groups are apart; each requirement on a group is met at open, or refused.
 enum GroupCases {
     static let durability = [requiredDurability]
     static let apart = [groupsAreApart, groupsOfProcessesAreApart]

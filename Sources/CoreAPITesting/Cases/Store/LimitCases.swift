@@ -1,7 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 
-/// S10: what is too large is refused, and nothing of it is done.
+/// S10: a request that is too large is refused, and no part of it is done.
 enum LimitCases {
     static let all = [
         valuesAreBounded, transactionsAreBounded, stepsAreBounded, namesAreBounded, storesAreBounded, endsMakeRoom,
@@ -215,7 +215,7 @@ enum LimitCases {
                     Transaction(operations: [owner, .put("told/1", [UInt8](repeating: 2, count: 200), .persistent)]))
                 try await refuses(
                     "what lives with a session but is large", .put("o", [UInt8](repeating: 3, count: 4096), .session))
-                // As a release: what is told goes with the deletion.
+                // As a release: its post goes with the deletion.
                 _ = try await store.commit(
                     Transaction(operations: [
                         .delete("owner"), .put("told/2", [UInt8](repeating: 2, count: 200), .persistent),

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// S4: reads see what has returned.
+/// S4: a read sees every commit that has returned.
 enum ReadCases {
     static let all = [
         readsSeeWhatReturned, causalReadsNeverGoBack, listsAreExact, nothingIsAnEmptyList, historiesAreLinearizable,

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// S1, S2, S9: what you put is what you get.
+/// S1, S2, S9: a get returns the bytes of the put.
 enum ValueCases {
     static let all = [entriesAreComplete, emptyIsNotAbsent, valuesAreBytes, valuesAreNotText, hostileKeys]
     static let torn = [notTorn]

@@ -1,8 +1,8 @@
 internal import Coordination
 package import CoreAPI
 
-/// The witness of a case's cores: locks of a file, which also notes beside the store what it saw, so that a case need
-/// not believe the timeline.
+/// The witness of a case's cores: locks of a file, which also notes its observations beside the store, so that a case
+/// need not believe the timeline.
 struct NotingWitness: Witness {
     private let locks: FileWitness
     private let server: SharedServer

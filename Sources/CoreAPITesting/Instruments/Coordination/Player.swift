@@ -83,7 +83,7 @@ package final class Player: Sendable {
         if case .apart(let peer) = place { try await peer.ended() }
     }
 
-    // MARK: - What an Executor is told most
+    // MARK: - The usual commands of an Executor
 
     /// Begins to wait for a message.
     package func ask(_ callID: String, as number: Int = 1, timeout: Duration = .seconds(120)) async throws {

@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// A participant of a group that is told in words what to do, in the process of the case or in another one.
+/// A participant of a group that executes text commands, in the process of the case or in another one.
 ///
 /// - `start`, `takeOver`, `startInsisting`: a Main begins to; `started` waits and answers `owns <epoch>` or `failed
 ///   <code>`
@@ -113,7 +113,7 @@ final class PlayerSession: Sendable {
         }
     }
 
-    // MARK: - What it does
+    // MARK: - Commands
 
     private func start(takingOver: Bool, insisting: Bool) throws(SharedCoreError) -> String {
         guard case .main(let main) = participant else { throw Self.wrongRole("start") }

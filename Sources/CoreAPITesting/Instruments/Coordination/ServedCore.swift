@@ -9,7 +9,7 @@ struct ServedCore: Core {
     let life: SimulatedLife
     /// Given each context in which a core starts.
     let contexts: Box<[CoreContext]>
-    /// Given what each core is told that stops.
+    /// Collects the stop request of each core.
     let requests: Box<[StopRequest]>
 
     func start(in context: CoreContext) async throws {

@@ -85,7 +85,7 @@ package struct SharedServer: Sendable {
         }
     }
 
-    // MARK: - What cores see
+    // MARK: - Observations of cores
 
     /// Notes that the core of an epoch is one of a process, without a word of this one.
     func noteCore(of epoch: Revision, pid: Int32 = getpid()) {

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// A handle that something befalls when it is watched or looked at.
+/// A handle with a fault at its watches or reads.
 final class TroubledGroup: ForwardingGroup {
     typealias WatchBody = @Sendable (any SharedGroup, [KeyPrefix], WatchStart) async throws(SharedCoreError) -> Watch
 
@@ -60,8 +60,8 @@ extension TroubledGroup {
 enum InterruptionPoint: CaseIterable {
     /// It is about to watch what it waits for: a read before that misses a change made now.
     case watching
-    /// It has let others know that it waits, has looked once more, and does not know the answer yet: only its watch can
-    /// tell it what happens now.
+    /// It has let others know that it waits, has read once more, and does not know the answer yet: only its watch can
+    /// tell it of a change made now.
     case looked
 }
 

@@ -2,11 +2,11 @@ package import Coordination
 package import CoreAPI
 internal import Platform
 
-/// The participants of one case, with the server that their cores share: a group in which a story is played.
+/// The participants of one case, with the server that their cores share: a group in which a scenario runs.
 package final class Troupe: Sendable {
     package let group: TestGroup
     package let server: SharedServer
-    /// A handle that only looks.
+    /// A handle that only reads.
     package let observer: any SharedGroup
     private let harness: any ConformanceHarness
     private let clock: (any TimeSource)?
@@ -43,7 +43,7 @@ package final class Troupe: Sendable {
         let main = try await main(name, settings, apart: isApart)
         let outcome = try await main.start()
         try expect(outcome.hasPrefix("owns "), "the Main “\(name)” owns: \(outcome)")
-        // So that what stands does not change any more by itself.
+        // So that the state does not change any more by itself.
         try await reaches(.running, by: name)
         return main
     }
@@ -126,7 +126,7 @@ package final class Troupe: Sendable {
         return CrowdRun(apart: peers)
     }
 
-    // MARK: - What stands
+    // MARK: - Present state
 
     /// Reads the present owner.
     package func owner() async throws -> GroupOwner? { try await GroupOwner.current(in: observer) }
@@ -197,7 +197,8 @@ package final class Troupe: Sendable {
         let report = TimelineChecker.check(history)
         try expect(report.violations, is: [], "the rules that the timeline breaks")
         try expect(report.overlaps, is: 0, "the overlaps on the timeline")
-        // The witness is asked beside the store: what it saw, and the timeline has no reason for, was an overlap.
+        // The witness is asked beside the store: an observation of it that the timeline does not explain was an
+        // overlap.
         let unexplained = try server.sights().filter { sight in
             history.supersededEpochs.isDisjoint(with: [sight.epoch, sight.other])
         }

@@ -18,7 +18,7 @@ final class ArrivalBell: Sendable {
         ringing = try EventCounter()
     }
 
-    /// Why the folder cannot be watched now, so that only looking from time to time helps; nil when it is.
+    /// Why the folder cannot be watched now, so that only polling helps; nil when it is watched.
     var failure: SystemCallError? { state.withLock { $0.failure } }
 
     /// Listens to a folder from now on. Again for the same one, it changes nothing; for another one, it replaces the
@@ -35,7 +35,7 @@ final class ArrivalBell: Sendable {
                 state.watch = number
                 state.failure = nil
             } catch {
-                // The folder is open: what is absent is /proc, by which the watch names it.
+                // The folder is open: the absent file is /proc, by which the watch names it.
                 guard state.events == nil || error.exhausted != nil || error.isAbsent else { throw error }
                 state.failure = error
             }

@@ -16,7 +16,7 @@ struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible {
 
     var description: String { MailText.line(String(decoding: bytes, as: UTF8.self)) }
 
-    /// The name without what Maildir keeps behind it, such as `:2,S`.
+    /// The name without the information that Maildir keeps behind it, such as `:2,S`.
     var withoutInformation: FileName {
         let marker = Array(":2,".utf8)
         guard let start = bytes.firstRange(of: marker)?.lowerBound else { return self }

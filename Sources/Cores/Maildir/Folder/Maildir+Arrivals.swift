@@ -90,7 +90,7 @@ extension Maildir {
         }
         let file = OpenFile(owning: descriptor, path: location(of: name))
         let status = try file.status()
-        // Between the two looks it may have been exchanged.
+        // Between the two calls it may have been exchanged.
         guard status.isRegularFile else { return .other }
         return isBeingWritten(file, modified: found.st_mtim) ? .beingWritten : .file(file, status)
     }

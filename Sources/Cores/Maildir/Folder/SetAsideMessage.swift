@@ -5,14 +5,14 @@ package import Platform
 
 /// A message that a core has set aside, for an operator.
 ///
-/// The folders are the list: nothing else says what is in them, so a mail program may be used as well.
+/// The folders are the list: there is no other record of their content, so a mail program may be used as well.
 package struct SetAsideMessage: Hashable, Sendable {
     package let folder: SideFolder
     /// The name of its file, for people.
     package let name: String
     package let byteCount: Int
 
-    /// Lists what is set aside beside a Maildir, by folder and name; nothing where there is no Maildir.
+    /// Lists the files that are set aside beside a Maildir, by folder and name; nothing where there is no Maildir.
     ///
     /// It blocks.
     package static func all(beside path: String) throws(SystemCallError) -> [SetAsideMessage] {
@@ -30,7 +30,7 @@ package struct SetAsideMessage: Hashable, Sendable {
         return all
     }
 
-    /// The Maildir with what is set aside in one of its folders, to be tried again.
+    /// The Maildir with the files that are set aside in one of its folders, to be tried again.
     package struct Retry: Sendable {
         fileprivate let maildir: Maildir
         fileprivate let side: Maildir
@@ -45,7 +45,8 @@ package struct SetAsideMessage: Hashable, Sendable {
         package func giveBack(_ index: Int) throws(SystemCallError) { try side.giveBack(names[index], to: maildir) }
     }
 
-    /// Reads what is set aside in one of the folders, without what may have ended processes; nil where nothing is.
+    /// Reads the files that are set aside in one of the folders, without those that may have ended processes; nil where
+    /// there are none.
     ///
     /// It blocks.
     ///

@@ -7,8 +7,8 @@ struct ConferenceInformation: Hashable, Sendable {
     /// Its subject; nil when the document names none.
     let subject: String?
 
-    /// Looks for the two values, in one pass for each. Nothing else of the document matters, so nothing else of it is
-    /// checked.
+    /// Searches for the two values, in one pass for each. Nothing else of the document matters, so nothing else of it
+    /// is checked.
     init(document: String) {
         let document = Array(document.utf8)
         let root = document.firstRange(ofText: "<conference-info").map { found in

@@ -1,8 +1,8 @@
 /// The two parameters of a content type that decide how a part is read. They are kept from GMime, which would decode
 /// the value of each with any character set that it names.
 ///
-/// Nothing but ASCII is expected in them, so values are taken as bytes. Reads what mail programs write as GMime does: a
-/// value without quotes ends with the semicolon.
+/// Nothing but ASCII is expected in them, so values are taken as bytes. Reads the parameters of mail programs as GMime
+/// does: a value without quotes ends with the semicolon.
 ///
 /// Source: RFC 2045, 5.1; RFC 2231, 3 and 4.
 struct ContentParameters: Hashable, Sendable {
@@ -146,7 +146,7 @@ struct ContentParameters: Hashable, Sendable {
             return Array(value)
         }
 
-        /// Takes off what RFC 2231 adds: the names of character set and language in front, and percent signs.
+        /// Removes the additions of RFC 2231: the names of character set and language in front, and percent signs.
         private static func decoded(_ value: [UInt8], isFirst: Bool) -> [UInt8] {
             let parts = value.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
             var rest = isFirst && parts.count == 3 ? parts[2] : value[...]

@@ -19,7 +19,7 @@ struct EncodedWords {
     mutating func checked(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var checked: [UInt8] = []
         checked.reserveCapacity(text.count)
-        // The next question mark, from the place at which the last name was looked for: so each byte is passed once.
+        // The next question mark, from the place at which the last name was searched: so each byte is passed once.
         var mark = text.startIndex
         for place in text.indices {
             checked.append(text[place])
@@ -47,7 +47,7 @@ struct EncodedWords {
         return true
     }
 
-    /// The place behind a character that comes next, apart from what is taken out of quoted texts: what is left of
+    /// The place behind the next character, without the characters that are removed from quoted texts: the rest of
     /// `"=\?` begins a word as well.
     private static func next(_ character: Unicode.Scalar, in text: ArraySlice<UInt8>, from start: Int) -> Int? {
         guard start <= text.endIndex, let found = text[start...].firstIndex(where: { !isTakenOut($0) }),
@@ -56,7 +56,7 @@ struct EncodedWords {
         return found + 1
     }
 
-    /// The place of the character behind a place, apart from what is taken out.
+    /// The place of the character behind a place, without the removed ones.
     private static func place(behind place: Int, in text: ArraySlice<UInt8>) -> Int? {
         text[(place + 1)...].firstIndex { !isTakenOut($0) }
     }

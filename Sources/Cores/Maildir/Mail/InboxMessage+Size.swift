@@ -1,7 +1,7 @@
 internal import Coordination
 
 extension InboxMessage {
-    /// The bytes of all its texts: nearly what it takes in a store.
+    /// The bytes of all its texts: nearly its size in a store.
     var payloadByteCount: Int {
         let texts: [String] =
             switch content {

@@ -18,8 +18,8 @@ struct MailContent {
 
 /// Walks through the parts of a message in the order in which they stand in the file, and keeps none.
 ///
-/// Nothing of a part is in memory but its ``MailHead``, so a message costs the same however many parts, headers and
-/// bytes it has. The walk ends as soon as it is known what to show.
+/// Nothing of a part is in memory but its ``MailHead``, so a message costs the same for any number of parts, headers
+/// and bytes. The walk ends as soon as the shown part is known.
 ///
 /// Source: RFC 2046, 5.1.1.
 struct MailContents {
@@ -84,7 +84,7 @@ struct MailContents {
         return head
     }
 
-    /// Looks for a part behind the headers that were read last.
+    /// Searches for a part behind the headers that were read last.
     ///
     /// - Parameter head: Those headers.
     mutating func find(_ goal: Goal, under head: MailHead) throws(MailRefusal) -> MailContent? {
@@ -115,7 +115,7 @@ struct MailContents {
 
     /// Takes in the headers of a part.
     ///
-    /// - Returns: The part, where it is what is looked for.
+    /// - Returns: The part, where it is the searched one.
     private mutating func enter(_ head: MailHead, lookingFor goal: Goal) throws(MailRefusal) -> MailContent? {
         guard levels.count <= limits.nesting else { throw MailRefusal(.nestedTooDeep(maximum: limits.nesting)) }
         guard let part = MimeMessage(head, library: library)?.root else { return nil }
@@ -137,9 +137,9 @@ struct MailContents {
         return nil
     }
 
-    /// Ends the multiparts of which a part is what is shown.
+    /// Ends the multiparts of which a part is shown.
     ///
-    /// - Returns: The part, where it is what is shown of the message; nil where a plainer alternative may follow.
+    /// - Returns: The part, where it is the shown one of the message; nil where a plainer alternative may follow.
     private mutating func settle(_ content: MailContent) -> MailContent? {
         while let level = levels.last {
             if level.isAlternative, content.part.contentType != "text/plain" {

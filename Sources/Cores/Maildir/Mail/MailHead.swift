@@ -1,7 +1,7 @@
 internal import Coordination
 internal import Platform
 
-/// Those fields of a message's, or of a part's, headers that decide what is delivered, as they stand in the file.
+/// Those fields of a message's, or of a part's, headers that decide the delivered content, as they stand in the file.
 ///
 /// Only these are given to GMime, each once, cut, and ``checked``: GMime makes an object of every header, parameter and
 /// address that it reads, 290 to 530 bytes for as little as three (796 KB of headers took 95 MiB), and reads groups of

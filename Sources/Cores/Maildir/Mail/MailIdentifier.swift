@@ -7,7 +7,7 @@ enum MailIdentifier {
         text(value[...]).flatMap(CallID.init)
     }
 
-    /// A Message-ID (RFC 5322, 3.6.4): what stands between the angle brackets, which are no part of the identifier.
+    /// A Message-ID (RFC 5322, 3.6.4): the text between the angle brackets, which are no part of the identifier.
     static func messageID(_ value: [UInt8]) -> CallID? {
         guard let start = value.firstIndex(of: UInt8(ascii: "<")),
             let end = value[start...].firstIndex(of: UInt8(ascii: ">"))

@@ -86,7 +86,7 @@ enum MarkupEntities {
 
 /// The character set of a part, as far as it is known, and the way to decode its bytes.
 enum CharacterSet: Hashable, Sendable {
-    /// Unicode; what is invalid in it is repaired later.
+    /// Unicode; invalid bytes in it are repaired later.
     case unicode
     /// Named, and to be converted.
     case named(String)
@@ -100,8 +100,8 @@ enum CharacterSet: Hashable, Sendable {
             self = .unicode
         case nil, "us-ascii", "ascii", "ansi_x3.4-1968", "unknown-8bit", "x-unknown":
             self = .unknown
-        // As browsers and mail programs do (WHATWG Encoding): what is sent under these names often has the quotation
-        // marks and dashes that only Windows' set holds, at places where theirs has nothing to show.
+        // As browsers and mail programs do (WHATWG Encoding): text that is sent under these names often has the
+        // quotation marks and dashes that only Windows' set holds, at places where theirs has nothing to show.
         case "iso-8859-1", "iso8859-1", "iso_8859-1", "latin1":
             self = .named("windows-1252")
         case let name?:

@@ -19,7 +19,7 @@ struct DynamicLibrary {
         self.name = name
     }
 
-    /// Looks a function up, in the library and in those that it needs itself.
+    /// Finds a function, in the library and in those that it needs itself.
     ///
     /// The caller vouches for the type: nothing in the library says it.
     func function<Function>(

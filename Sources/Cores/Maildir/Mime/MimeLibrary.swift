@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Synchronization
 
-/// The functions of GMime 3 that reading a message takes, by what they do.
+/// The functions of GMime 3 that reading a message needs, by their purpose.
 ///
 /// GMime is loaded where a core runs and nowhere else: a program that only links this module needs no such library, and
 /// pays no memory for it. The functions may be called on any thread as long as an object stays on one.

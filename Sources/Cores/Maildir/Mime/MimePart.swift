@@ -45,8 +45,8 @@ struct MimePart {
     ///
     /// - Parameters:
     ///   - limit: How many bytes of the content are given at most; no more than these and a block are in memory.
-    ///   - characterSet: Converts from this character set to UTF-8, leaving out what is invalid in it; nil leaves the
-    ///     bytes alone.
+    ///   - characterSet: Converts from this character set to UTF-8, leaving out invalid bytes; nil leaves the bytes
+    ///     alone.
     /// - Returns: nil for a part that has no content, and for a character set that the system does not know.
     func decoded(
         _ range: Range<Int>, of file: OpenFile, upTo limit: Int, from characterSet: String? = nil

@@ -9,7 +9,7 @@ extension ConnectivityMachine {
         var step = Step(row.number, row.sentence, actions(of: row.number))
         retryAt = nil
         if isAttempting {
-            // Levels first: what was begun in the foreground goes on as an attempt of the background.
+            // Levels first: an attempt that began in the foreground goes on as one of the background.
             drop(into: &step) { $0.needsNetwork }
             step.actions +=
                 position.connectivity == .connected
@@ -141,7 +141,7 @@ extension ConnectivityMachine {
 
     /// Takes back a suspension that is on its way.
     mutating func forgetSuspension(_ step: inout Step) {
-        // A stop that has not come to its turn would cut off what is to run on: the wake just ends in its place.
+        // A stop that has not come to its turn would cut off work that is to run on: the wake just ends in its place.
         pending = pending.map { $0.action == .stopWork ? OrderedAction(number: $0.number, action: .endBudget) : $0 }
         if case .preparation = question { question = nil }
         drop(into: &step) { action in

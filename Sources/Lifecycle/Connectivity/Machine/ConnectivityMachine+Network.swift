@@ -27,7 +27,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// The connection is gone, the network is not. No row is about it: it leads to what a failed attempt leads to.
+    /// The connection is gone, the network is not. No row is about it: it has the consequences of a failed attempt.
     mutating func loseConnection(at now: BootInstant) -> Step {
         guard isRegistered, position.connectivity == .connected else {
             return .unlisted("No connection is registered on: whoever is making one will see.")
@@ -58,8 +58,8 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// T13, seen at a wake. The rest of its time is used as in T15. An application that is awake hears of networks; for
-    /// one that sleeps, this is how the loss of one shows.
+    /// T13, seen at a wake. The rest of its time is used as in T15. An application that is awake is told of networks;
+    /// for one that sleeps, this is how the loss of one shows.
     mutating func connectionGone(_ reason: String) -> Step {
         isRegistered = false
         var step = Step(wake?.number, reason, actions(of: .t15).filter(\.needsNetwork))
@@ -73,7 +73,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// The network itself has answered what was being checked. The levels would have come with the answer.
+    /// The network itself has answered the check. The levels would have come with the answer.
     private mutating func forgetCheck(_ step: inout Step) {
         guard question == .connection else { return }
         question = nil
@@ -129,7 +129,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// The second half of T16: what the check has found.
+    /// The second half of T16: the result of the check.
     mutating func checked(_ check: ConnectionStatus) -> Step {
         question = nil
         let wasConnected = position.connectivity == .connected

@@ -88,7 +88,7 @@ extension ConnectivityMachine {
             wake?.keepAliveEndsAt = nil
             return connectionGone("What woke it cannot be read; the rest of the time is for a new connection.")
         case .refreshRegistration:
-            // Woken for more meanwhile: where the user looks, everything is tried again.
+            // Woken for more meanwhile: in the foreground, everything is tried again.
             return attemptFailed(at: now)
         case .subscribe, .refreshSubscriptions, .restorePresence, .restoreHTTP:
             if action == .refreshSubscriptions { owesSubscribe = true }

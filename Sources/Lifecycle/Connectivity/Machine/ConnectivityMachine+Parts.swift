@@ -55,13 +55,14 @@ extension ConnectivityMachine {
         }
     }
 
-    /// Takes out what is no longer to be done.
+    /// Removes the actions that no longer apply.
     mutating func drop(into step: inout Step, where condition: (ConnectivityAction) -> Bool) {
         step.dropped += pending.filter { condition($0.action) }
         pending.removeAll { condition($0.action) }
     }
 
-    /// Gives back what was given up for a sleep, once something else than a wake keeps the application awake.
+    /// Gives back the ownership and locks given up for a sleep, once something else than a wake keeps the application
+    /// awake.
     mutating func ownership(after step: Step) -> [ConnectivityAction] {
         let isDropped = step.dropped.contains { $0.action == .giveUpOwnershipAndLocks }
         if isDropped, step.number != .t18 { hasGivenUp = true }

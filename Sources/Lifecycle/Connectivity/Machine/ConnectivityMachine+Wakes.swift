@@ -37,7 +37,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// A keep-alive finds the application awake in the background, where nothing else tries again what has failed.
+    /// A keep-alive finds the application awake in the background, where nothing else retries a failed attempt.
     private mutating func makeUp() -> Step {
         guard wake == nil, question == nil, !isAttempting else { return .unlisted() }
         if !isRegistered {
@@ -68,7 +68,7 @@ extension ConnectivityMachine {
         drop(into: &step) { _ in true }
         question = nil
         retryAt = nil
-        // Even what is under way is ended; what is no work of the wake is begun again behind that.
+        // Even the current action is ended; an action that is no work of the wake is begun again behind that.
         if position.application != .suspended || step.dropped.contains(where: { $0.action == .giveUpOwnershipAndLocks })
         {
             sleep()

@@ -2,13 +2,14 @@ public import CoreAPI
 
 /// Application state and connectivity as one machine: events and the time in, ordered actions out.
 ///
-/// A value without a clock, without I/O and without chance of its own: the same events at the same times with the same
-/// seed give the same actions. ``handle(_:at:)`` takes an event; what is then to be done stands in ``pending``, in
-/// order; the caller carries it out and reports with ``finished(_:_:at:)`` how the first of these went.
+/// A value without a clock, without I/O and without randomness of its own: the same events at the same times with the
+/// same seed give the same actions. ``handle(_:at:)`` takes an event; the actions to carry out then stand in
+/// ``pending``, in order. The caller carries them out and reports the outcome of the first with ``finished(_:_:at:)``.
 /// ``ConnectivityRunner`` does both.
 ///
-/// The table (``TransitionTable``) decides where an event leads and what is done. The machine adds what a table cannot
-/// say: that an active call puts a suspension off, what an answer leads to, and that what no longer fits is dropped.
+/// The table (``TransitionTable``) decides the position after an event and the actions. The machine adds the rules that
+/// a table cannot state: an active call puts a suspension off, an answer has consequences, and an action that no longer
+/// fits is dropped.
 ///
 /// Source: contract P2, P3, P6.
 public struct ConnectivityMachine: Hashable, Sendable {
@@ -129,7 +130,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
         return trace(step, from: from, cause: .timePassed, at: now)
     }
 
-    /// Makes the line of the trace, and puts what is to be done behind what was.
+    /// Makes the line of the trace, and appends the new actions to the pending ones.
     mutating func trace(
         _ result: Step, from: LifecyclePosition, cause: ConnectivityTransition.Cause, at now: BootInstant
     ) -> ConnectivityTransition {
