@@ -14,7 +14,7 @@ package struct ByteReader: Sendable {
         self.init(bytes[...])
     }
 
-    /// How many bytes are left.
+    /// The number of bytes left.
     package var remaining: Int { bytes.endIndex - position }
 
     package mutating func byte() throws(ByteCodingError) -> UInt8 {
@@ -108,7 +108,7 @@ package struct ByteReader: Sendable {
     }
 }
 
-/// Why bytes could not be read.
+/// The reason why bytes could not be read.
 package enum ByteCodingError: Error, Hashable, Sendable {
     /// They end before the announced length.
     case truncated

@@ -74,8 +74,8 @@ extension NotificationName: ExpressibleByStringLiteral {
 public struct NotificationState: Hashable, Sendable {
     /// The state word of the last post that gave one; 0 at first.
     public let state: UInt64
-    /// How often the name was posted since the group exists. It begins above zero for a name that is first posted after
-    /// others were forgotten (S10), and never falls while the name stands.
+    /// The number of times that the name was posted since the group exists. It begins above zero for a name that is
+    /// first posted after others were forgotten (S10), and never falls while the name stands.
     public let count: UInt64
     /// The commit of the last post; ``Revision/zero`` when there was none.
     public let revision: Revision

@@ -11,7 +11,7 @@ public struct Entry: Hashable, Sendable {
     /// The commit that created the entry. It changes only when the entry was gone in between, so it serves as the
     /// fencing token, the *epoch*, of its creator.
     public let creationRevision: Revision
-    /// How long it lives by itself.
+    /// The time that it lives by itself.
     public let lifetime: Lifetime
     /// The session that wrote it.
     public let origin: SessionID
@@ -28,7 +28,7 @@ public struct Entry: Hashable, Sendable {
     }
 }
 
-/// How long an entry lives when it is not deleted.
+/// The time that an entry lives when it is not deleted.
 ///
 /// Source: contract S8.
 public enum Lifetime: Hashable, Sendable {

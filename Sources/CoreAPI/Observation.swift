@@ -70,7 +70,7 @@ public struct NotificationDelivery: Hashable, Sendable {
     public let name: NotificationName
     /// The state word after the last of the posts.
     public let state: UInt64
-    /// How many posts this delivery stands for; at least 1.
+    /// The number of posts that this delivery stands for; at least 1.
     public let count: UInt64
     /// The commit of the last of the posts. Every commit before it is readable.
     public let revision: Revision

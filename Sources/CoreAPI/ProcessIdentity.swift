@@ -6,7 +6,7 @@ public struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
     public let bootID: BootID
     /// The process id.
     public let pid: Int32
-    /// When the process started, in clock ticks since the machine did; 0 where that cannot be known.
+    /// The time at which the process started, in clock ticks since the machine did; 0 where that cannot be known.
     public let startTime: UInt64
 
     public init(bootID: BootID, pid: Int32, startTime: UInt64) {

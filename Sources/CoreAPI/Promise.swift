@@ -11,7 +11,7 @@ package final class Promise<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// How many tasks wait.
+    /// The number of tasks that wait.
     package var waiterCount: Int { state.withLock(\.waiting.count) }
 
     /// Sets the value, unless it is known already. Waits for a caller in ``whileOpen(_:)``, and lets no further one in.

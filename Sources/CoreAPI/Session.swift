@@ -13,7 +13,7 @@ public struct Session: Hashable, Sendable {
     public let role: SessionRole
     /// Its name for people, at most 128 bytes.
     public let name: String
-    /// When it began, by the clock of the machine's run.
+    /// The time at which it began, by the clock of the machine's run.
     public let openedAt: BootInstant
 
     public init(id: SessionID, process: ProcessIdentity, role: SessionRole, name: String, openedAt: BootInstant) {

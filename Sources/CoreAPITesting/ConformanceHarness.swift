@@ -23,13 +23,12 @@ public protocol ConformanceHarness: Sendable {
     var peer: PeerProgram? { get }
 
     /// The places at which a process of this build can be stopped or killed inside a commit. Empty when there is no
-    /// such place; the
-    /// cases that need them are skipped then.
+    /// such place; the cases that need them are skipped then.
     var failPoints: FailPointSet { get }
 
     /// The reason why a process of this backend must not be stopped at a random moment, say because it may hold the
-    /// lock of a
-    /// database then; nil where it can be. The cases that stop a Main or an Executor are skipped where it must not.
+    /// lock of a database then; nil where it can be. The cases that stop a Main or an Executor are skipped where it
+    /// must not.
     var stopLimitation: HarnessLimitation? { get }
 
     /// The cost of a commit; ``CommitCost/low`` unless the harness says otherwise.

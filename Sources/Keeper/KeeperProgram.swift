@@ -47,7 +47,7 @@ enum KeeperProgram {
     }
 }
 
-/// Why a keeper cannot begin.
+/// The reason why a keeper cannot begin.
 struct KeeperFailure: Error, Hashable {
     let status: ExitStatus
     let message: String

@@ -102,7 +102,7 @@ extension KeptSockets {
 
     /// The interval at which a keeper is searched.
     private static let interval = Duration.milliseconds(250)
-    /// How long a keeper may take to answer.
+    /// The time that a keeper may take to answer.
     private static let patience = Duration.seconds(5)
 
     /// Waits for a keeper that takes this process as its Main; nil when it is not to be waited for any more.

@@ -110,7 +110,7 @@ public struct ApplicationReport: Hashable, Sendable {
     public let session: SessionID
     /// The published state.
     public let state: ApplicationState
-    /// When it was said, in the group's order.
+    /// The time at which it was said, in the group's order.
     public let revision: Revision
     /// Whether the session published it itself, or another one for it.
     public let isOwn: Bool

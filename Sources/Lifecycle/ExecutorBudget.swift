@@ -30,9 +30,9 @@ public struct ExecutorBudget: Sendable {
 
     /// Its limits.
     public let limits: ExecutorLimits
-    /// Why it was asked to end, when it was.
+    /// The reason why it was asked to end, when it was.
     public private(set) var warning: BudgetReason?
-    /// Why it was killed, when it was.
+    /// The reason why it was killed, when it was.
     public private(set) var killing: BudgetReason?
 
     private let start: BootInstant
@@ -47,7 +47,7 @@ public struct ExecutorBudget: Sendable {
         killingAt = start.advanced(by: limits.budget)
     }
 
-    /// When the next directive is due if nothing else happens; nil when there is none any more.
+    /// The time at which the next directive is due if nothing else happens; nil when there is none any more.
     public var next: BootInstant? {
         guard killing == nil else { return nil }
         return warning == nil ? min(warningAt, killingAt) : killingAt
@@ -95,16 +95,16 @@ public struct ExecutorBudget: Sendable {
 ///
 /// Source: contract P11; the numbers are those of a notification extension of iOS.
 public struct ExecutorLimits: Hashable, Sendable {
-    /// How long it runs before it is told that its time is nearly over.
+    /// The time that it runs before it is told that its time is nearly over.
     public let warning: Duration
-    /// How long it runs before it is killed.
+    /// The time that it runs before it is killed.
     public let budget: Duration
     /// The most memory of its own, in bytes; nil for no limit.
     public let memory: UInt64?
 
     /// - Parameters:
-    ///   - warning: How long it runs before it is told; at most `budget`.
-    ///   - budget: How long it runs before it is killed.
+    ///   - warning: The time that it runs before it is told; at most `budget`.
+    ///   - budget: The time that it runs before it is killed.
     ///   - memory: The most memory of its own, in bytes; nil for no limit.
     public init(
         warning: Duration = .seconds(25), budget: Duration = .seconds(30), memory: UInt64? = 24 << 20
@@ -114,11 +114,11 @@ public struct ExecutorLimits: Hashable, Sendable {
         self.memory = memory
     }
 
-    /// How long it has from being told to being killed.
+    /// The time that it has from being told to being killed.
     public var grace: Duration { budget - warning }
 }
 
-/// Why an Executor is told to end, or is killed.
+/// The reason why an Executor is told to end, or is killed.
 public enum BudgetReason: Hashable, Sendable, CustomStringConvertible {
     /// Its time is over, or nearly.
     case time

@@ -1,6 +1,7 @@
 internal import CoreAPI
 
-/// How often something that failed is tried again, and after which delays: each is twice the one before, up to a bound.
+/// The number of tries of a failing operation, and the delays between them: each is twice the one before, up to a
+/// bound.
 public struct RetryPolicy: Hashable, Sendable {
     /// The decision after a failure.
     public enum Decision: Hashable, Sendable {
@@ -8,7 +9,7 @@ public struct RetryPolicy: Hashable, Sendable {
         case giveUp
     }
 
-    /// How often it is tried in all.
+    /// The number of times that it is tried in all.
     public let attempts: Int
     /// The first delay.
     public let delay: Duration
@@ -16,7 +17,7 @@ public struct RetryPolicy: Hashable, Sendable {
     public let longestDelay: Duration
 
     /// - Parameters:
-    ///   - attempts: How often it is tried in all; at least once.
+    ///   - attempts: The number of times that it is tried in all; at least once.
     ///   - delay: The first delay; each is twice as long as the one before.
     ///   - longestDelay: The longest delay; not shorter than the first.
     public init(attempts: Int = 5, delay: Duration = .seconds(1), longestDelay: Duration = .seconds(60)) {
@@ -30,7 +31,7 @@ public struct RetryPolicy: Hashable, Sendable {
         failures < attempts ? .again(after: delay(after: failures)) : .giveUp
     }
 
-    /// How long to wait after so many failures.
+    /// The time to wait after so many failures.
     public func delay(after failures: Int) -> Duration {
         delay.doubled(failures - 1, upTo: longestDelay)
     }

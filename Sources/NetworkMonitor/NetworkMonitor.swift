@@ -46,7 +46,7 @@ public final class NetworkMonitor: Sendable {
     /// between, never the last one. It ends with the monitor.
     public var states: AsyncStream<NetworkState> { follower.states() }
 
-    /// How often the kernel dropped reports, after which everything was read again.
+    /// The number of times that the kernel dropped reports, after which everything was read again.
     package var losses: Int { follower.losses }
 
     /// Ends all streams of states.

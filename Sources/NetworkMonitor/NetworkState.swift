@@ -5,7 +5,7 @@
 public struct NetworkState: Hashable, Sendable, CustomStringConvertible {
     /// The ways out, the one that is taken first first; none while the machine is not connected.
     public let exits: [NetworkExit]
-    /// Why the machine is not connected; nil while it is.
+    /// The reason why the machine is not connected; nil while it is.
     public let outage: NetworkOutage?
 
     /// - Parameter exits: One or more.
@@ -55,7 +55,7 @@ public struct NetworkExit: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a machine is not connected: the first missing part, on the way from the cable to the router.
+/// The reason why a machine is not connected: the first missing part, on the way from the cable to the router.
 public enum NetworkOutage: Hashable, Sendable, CustomStringConvertible {
     /// There is no interface but the one to the machine itself.
     case interface

@@ -19,7 +19,7 @@ package struct NetworkTracker: Sendable {
     private struct Asking {
         var kind: RouteSocket.Kind
         var sequence: UInt32
-        /// When it is given up.
+        /// The time at which it is given up.
         var limit: BootInstant
         var picture = NetworkPicture()
         var isInterrupted = false
@@ -33,13 +33,13 @@ package struct NetworkTracker: Sendable {
 
     /// The times that it lives by.
     package struct Times: Hashable, Sendable {
-        /// How long a state must stand still before it is told.
+        /// The time that a state must stand still before it is told.
         package var quiet = Duration.milliseconds(250)
         /// After which time without quiet it is told all the same.
         package var longest = Duration.seconds(1)
         /// Between the end of one answer and the next request.
         package var pause = Duration.milliseconds(100)
-        /// How long an answer may stay away.
+        /// The time that an answer may stay away.
         package var patience = Duration.seconds(5)
 
         package init() {}
@@ -51,7 +51,7 @@ package struct NetworkTracker: Sendable {
     private var settling: Settling<NetworkState>?
     private var mustAskAgain = false
     private var lastSequence: UInt32 = 0
-    /// How often reports were lost.
+    /// The number of times that reports were lost.
     package private(set) var losses = 0
 
     package init(times: Times = Times()) {
@@ -197,7 +197,7 @@ package struct Settling<Value: Equatable & Sendable>: Sendable {
     private var pending: Pending?
 
     /// - Parameters:
-    ///   - quiet: How long a value must stand still.
+    ///   - quiet: The time that a value must stand still.
     ///   - longest: After which time without quiet it is let through all the same.
     package init(_ value: Value, quiet: Duration, longest: Duration) {
         settled = value
@@ -205,7 +205,7 @@ package struct Settling<Value: Equatable & Sendable>: Sendable {
         self.longest = longest
     }
 
-    /// When to ask again with ``take(at:)``; nil while nothing has moved.
+    /// The time to ask again with ``take(at:)``; nil while nothing has moved.
     package var deadline: BootInstant? {
         pending.map { min($0.quiet, $0.since.advanced(by: longest)) }
     }

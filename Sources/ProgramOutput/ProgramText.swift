@@ -66,7 +66,7 @@ package enum ProgramText {
     ///
     /// - Parameters:
     ///   - lineCount: How many lines it may have. Behind more stands how many are left out.
-    ///   - byteCount: How many bytes each may have, as ``oneLine(_:upTo:)``.
+    ///   - byteCount: The number of bytes that each may have, as ``oneLine(_:upTo:)``.
     package static func lines(_ text: String, atMost lineCount: Int, upTo byteCount: Int) -> String {
         let all = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         var shown = all.prefix(lineCount).map { line in

@@ -7,7 +7,7 @@ public struct RecordedTimeline: Sendable, CustomStringConvertible {
     public let entries: [TimelineEntry]
     /// The checker's report on them.
     public let report: CheckReport
-    /// How many older entries were dropped.
+    /// The number of older entries that were dropped.
     private let droppedCount: Int
 
     init(_ history: TimelineHistory) {

@@ -105,7 +105,7 @@ public final class CoreScript: Sendable {
         state.withLock { $0.endsByItself = true }
     }
 
-    /// How many cores have come to their start.
+    /// The number of cores that have come to their start.
     public var startCount: Int { state.withLock(\.startCount) }
 
     var endsByItself: Bool { state.withLock(\.endsByItself) }

@@ -29,7 +29,7 @@ public final class ScriptedServer: Sendable {
     /// The call-ids that were acknowledged, in their order.
     public var acknowledged: [CallID] { state.withLock(\.acknowledged) }
 
-    /// How often something came.
+    /// The number of times that something came.
     public var version: Int { state.withLock(\.version) }
 
     /// A message comes from the network.

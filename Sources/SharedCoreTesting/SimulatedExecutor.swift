@@ -17,7 +17,7 @@ public final class SimulatedExecutor: SimulatedParticipant {
     ///
     /// - Parameters:
     ///   - callID: The call-id that the push announced.
-    ///   - timeout: How long it waits, in the group's time.
+    ///   - timeout: The time that it waits, in the group's time.
     public func message(forCallID callID: String, timeout: Duration) -> SimulatedRun<MessageResult> {
         process.run { [participant] in
             try await participant.message(forCallID: CallID(checking: callID), timeout: timeout)

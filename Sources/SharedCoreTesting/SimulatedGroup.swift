@@ -25,8 +25,7 @@ internal import Synchronization
 /// process wakes to the next. Ten seconds of it take a few milliseconds, and a slow machine changes nothing.
 ///
 /// Code that waits for the real world, for a socket or with `Task.sleep`, seems to wait for the test: time goes on
-/// without it.
-/// Give such code its clock as a parameter.
+/// without it. Give such code its clock as a parameter.
 public final class SimulatedGroup: Sendable {
     private struct Weak {
         weak var executor: ProcessExecutor?
@@ -54,7 +53,7 @@ public final class SimulatedGroup: Sendable {
     /// Beyond the ids that a system gives: it cannot be taken for a real process.
     private static let firstID: Int32 = 5_000_000
 
-    /// How many processes there were, in all groups: no two are the same one, though their groups are alike.
+    /// The number of processes so far, in all groups: no two are the same one, though their groups are alike.
     private static let processCount = Atomic<UInt64>(0)
 
     /// A group without processes.

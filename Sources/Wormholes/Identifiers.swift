@@ -15,7 +15,7 @@ public import Mailboxes
 public struct MailboxID<Message: Sendable>: Sendable {
     /// Any text. Names may look like paths; they are never taken for any.
     public let name: String
-    /// How long a message is kept.
+    /// The time that a message is kept.
     public let lifetime: Lifetime
     let type: MessageType<Message>
 
@@ -25,7 +25,7 @@ public struct MailboxID<Message: Sendable>: Sendable {
     ///   - name: Any text.
     ///   - codec: How messages become bytes.
     ///   - schema: The version of the message's type. A reader that knows a lower one does not try to read the message.
-    ///   - lifetime: How long a message is kept when it is not cleared.
+    ///   - lifetime: The time that a message is kept when it is not cleared.
     public init(
         _ name: String, codec: MessageCodec<Message>, schema: UInt32 = 1, lifetime: Lifetime = .persistent
     ) {

@@ -96,7 +96,7 @@ public struct ReceivedRequest<Request: Sendable, Reply: Sendable>: Sendable {
 
 /// One request in hand, as bytes: where its reply goes, and how it is dealt with.
 struct RequestDesk: Sendable {
-    /// How long a reply waits for its requester.
+    /// The time that a reply waits for its requester.
     static let replyLifetime = Duration.seconds(60)
     /// The longest reason of a refusal; one that quotes a requester's text may be as long as that.
     static let reasonByteCount = 512

@@ -73,7 +73,7 @@ extension WormholeError {
 ///
 /// Source: contract M3.
 public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Why a message cannot be read.
+    /// The reason why a message cannot be read.
     public enum Reason: Hashable, Sendable {
         /// Its type has a newer version than this program knows.
         case newer(found: UInt32, known: UInt32)

@@ -6,8 +6,8 @@
     public struct EtcdGroupOptions: Sendable {
         /// The prefix of all keys of all groups.
         public var prefix: String
-        /// How long a participant may be silent before its session ends, in whole seconds; etcd takes no less than two
-        /// by default.
+        /// The time that a participant may be silent before its session ends, in whole seconds; etcd takes no less than
+        /// two by default.
         public var lease: Duration
         /// The time that a call waits for the cluster, through losses of connections and of the leader. A commit with
         /// an unknown outcome then is ``SharedCoreError/Code/outcomeUnknown``.

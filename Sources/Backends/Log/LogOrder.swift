@@ -13,16 +13,16 @@ final class LogOrder: Sendable {
         var start: UInt64 = 0
         /// The bytes of the records behind the snapshot.
         var byteCount = 0
-        /// Why the handle cannot go on.
+        /// The reason why the handle cannot go on.
         var failure: SharedCoreError?
         /// Not to compact before there are so many bytes behind the snapshot.
         var leastCompaction = 0
         var compaction: Task<Void, Never>?
-        /// How often sessions were opened or ended.
+        /// The number of times that sessions were opened or ended.
         var sessionChanges = 0
     }
 
-    /// How many records are read at once.
+    /// The number of records that are read at once.
     static let readLimit = 256
     let log: any SharedLog
     let options: LogGroupOptions
@@ -40,7 +40,7 @@ final class LogOrder: Sendable {
 
     // MARK: - Reading
 
-    /// - Throws: Why the handle cannot go on.
+    /// - Throws: The reason why the handle cannot go on.
     func check() throws(SharedCoreError) {
         if let failure = progress.withLock(\.failure) { throw failure }
     }

@@ -20,7 +20,7 @@ public final class ReplicatedGroup: SharedGroup {
     public let session: Session
     public let capabilities: Capabilities
 
-    /// How long closing waits for the log to take the session's end, and then to close.
+    /// The time that closing waits for the log to take the session's end, and then to close.
     private static let closeTimeout = Duration.seconds(5)
 
     private let order: LogOrder

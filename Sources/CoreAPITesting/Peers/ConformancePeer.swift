@@ -99,7 +99,7 @@ enum PeerMailboxes {
 enum SignalStorm {
     private static let counter = Atomic(0)
 
-    /// How often the process was interrupted.
+    /// The number of times that the process was interrupted.
     static var count: Int { counter.load(ordering: .relaxed) }
 
     static func begin() {

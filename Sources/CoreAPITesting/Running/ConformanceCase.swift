@@ -16,7 +16,7 @@ public struct ConformanceCase: Hashable, Sendable, Identifiable, CustomStringCon
     public let promises: Set<Capability>
     /// The failure that a commit must survive on the backend, for a case about a group that all participants have left.
     public let durability: Durability?
-    /// How long the case may take, on a slow and busy machine.
+    /// The time that the case may take, on a slow and busy machine.
     public let timeLimit: Duration
     private let body: Body
 
@@ -62,7 +62,7 @@ public struct CaseResult: Sendable {
     public let outcome: CaseOutcome
     /// The conditions of the run that differ from the title of the case.
     public let remarks: [String]
-    /// How long it took.
+    /// The time that it took.
     public let duration: Duration
     /// The seed of the random choices; with the same seed the case makes the same ones.
     public let seed: UInt64
@@ -108,7 +108,7 @@ extension ConformanceCase {
     /// - Parameters:
     ///   - harness: How to get at the backend.
     ///   - seed: The seed of the random choices; nil for a random one. The result names it.
-    ///   - timeout: How long the case may take; nil for its own ``timeLimit``.
+    ///   - timeout: The time that the case may take; nil for its own ``timeLimit``.
     public func run(
         on harness: any ConformanceHarness, seed: UInt64? = nil, timeout: Duration? = nil
     ) async -> CaseResult {

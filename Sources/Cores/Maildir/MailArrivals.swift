@@ -17,7 +17,7 @@ package final class MailArrivals: Sendable {
         package let name: String
         /// Nil when it has none that can be read.
         package let callID: CallID?
-        /// Why it has none, for people.
+        /// The reason why it has none, for people.
         package let problem: String?
     }
 

@@ -2,14 +2,14 @@ internal import Coordination
 internal import CoreAPI
 internal import Mailboxes
 
-/// How many processes have ended while they read each message: killed for their memory or their time, or by a fault of
-/// a library. A message that has ended ``limit`` is read no more.
+/// The number of processes that have ended while they read each message: killed for their memory or their time, or by a
+/// fault of a library. A message that has ended ``limit`` is read no more.
 ///
 /// A core that starts counts in the group the messages that its predecessors were reading, see
 /// ``Maildir/marking(_:while:)``.
 struct MailAttempts {
-    /// How many processes one message may cost. Fewer than a push is tried (`executor.attempts`), and more than chance
-    /// kills in the moment of reading the same message.
+    /// The number of processes that one message may cost. Fewer than a push is tried (`executor.attempts`), and more
+    /// than chance kills in the moment of reading the same message.
     static let limit = 3
 
     private static let path = ".sharedcore/mail-reading/"
@@ -49,7 +49,7 @@ struct MailAttempts {
     /// A transaction has a size; the next core forgets the rest.
     private static let forgottenAtOnce = 500
 
-    /// How many processes have ended while they read the message.
+    /// The number of processes that have ended while they read the message.
     func count(of name: FileName) -> Int { counts[Self.part(for: name)] ?? 0 }
 
     /// Forgets the message: it was read to its end, or is set aside.

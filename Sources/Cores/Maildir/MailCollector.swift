@@ -50,8 +50,8 @@ struct MailCollector {
     /// group, and costs as much as a message.
     private static let reportsPerRound = 10
 
-    /// How many messages one round sets down as waiting in their files. Behind them, those that participants have begun
-    /// to wait for meanwhile have their turn: a folder of a thousand takes long to read.
+    /// The number of messages that one round sets down as waiting in their files. Behind them, those that participants
+    /// have begun to wait for meanwhile have their turn: a folder of a thousand takes long to read.
     private static let heldPerRound = 50
 
     private var valueByteCount: Int { context.store.capabilities.limits.valueByteCount }

@@ -22,7 +22,7 @@ struct Alert: Hashable, Sendable {
     }
 }
 
-/// Why an alert was not shown.
+/// The reason why an alert was not shown.
 struct AlertFailure: Error, Hashable, Sendable {
     /// For people.
     let reason: String

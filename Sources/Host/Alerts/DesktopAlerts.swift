@@ -8,7 +8,7 @@ internal import Platform
 struct DesktopAlerts: Alerts {
     /// The name under which the desktop knows the application.
     let application: String
-    /// How long the service may take.
+    /// The time that the service may take.
     var patience = Duration.seconds(5)
 
     /// How much longer the bus may take, of which the library has limits of its own, up to 90 s.

@@ -92,7 +92,7 @@ final class DemoTally: Sendable {
         }
     }
 
-    /// How many messages were printed beyond the first of a call-id.
+    /// The number of messages that were printed beyond the first of a call-id.
     var duplicates: Int {
         state.withLock { state in state.printed.values.reduce(0) { $0 + $1.count - 1 } }
     }

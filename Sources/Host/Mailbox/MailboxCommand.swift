@@ -126,7 +126,7 @@ struct MailboxLine {
     var origin: SessionID?
     /// How many were passed over, of a line `lagged`.
     var missed: UInt64?
-    /// Why it cannot be read, of a line `undecodable`.
+    /// The reason why it cannot be read, of a line `undecodable`.
     var reason: String?
 
     init(_ id: String, _ message: MailboxMessage<JSONText>) {

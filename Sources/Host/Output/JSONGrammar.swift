@@ -185,7 +185,7 @@ enum CutJSON {
             && (UInt8(ascii: "c")...UInt8(ascii: "f")).contains(escape[3])
     }
 
-    /// How many bytes the character has that begins with a byte.
+    /// Returns the number of bytes of the character that begins with a byte.
     static func characterByteCount(_ first: UInt8) -> Int {
         switch first {
         case 0xc0..<0xe0: 2

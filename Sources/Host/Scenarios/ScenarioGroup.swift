@@ -13,7 +13,7 @@ struct ScenarioGroup: Sendable {
     ///
     /// - Parameters:
     ///   - name: The command's name.
-    ///   - startDelay: How long a core takes to connect, unless that is configured.
+    ///   - startDelay: The time that a core takes to connect, unless that is configured.
     static func run<Value: Sendable>(
         _ name: String, coreStarting startDelay: Duration, in context: CommandContext,
         _ body: (ScenarioGroup) async throws -> Value

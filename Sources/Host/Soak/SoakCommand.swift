@@ -57,7 +57,7 @@ struct SoakRun: Sendable {
     let seed: UInt64
     let duration: Duration
 
-    /// How long a core takes to connect unless configured: shorter than most lives.
+    /// The time that a core takes to connect unless configured: shorter than most lives.
     private static let startDelay = Duration.milliseconds(20)
 
     /// - Parameter isOver: Asked after each round whether no more are to be run.

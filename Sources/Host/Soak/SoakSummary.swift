@@ -6,7 +6,7 @@ struct SoakSummary: Sendable {
     let backend: String
     let seed: UInt64
     let count: SoakCount
-    /// How many cores the soak has started, also those of processes that were killed.
+    /// The number of cores that the soak has started, also those of processes that were killed.
     let coreStarts: Int
     /// The problems, for people.
     let problems: [String]

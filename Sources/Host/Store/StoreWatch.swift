@@ -50,7 +50,7 @@ struct StoreWatch: HostCommand {
 struct WatchPrinter {
     let output: Output
     let showsReserved: Bool
-    /// How many lines are still wanted; nil for all.
+    /// The number of lines that are still wanted; nil for all.
     var remaining: Int?
 
     /// Prints an event. True when no more lines are wanted.

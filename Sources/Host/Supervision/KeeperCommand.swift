@@ -57,7 +57,7 @@ struct KeeperCommand: HostCommand {
 /// Asks a keeper. Its calls block: for a thread of its own.
 struct KeeperClient: Sendable {
     let place: KeeperPlace
-    /// How long a keeper may take to answer.
+    /// The time that a keeper may take to answer.
     var patience = Duration.seconds(5)
 
     /// A connection; nil when no keeper is there.

@@ -60,7 +60,7 @@ extension KeeperMessage {
     }
 }
 
-/// Why a keeper refuses a request.
+/// The reason why a keeper refuses a request.
 package struct KeeperProblem: Error, Hashable, Sendable {
     package enum Code: String, Hashable, Sendable {
         /// The message cannot be understood.
@@ -103,9 +103,9 @@ package struct KeeperStatus: Hashable, Sendable {
     package var calls = 0
     /// How many times in a row Main has failed.
     package var failures = 0
-    /// How many times this keeper has started Main.
+    /// The number of times that this keeper has started Main.
     package var starts = 0
-    /// When Main is started again.
+    /// The time at which Main is started again.
     package var restartIn: Duration?
     /// The rest of the budget of a wake.
     package var budgetLeft: Duration?

@@ -4,7 +4,7 @@ internal import CoreAPI
 public struct Backoff: Hashable, Sendable {
     /// The times.
     public let policy: BackoffPolicy
-    /// How many attempts have failed since the last success.
+    /// The number of attempts that have failed since the last success.
     public private(set) var failures = 0
     private var random: SeededRandom
 
@@ -15,7 +15,7 @@ public struct Backoff: Hashable, Sendable {
 
     /// Takes note of a failed attempt.
     ///
-    /// - Returns: How long to wait before the next one.
+    /// - Returns: The time to wait before the next one.
     public mutating func failed() -> Duration {
         failures += 1
         let bound = policy.first.doubled(failures - 1, upTo: policy.longest)
@@ -28,7 +28,7 @@ public struct Backoff: Hashable, Sendable {
     }
 }
 
-/// How long to wait between attempts to connect.
+/// The time to wait between attempts to connect.
 ///
 /// The wait before attempt *n* is drawn evenly from the upper half of `min(longest, first × 2ⁿ⁻¹)`, so that clients
 /// which lost one server do not come back at one moment.

@@ -13,7 +13,7 @@ public import CoreAPI
 ///
 /// Source: contract P2.
 public actor ConnectivityRunner {
-    /// How long a cancelled action is waited for.
+    /// The time that a cancelled action is waited for.
     static let patience = Duration.seconds(1)
 
     private let delegate: any ConnectivityDelegate
@@ -73,7 +73,7 @@ public actor ConnectivityRunner {
     /// The conditions that decide the levels of services now.
     public var conditions: ServiceConditions { machine.conditions() }
 
-    /// How many tasks wait in ``settle()``.
+    /// The number of tasks that wait in ``settle()``.
     var waitingCount: Int { waiting.count }
 
     /// Takes an event. Returns when the actions are decided, not when they are done.

@@ -23,11 +23,11 @@ extension KeepAliveHandler {
 public struct KeepAliveRun: Hashable, Sendable {
     /// The handler's name.
     public let handler: String
-    /// When it was called.
+    /// The time at which it was called.
     public let startedAt: BootInstant
-    /// When it is told that its time is nearly over.
+    /// The time at which it is told that its time is nearly over.
     public let warnedAt: BootInstant
-    /// When it is cut off.
+    /// The time at which it is cut off.
     public let endsAt: BootInstant
     /// How many of its intervals went by without a call, because no process ran.
     public let missed: Int

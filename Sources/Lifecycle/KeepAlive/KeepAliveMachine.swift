@@ -22,7 +22,7 @@ public struct KeepAliveMachine: Hashable, Sendable {
     /// The names of the handlers, in their order.
     public var handlerNames: [String] { handlers.keys.sorted() }
 
-    /// When a handler runs next at the latest; nil for one that is not there.
+    /// The time at which a handler runs next at the latest; nil for one that is not there.
     public func dueTime(of name: String) -> BootInstant? { handlers[name]?.latest }
 
     /// The handlers that run now, in the order of their names.
@@ -89,7 +89,7 @@ public struct KeepAliveMachine: Hashable, Sendable {
         return now < run.endsAt
     }
 
-    /// When to call ``step(at:)`` if nothing happens before; nil when there is nothing to wait for.
+    /// The time to call ``step(at:)`` if nothing happens before; nil when there is nothing to wait for.
     public var nextStep: BootInstant? {
         handlers.values.filter(\.isPresent).map { handler in
             guard let run = handler.run else { return handler.latest }
@@ -201,7 +201,7 @@ extension KeepAliveMachine {
     /// The registrations that the keep-alive refreshes, in the order of their names.
     public var registrationNames: [String] { registrations.keys.sorted() }
 
-    /// When a registration lapses unless it is refreshed; nil for one that the keep-alive does not know.
+    /// The time at which a registration lapses unless it is refreshed; nil for one that the keep-alive does not know.
     public func lapse(of name: String) -> BootInstant? { registrations[name]?.lapsesAt }
 
     /// Takes note that a registration was made or refreshed, and is valid for `lifetime` from now.
@@ -267,10 +267,10 @@ extension KeepAliveMachine {
 
 /// A registration that the keep-alive refreshes.
 package struct KeepAliveRegistration: Hashable, Sendable {
-    /// How long it is valid when it is fresh.
+    /// The time that it is valid when it is fresh.
     package var lifetime: Duration
-    /// When it lapses unless it is refreshed.
+    /// The time at which it lapses unless it is refreshed.
     package var lapsesAt: BootInstant
-    /// When traffic came on its connection last.
+    /// The time at which traffic came on its connection last.
     package var provenAt: BootInstant?
 }

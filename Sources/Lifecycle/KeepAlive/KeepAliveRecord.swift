@@ -22,11 +22,11 @@ public struct KeepAliveRecord: Hashable, Sendable {
     public struct Registration: Hashable, Sendable {
         /// Its name.
         public var name: String
-        /// How long it is valid when it is fresh, in nanoseconds.
+        /// The time that it is valid when it is fresh, in nanoseconds.
         public var lifetime: Int64
-        /// When it lapses.
+        /// The time at which it lapses.
         public var lapsesAt: UInt64
-        /// When traffic came on its connection last.
+        /// The time at which traffic came on its connection last.
         public var provenAt: UInt64?
     }
 

@@ -104,7 +104,7 @@ public final class KeepAliveRecordWriter: Sendable {
 
     /// Ends it, and returns once nothing more of it reaches the group: the last record is kept.
     ///
-    /// - Throws: Why the last record could not be kept.
+    /// - Throws: The reason why the last record could not be kept.
     public func finish() async throws(SharedCoreError) {
         records.finish()
         if let problem = await work.value { throw problem }

@@ -56,7 +56,7 @@ package struct KeepAliveHandlerState: Hashable, Sendable {
     /// Whether that call was told that its time is nearly over.
     package var isWarned = false
 
-    /// When it must run at the latest.
+    /// The time at which it must run at the latest.
     package var latest: BootInstant { window.end(of: ranIn + 1) }
 
     /// From when on a call counts for a window.

@@ -7,8 +7,8 @@ package struct RestartPolicy: Hashable, Sendable {
     package var firstDelay = Duration.seconds(1)
     /// The longest delay.
     package var longestDelay = Duration.seconds(60)
-    /// How many restarts any window may hold, 1 or more. One that is too many waits until the oldest has left the
-    /// window: supervision never gives up for good.
+    /// The number of restarts that any window may hold, 1 or more. One that is too many waits until the oldest has left
+    /// the window: supervision never gives up for good.
     package var limit = 10
     /// The length of the window.
     package var window = Duration.seconds(600)
@@ -28,7 +28,7 @@ package struct Restarts: Hashable, Sendable {
     package var policy: RestartPolicy
     /// How many times in a row it has failed.
     package private(set) var failures = 0
-    /// When it was restarted, as far as the window reaches back.
+    /// The times of its restarts, as far as the window reaches back.
     private var times: [BootInstant] = []
 
     package init(policy: RestartPolicy) {

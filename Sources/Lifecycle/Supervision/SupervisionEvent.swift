@@ -74,7 +74,7 @@ package enum SupervisionDirective: Hashable, Sendable {
     case finish
 }
 
-/// Why a Main was killed.
+/// The reason why a Main was killed.
 package enum KillReason: String, Hashable, Sendable {
     /// It used up the budget of a wake (contract P6).
     case budget

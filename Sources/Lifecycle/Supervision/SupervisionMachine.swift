@@ -10,10 +10,10 @@ package struct SupervisionMachine: Hashable, Sendable {
     }
     package internal(set) var state = SupervisionState.unbegun
     package internal(set) var presence = MainPresence.silent
-    /// How many calls are active in Main.
+    /// The number of calls that are active in Main.
     package internal(set) var calls = 0
     package internal(set) var restarts: Restarts
-    /// Why the running Main is being killed; it dies once.
+    /// The reason why the running Main is being killed; it dies once.
     package internal(set) var killing: KillReason?
 
     /// Main runs since it was started for data that waits, so that it gets a budget as soon as it is there.
@@ -90,13 +90,13 @@ package struct SupervisionMachine: Hashable, Sendable {
 /// How a Main is supervised.
 package struct SupervisionOptions: Hashable, Sendable {
     package var restart = RestartPolicy()
-    /// How long a Main that is awake may say nothing before it is killed; nil when it need not say anything.
+    /// The time that a Main that is awake may say nothing before it is killed; nil when it need not say anything.
     package var watchdog: Duration?
-    /// How long a Main may run after it was woken by data, or started for it (contract P6).
+    /// The time that a Main may run after it was woken by data, or started for it (contract P6).
     package var wakeBudget = Duration.seconds(10)
     /// How long after the wake it is told that the budget ends.
     package var wakeWarning = Duration.seconds(8)
-    /// How long a Main that is asked to end may take.
+    /// The time that a Main that is asked to end may take.
     package var stopGrace = Duration.seconds(5)
 
     package init() {}
@@ -205,7 +205,7 @@ extension SupervisionMachine {
 }
 
 extension SupervisionMachine {
-    /// When something is due next; nil when nothing is.
+    /// The time at which something is due next; nil when nothing is.
     package var nextTime: BootInstant? {
         switch state {
         case .unbegun, .down: nil

@@ -59,7 +59,7 @@ public struct QueueMailbox: Sendable {
     /// The path that the messages stand under.
     public var path: String { keys.path }
 
-    /// How many messages are here.
+    /// The number of messages here.
     public func count() async throws(SharedCoreError) -> QueueCount {
         let contents = try await contents()
         return QueueCount(waiting: contents.waiting.count, taken: contents.taken.count)
@@ -105,10 +105,10 @@ public struct QueueOptions: Hashable, Sendable {
     public var capacity: Int?
     /// The behaviour of a send when the queue is full.
     public var overflow: Overflow
-    /// How long a message is kept when it is not acknowledged.
+    /// The time that a message is kept when it is not acknowledged.
     public var lifetime: Lifetime
-    /// How long an acknowledged message's name is remembered, so that the same one is not accepted again; nil for not
-    /// at all.
+    /// The time that an acknowledged message's name is remembered, so that the same one is not accepted again; nil for
+    /// not at all.
     public var markLifetime: Duration?
 
     public init(
@@ -122,7 +122,7 @@ public struct QueueOptions: Hashable, Sendable {
     }
 }
 
-/// How many messages a queue holds.
+/// The number of messages that a queue holds.
 public struct QueueCount: Hashable, Sendable {
     /// Those that can be taken.
     public let waiting: Int

@@ -21,7 +21,7 @@ package struct FileStatus: Hashable, Sendable {
     package let permissions: UInt32
     /// Whether the last name of the file is gone. A process that has it open can use it, and no other can find it.
     package let isRemoved: Bool
-    /// How many names the file has.
+    /// The number of names that the file has.
     package let nameCount: Int
     /// The kind of the file.
     package let kind: FileKind
@@ -104,7 +104,7 @@ package struct FilePresence: Hashable, Sendable {
     package let byteCount: Int
     /// The bytes that it takes of the file system.
     package let allocatedByteCount: Int
-    /// How many names the file has.
+    /// The number of names that the file has.
     package let nameCount: Int
     package let kind: FileKind
 

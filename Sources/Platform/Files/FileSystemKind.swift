@@ -128,7 +128,7 @@ extension Directory {
         return FileSystemKind.mountType(of: mount, inTable: table)
     }
 
-    /// How many bytes the file system has for new files of users other than root; a quota may leave fewer.
+    /// The number of bytes that the file system has for new files of users other than root; a quota may leave fewer.
     package func freeByteCount() throws(SystemCallError) -> Int {
         var status = statvfs()
         _ = try SystemCall.run("fstatvfs", at: path) { fstatvfs(descriptor, &status) }

@@ -45,7 +45,7 @@ extension OpenFile {
 private enum Way {
     /// To hold a place of the file system without reading it: O_PATH, which Swift does not import.
     private static let placeOnly: Int32 = 0o10000000
-    /// How many links the kernel follows on one path.
+    /// The number of links that the kernel follows on one path.
     private static let linkLimit = 40
 
     /// Goes along a path, from the working directory when it does not begin with a slash, and has its last part opened.

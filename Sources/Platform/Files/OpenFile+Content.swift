@@ -4,7 +4,7 @@ internal import Glibc
 extension OpenFile {
     /// Reads into `buffer` from `offset` on until it is full or the file ends.
     ///
-    /// - Returns: How many bytes were read.
+    /// - Returns: The number of bytes that were read.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemCallError) -> Int {
         guard let base = buffer.baseAddress else { return 0 }
         var done = 0

@@ -143,7 +143,7 @@ package final class OpenFile: Sendable {
         try FilePresence(of: descriptor, "", at: path) { () throws(SystemCallError) in try status() }
     }
 
-    /// How many descriptors this process may have.
+    /// The number of descriptors that this process may have.
     package static var limit: Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }

@@ -17,7 +17,7 @@ package struct Pipe: Sendable {
 }
 
 extension OpenFile {
-    /// How many bytes of a stream can be read without waiting.
+    /// The number of bytes of a stream that can be read without waiting.
     package var waitingByteCount: Int {
         var count: Int32 = 0
         return ioctl(descriptor, UInt(FIONREAD), &count) == 0 ? Int(count) : 0

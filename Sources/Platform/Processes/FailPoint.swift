@@ -39,9 +39,9 @@ package enum FailPoint {
         private struct Setting {
             let name: String
             let action: Action
-            /// How often the place is passed before.
+            /// The number of times that the place is passed before.
             var remaining: Int
-            /// How often it acts from then on.
+            /// The number of times that it acts from then on.
             var count: Int
             /// Which call has armed it, from 1; 0 for the environment.
             let arming: Int
@@ -106,7 +106,7 @@ package enum FailPoint {
             _ = arm(text)
         }
 
-        /// How often a place has acted in this process, by the name that it was armed with.
+        /// The number of times that a place has acted in this process, by the name that it was armed with.
         package static func strikeCount(of name: String) -> Int { strikes.withLock { $0[name] ?? 0 } }
 
         /// Returns whether the place is active, for places that need preparation.

@@ -108,7 +108,7 @@ package enum OwnProcess {
 
     /// Returns the path of the directory that this process works in, byte by byte.
     ///
-    /// - Throws: Why there is none, such as that it was removed.
+    /// - Throws: The reason why there is none, such as that it was removed.
     package static func workingDirectory() throws(SystemCallError) -> [UInt8] {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         guard getcwd(&path, path.count) != nil else { throw SystemCallError("getcwd", number: errno, at: ".") }

@@ -13,7 +13,7 @@ package final class ProcessHandle: Sendable {
 
     /// Opens the process, then makes sure that it is the one that was meant.
     ///
-    /// - Throws: Why there is no handle: the process is dead, or nothing can be said about it from here.
+    /// - Throws: The reason why there is no handle: the process is dead, or nothing can be said about it from here.
     package init(_ identity: ProcessIdentity) throws(ProcessUnreachable) {
         guard identity.bootID == SystemClock.currentBootID else { throw .dead }
         let result = clinux_open_process(identity.pid)
@@ -59,7 +59,7 @@ package final class ProcessHandle: Sendable {
     ///
     /// - Parameters:
     ///   - stream: The end that is read. Another process may have the other one still when this process has ended.
-    ///   - count: How many bytes are kept, the first ones.
+    ///   - count: The number of bytes that are kept, the first ones.
     /// - Returns: Nil when neither has come by the deadline.
     package func output(
         _ stream: OpenFile, keeping count: Int, until deadline: ContinuousClock.Instant
@@ -109,7 +109,7 @@ package enum ProcessSignal: Sendable {
     }
 }
 
-/// Why a process could not be opened.
+/// The reason why a process could not be opened.
 package enum ProcessUnreachable: Error, Hashable, Sendable {
     /// It has ended; its number may belong to another process by now.
     case dead

@@ -61,7 +61,7 @@ extension ProcessIdentity {
         }
     }
 
-    /// When the process started, in clock ticks since the machine did.
+    /// The time at which the process started, in clock ticks since the machine did.
     static func startTime(of pid: Int32) -> Result<UInt64, SystemCallError> {
         record(of: pid).map(\.startTime)
     }

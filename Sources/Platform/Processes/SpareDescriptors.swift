@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// How many more files this process may open.
+/// The number of further files that this process may open.
 ///
 /// Swift's runtime and libdispatch end the process with SIGILL where they get no descriptor, so the number is checked
 /// before.

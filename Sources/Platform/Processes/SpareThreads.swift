@@ -2,7 +2,7 @@ internal import CLinux
 package import CoreAPI
 internal import Glibc
 
-/// How many more threads this process may start.
+/// The number of further threads that this process may start.
 ///
 /// libdispatch, on which Swift's tasks run, tries again for ever where it gets none: the process would stand still
 /// without a word. So it is tried before.

@@ -7,7 +7,7 @@ package struct StartedProgram: Sendable {
     /// Its process number, which means this program until its end was waited for.
     package let pid: Int32
 
-    /// How long a start waits for a child to become its program.
+    /// The time that a start waits for a child to become its program.
     package static let startTimeout = Duration.seconds(1)
 
     /// Starts a program. It gets no descriptor but its streams, and no signal is blocked in it, also where the calling

@@ -7,7 +7,7 @@ package enum ListeningPort {
     ///
     /// - Parameters:
     ///   - host: A name or an address, an IPv6 one also in brackets.
-    ///   - timeout: How long each of its addresses may take.
+    ///   - timeout: The time that each of its addresses may take.
     package static func answers(_ host: String, _ port: UInt16, timeout: Duration) -> Bool {
         var wanted = addrinfo()
         wanted.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -91,7 +91,7 @@ package enum Datagram {
     ///
     /// - Parameters:
     ///   - address: The socket's path, or its abstract name after an `@`.
-    ///   - seconds: How long to wait where its reader has many to read. Not for 0; else it blocks.
+    ///   - seconds: The time to wait where its reader has many to read. Not for 0; else it blocks.
     package static func send(
         _ bytes: [UInt8], to address: String, waiting seconds: Int32 = 0
     ) throws(SystemCallError) {

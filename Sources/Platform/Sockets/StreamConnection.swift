@@ -58,7 +58,7 @@ package final class StreamConnection: Sendable {
 
     /// Takes the bytes that have come into a buffer.
     ///
-    /// - Returns: How many bytes came; nil when there is nothing yet, 0 at the end.
+    /// - Returns: The number of bytes that came; nil when there is nothing yet, 0 at the end.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         while true {
             let received = clinux_receive(descriptor, buffer.baseAddress, buffer.count)

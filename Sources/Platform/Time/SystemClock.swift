@@ -67,7 +67,7 @@ final class Sleepers: Sendable {
     private struct State {
         var sleepers: [UInt64: Sleeper] = [:]
         var lastNumber: UInt64 = 0
-        /// When the timer wakes the thread; nil when nothing is set.
+        /// The time at which the timer wakes the thread; nil when nothing is set.
         var wake: BootInstant?
     }
 

@@ -31,9 +31,9 @@ package enum RoomClaim: Hashable, Sendable {
         }
     }
 
-    /// How many bytes it may use beyond the limit of a store.
+    /// The number of bytes that it may use beyond the limit of a store.
     package var byteCount: Int { (1 << 20) / 8 * share }
-    /// How many entries it may use beyond the limit of a store.
+    /// The number of entries that it may use beyond the limit of a store.
     package var entryCount: Int { 4_096 / 8 * share }
 
     /// The prefix of the keys that coordination writes.

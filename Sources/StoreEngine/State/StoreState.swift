@@ -131,7 +131,7 @@ public struct StoreState: Sendable {
         sessions[session]?.keys ?? []
     }
 
-    /// When the next entry's time is over; nil when no entry expires.
+    /// The time at which the next entry expires; nil when none does.
     public mutating func nextExpiry() -> BootInstant? {
         while let first = expiries.first {
             if entries[first.key]?.expiry == first.instant { return first.instant }

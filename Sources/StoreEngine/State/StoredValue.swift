@@ -83,7 +83,7 @@ public struct StoredEntry: Sendable {
     public let creationRevision: Revision
     public let lifetime: Lifetime
     public let origin: SessionID
-    /// When an expiring entry's time is over, in the present run of the machine.
+    /// The time at which an expiring entry expires, in the present run of the machine.
     public let expiry: BootInstant?
 
     package init(

@@ -13,7 +13,7 @@
         /// The groups that this process follows.
         let feeds = FeedTable()
 
-        /// How long one try of a call waits for its answer, before the next member is asked.
+        /// The time that one try of a call waits for its answer, before the next member is asked.
         static let attemptTimeout = Duration.seconds(2)
         private static let pause = Duration.milliseconds(50)
         /// The largest message: a whole group may come in one.

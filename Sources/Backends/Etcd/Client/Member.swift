@@ -90,7 +90,7 @@
         }
     }
 
-    /// Why a connection could not be secured: the transport above says only that it was closed.
+    /// The reason why a connection could not be secured: the transport above says only that it was closed.
     final class SecurityNote: Sendable {
         private let content = Mutex<String?>(nil)
 

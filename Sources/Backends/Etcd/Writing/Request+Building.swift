@@ -99,8 +99,8 @@
             .with { $0.requestTxn = Etcdserverpb_TxnRequest.make(if: compares, then: success, else: failure) }
         }
 
-        /// How many steps stand beside one another: a server takes 128 of them, counted from the outermost to the
-        /// innermost.
+        /// The number of steps that stand beside one another: a server takes 128 of them, counted from the outermost to
+        /// the innermost.
         static let groupSize = 24
 
         /// The same steps, those that are too many in transactions of their own.
@@ -114,7 +114,7 @@
     }
 
     extension Etcdserverpb_ResponseOp {
-        /// How many keys each removal among the steps has removed, in their order.
+        /// The number of keys that each removal among the steps has removed, in their order.
         var removedCounts: [Int64] {
             switch response {
             case .responseDeleteRange(let answer)?: [answer.deleted]

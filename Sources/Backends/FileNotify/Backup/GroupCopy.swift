@@ -38,7 +38,7 @@ enum GroupCopy {
 }
 
 extension FileGroup {
-    /// How often a backup begins anew because the journals that it read from were replaced.
+    /// The number of times that a backup begins anew because the journals that it read from were replaced.
     private static let backupAttempts = 20
 
     /// Writes the content at one revision as a group in another directory, while others go on. On the disk when it

@@ -177,7 +177,7 @@ struct PathHash {
 
     private let domain: Domain
     private var value: UInt64
-    /// How many parts the path has.
+    /// The number of parts that the path has.
     private var depth = 0
 
     init(domain: Domain) {

@@ -11,8 +11,8 @@ final class GroupDirectory: Sendable {
     let access: FileGroupOptions.Access
     let fileSystem: FileSystemKind
 
-    /// How often the floor is read again when its journal is not there, before the group counts as damaged. Each time
-    /// means that a whole compaction went by.
+    /// The number of times that the floor is read again when its journal is not there, before the group counts as
+    /// damaged. Each time means that a whole compaction went by.
     private static let floorAttempts = 100
 
     /// Opens the directory of a group, and makes it when it is not there and may be made.

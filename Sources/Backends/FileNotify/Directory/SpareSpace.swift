@@ -30,9 +30,9 @@ enum SpareSpace {
         rollAndCompaction(of: snapshotByteCount) + coordinationByteCount
     }
 
-    /// How long another process may have the file while it makes it longer, for a caller that holds no lock.
+    /// The time that another process may have the file while it makes it longer, for a caller that holds no lock.
     static let patience = Duration.milliseconds(20)
-    /// How long another process may have the file that makes the next journal of it.
+    /// The time that another process may have the file that makes the next journal of it.
     static let makerPatience = Duration.seconds(1)
 
     /// Makes the file unless it is there and so large.

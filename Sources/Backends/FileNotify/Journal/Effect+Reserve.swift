@@ -76,8 +76,8 @@ extension Transaction {
         return false
     }
 
-    /// How many bytes of a disk the transaction takes at most, when it is content: in the journal, and as many in the
-    /// spare file for the next snapshot.
+    /// The number of bytes of a disk that the transaction takes at most, when it is content: in the journal, and as
+    /// many in the spare file for the next snapshot.
     var spaceByteCount: Int {
         var byteCount = 0
         for operation in operations {

@@ -40,7 +40,7 @@ final class JournalFollower: @unchecked Sendable {
             self.chain = JournalChain(salt: chain, framing: journal.header.framing)
         }
 
-        /// How many bytes of records the journal has before the place.
+        /// The number of bytes of records that the journal has before the place.
         var recordByteCount: Int { offset - JournalHeader.byteCount }
 
         /// Moves behind a frame.
@@ -117,7 +117,7 @@ final class JournalFollower: @unchecked Sendable {
     /// How much of that is space of journals that were made to pass over a writer, in bytes.
     func passedOverByteCount(in state: inout StoreState) -> Int { passedOverByteCount }
 
-    /// How many bytes of records a compaction would give back.
+    /// The number of bytes of records that a compaction would give back.
     func garbageByteCount(in state: inout StoreState) -> Int {
         snapshotByteCount + logByteCount - state.snapshotByteCount
     }

@@ -21,7 +21,7 @@ struct JournalHeader: Hashable, Sendable {
     let framing: JournalChain.Framing
     /// The position of this journal in the sequence of the group's journals, from 1.
     let generation: UInt64
-    /// How many times the group's machine was started anew while the group lived on.
+    /// The number of times that the group's machine was started anew while the group lived on.
     let incarnation: UInt64
     /// The run of the machine in which it was made.
     let bootID: BootID
@@ -30,8 +30,7 @@ struct JournalHeader: Hashable, Sendable {
     /// Whether its frames begin with a snapshot. One without can only be read after its predecessor.
     let hasSnapshot: Bool
     /// The continuation of its predecessor; nil when there is none: the group's first journal, and the first after a
-    /// restart of the
-    /// machine.
+    /// restart of the machine.
     let continuation: Continuation?
 
     static let magic: UInt64 = 0x314c_4e4a_4353_4853

@@ -38,7 +38,7 @@ struct GroupStart {
     /// earlier run of the machine, or those that are whole where the disk has lost something. nil where the group is
     /// read as it is.
     ///
-    /// - Parameter refusal: Why the group could not be read as it is.
+    /// - Parameter refusal: The reason why the group could not be read as it is.
     /// - Throws: `unavailable` where no participant has ever opened the group, otherwise the error that the participant
     ///   would get.
     func records(insteadOf refusal: SharedCoreError) throws(SharedCoreError) -> SurvivingRecords? {

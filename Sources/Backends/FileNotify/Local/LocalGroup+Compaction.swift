@@ -110,7 +110,7 @@ extension LocalGroup {
             && compaction.awaited.mayBegin(atLength: sizes.log)
     }
 
-    /// How often a compaction is tried for one commit.
+    /// The number of times that a compaction is tried for one commit.
     private static let attemptLimit = 3
 
     /// Tries for a commit that waits: anew in the journal behind a frozen writer that was passed over for it. After a
@@ -234,7 +234,7 @@ extension LocalGroup {
         case overtaken
     }
 
-    /// How long another process that compacts is waited for before it is taken for frozen.
+    /// The time that another process that compacts is waited for before it is taken for frozen.
     private static let compactionPatience = Duration.milliseconds(250)
 
     /// The result of trying to become the process that compacts.
@@ -321,7 +321,7 @@ final class CompactionState: Sendable {
     let isRunning = Atomic(false)
     /// Held while a thread of this process compacts.
     let exclusion = Mutex(())
-    /// When the group is written anew again, after the disk has refused.
+    /// The time at which the group is written anew again, after the disk has refused.
     let retry = Mutex(RetryPause())
     /// Those that a commit waits for.
     let awaited = CompactionTries()
@@ -329,7 +329,8 @@ final class CompactionState: Sendable {
     let background = CompactionTries()
 }
 
-/// When a compaction that failed is tried again: behind some more log, or when another one has made the log shorter.
+/// The time at which a compaction that failed is tried again: behind some more log, or when another one has made the
+/// log shorter.
 final class CompactionTries: Sendable {
     /// How long the log was when one failed; 0 when the last one did not.
     private let failedLength = Atomic(0)

@@ -119,7 +119,7 @@ extension LocalGroup {
 
     // MARK: - Expiry
 
-    /// How long an expiry that could not be recorded, as when the files are damaged, is not tried again.
+    /// The time that an expiry that could not be recorded, as when the files are damaged, is not tried again.
     private static let expiryRetryInterval = Duration.milliseconds(250)
 
     /// Records the expiries that are due. Every request does that first, so an empty request will do.

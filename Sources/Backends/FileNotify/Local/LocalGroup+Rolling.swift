@@ -114,10 +114,10 @@ extension LocalGroup {
     }
 }
 
-/// How long a writer waits for the journal's lock before it takes its holder for frozen: as long as nothing is
+/// The time that a writer waits for the journal's lock before it takes its holder for frozen: as long as nothing is
 /// published for a while. A wrong suspicion costs a new journal and nothing else.
 struct Patience {
-    /// How long nothing may be published.
+    /// The time that nothing may be published.
     static let frozenNanoseconds: UInt64 = 100_000_000
     /// The time that a writer which has told that it runs may be silent: on a busy machine its next sign comes late.
     /// With the time for a new journal, within the 250 ms of contract S15.

@@ -131,8 +131,8 @@ extension LocalGroup {
         return nil
     }
 
-    /// Why a process may not be the one of a session; nil when it holds the session's byte, which no other process of
-    /// any namespace does but one that it has forked.
+    /// The reason why a process may not be the one of a session; nil when it holds the session's byte, which no other
+    /// process of any namespace does but one that it has forked.
     func doubt(that process: ProcessIdentity, has session: SessionID) -> String? {
         guard let state = replica.read({ $0.sessions[session] }) else { return "its session is over" }
         guard let mark = SessionMark(state.backendData), mark.namesProcess else {

@@ -55,7 +55,7 @@ extension LocalGroup {
         }
     }
 
-    /// How often one try begins anew because another process came between.
+    /// The number of times that one try begins anew because another process came between.
     private static let rewriteAttempts = 50
 
     /// Blocks. Only on the compaction's thread.
@@ -92,7 +92,7 @@ extension LocalGroup {
     }
 }
 
-/// When something is tried again that has failed.
+/// The time at which something is tried again that has failed.
 struct RetryPause {
     private var delay = RetryDelay()
     private var next: BootInstant?

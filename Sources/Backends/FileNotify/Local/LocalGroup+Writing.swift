@@ -20,7 +20,7 @@ extension LocalGroup {
         case noRoom(NoRoom)
     }
 
-    /// Why a record was not written that may be written soon.
+    /// The reason why a record was not written that may be written soon.
     struct NoRoom {
         /// The error of the request when there never is space.
         let error: SharedCoreError

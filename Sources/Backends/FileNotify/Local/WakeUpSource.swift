@@ -35,7 +35,7 @@ package enum WakeUpSource: Hashable, Sendable {
         }
     }
 
-    /// How long a report of a write may take. The file systems that report writes do so within the write.
+    /// The time that a report of a write may take. The file systems that report writes do so within the write.
     private static let reportLimit = Duration.milliseconds(100)
 
     /// Returns whether the file system reports a write to a file of the directory. Makes sure that it lets processes

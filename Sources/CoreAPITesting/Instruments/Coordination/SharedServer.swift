@@ -67,7 +67,7 @@ package struct SharedServer: Sendable {
         try move(message.name, from: "waiting", to: "acknowledged")
     }
 
-    /// How many messages cores have acknowledged.
+    /// The number of messages that cores have acknowledged.
     package func acknowledgedCount() throws -> Int { try names(in: "acknowledged").count }
 
     // MARK: - Gates

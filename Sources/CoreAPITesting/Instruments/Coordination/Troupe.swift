@@ -158,7 +158,7 @@ package final class Troupe: Sendable {
         try await Timeline(observer).history().records.map(\.entry)
     }
 
-    /// How many cores have started, as the timeline tells.
+    /// The number of cores that have started, as the timeline tells.
     package func coreStarts() async throws -> Int { try await entries().count { $0.kind == .coreStarted } }
 
     /// Lets a text come from the network.
@@ -189,8 +189,7 @@ package final class Troupe: Sendable {
     /// Ends the scenario: all test processes leave, and the timeline and the witness tell that no rule was broken.
     ///
     /// - Parameter superseded: The least number of cores that ran beside a newer one that had superseded them; nil when
-    ///   none may
-    ///   have.
+    ///   none may have.
     func judge(superseded: Int?) async throws {
         for player in players.value where !player.isDead { try await player.tell("leave") }
         let history = try await Timeline(observer).history()

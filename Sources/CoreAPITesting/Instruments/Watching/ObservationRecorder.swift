@@ -30,7 +30,7 @@ package final class ObservationRecorder: Sendable {
     /// The deliveries so far.
     package var deliveries: [NotificationDelivery] { box.value }
 
-    /// How many posts the deliveries stand for.
+    /// The number of posts that the deliveries stand for.
     package var count: UInt64 { box.update { deliveries in deliveries.reduce(0) { $0 + $1.count } } }
 
     /// Waits until the deliveries stand for at least `count` posts.

@@ -7,7 +7,7 @@ package struct WatchMirror: Sendable {
     package private(set) var entries: [Key: Entry] = [:]
     /// The revision of the last event.
     package private(set) var revision = Revision.zero
-    /// How many events came.
+    /// The number of events that came.
     package private(set) var eventCount = 0
     /// How many of them were ``WatchEvent/lagged(_:)``.
     package private(set) var laggedCount = 0

@@ -18,7 +18,7 @@ final class ArrivalBell: Sendable {
         ringing = try EventCounter()
     }
 
-    /// Why the folder cannot be watched now, so that only polling helps; nil when it is watched.
+    /// The reason why the folder cannot be watched now, so that only polling helps; nil when it is watched.
     var failure: SystemCallError? { state.withLock { $0.failure } }
 
     /// Listens to a folder from now on. Again for the same one, it changes nothing; for another one, it replaces the

@@ -12,7 +12,7 @@ internal import Platform
 extension Maildir {
     /// The beginning of each mark's name.
     private static let markPrefix = Array("sharedcore-reading".utf8)
-    /// How many marks a core takes up. The next one finds the rest.
+    /// The number of marks that a core takes up. The next one finds the rest.
     private static let markLimit = 100
 
     /// Reads a message, marked as being read.

@@ -4,11 +4,11 @@
 /// A word whose name is not plain, or that is one too many, gets a space in its beginning: then it is none, and is
 /// shown as it stands.
 struct EncodedWords {
-    /// How many words of a message are converted from another character set than UTF-8. Where they alternate between
-    /// character sets, each costs up to 75 µs (measured).
+    /// The number of words of a message that are converted from another character set than UTF-8. Where they alternate
+    /// between character sets, each costs up to 75 µs (measured).
     static let convertedCount = 200
 
-    /// How many more may be converted.
+    /// The number of words that may still be converted.
     private var rest: Int
 
     init(convertedCount: Int = Self.convertedCount) {

@@ -7,7 +7,7 @@ struct MailContent {
     let part: MimePart
     let file: OpenFile
     let range: Range<Int>
-    /// How many bytes are decoded at most, and one more, which tells that there are too many.
+    /// The number of bytes that are decoded at most, and one more, which tells that there are too many.
     let limit: Int
 
     /// Its content with the transfer encoding taken off, as ``MimePart/decoded(_:of:upTo:from:)`` gives it.

@@ -29,7 +29,7 @@ struct MailHead {
     ///
     /// - Parameters:
     ///   - names: The fields to keep, of each the first that has its name.
-    ///   - limit: How many bytes of a field are kept.
+    ///   - limit: The number of bytes of a field that are kept.
     mutating func add(_ line: UnsafeRawBufferPointer, keeping names: Set<String>, upTo limit: Int) {
         let isFold = line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t")
         if !isFold {

@@ -10,16 +10,16 @@ struct MailLimits: Hashable, Sendable {
     var textByteCount = 1 << 20
     /// How deep parts may be nested. Postfix has the same limit by default.
     var nesting = 100
-    /// How many parts are passed over until the one that is shown.
+    /// The number of parts that are passed over until the one that is shown.
     var partCount = 10_000
 
-    /// How many bytes a text may have before its line ends are one byte each.
+    /// The number of bytes that a text may have before its line ends are one byte each.
     var decodedByteCount: Int { textByteCount * 2 }
 
     init() {}
 
     /// - Parameters:
-    ///   - memory: How many bytes of memory the process of the core may have for itself; nil for no limit.
+    ///   - memory: The number of bytes of memory that the process of the core may have for itself; nil for no limit.
     ///   - valueByteCount: The largest value that the group takes.
     init(memory: UInt64?, valueByteCount: Int) {
         textByteCount = valueByteCount

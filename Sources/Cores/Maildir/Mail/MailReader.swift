@@ -26,7 +26,7 @@ struct MailReader: Sendable {
 
     /// Reads under which identifier a message is delivered or refused, and no more of it than that takes.
     ///
-    /// - Throws: Why it has none.
+    /// - Throws: The reason why it has none.
     func identifier(of file: OpenFile, byteCount: Int) throws(MailRefusal) -> CallID {
         var contents = MailContents(file, byteCount: byteCount, library: library, limits: limits)
         let head = try head(of: &contents, byteCount: byteCount)

@@ -1,6 +1,6 @@
 internal import Coordination
 
-/// Why a file is set aside instead of being delivered.
+/// The reason why a file is set aside instead of being delivered.
 struct MailRefusal: Error, Hashable, Sendable {
     /// The reason of the refusal.
     enum Reason: Hashable, Sendable {

@@ -44,7 +44,8 @@ struct MimePart {
     /// Reads bytes of a file as the content of this part, with its transfer encoding taken off.
     ///
     /// - Parameters:
-    ///   - limit: How many bytes of the content are given at most; no more than these and a block are in memory.
+    ///   - limit: The number of bytes of the content that are given at most; no more than these and a block are in
+    ///     memory.
     ///   - characterSet: Converts from this character set to UTF-8, leaving out invalid bytes; nil leaves the bytes
     ///     alone.
     /// - Returns: nil for a part that has no content, and for a character set that the system does not know.

@@ -5,7 +5,7 @@ extension ConnectivityMachine {
     package struct Wake: Hashable, Sendable {
         /// The row that began it.
         package let number: TransitionNumber
-        /// When it is cut off.
+        /// The time at which it is cut off.
         package let endsAt: BootInstant
         /// When the work of a keep-alive is cut off that data came into; nil where there is none.
         package var keepAliveEndsAt: BootInstant?

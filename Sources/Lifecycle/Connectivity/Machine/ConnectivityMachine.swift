@@ -23,7 +23,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
     public internal(set) var isRegistered = false
     /// Whether that connection has its subscriptions, too.
     public var isSubscribed: Bool { isRegistered && !owesSubscribe }
-    /// How many calls of the application have media or would have it.
+    /// The number of calls of the application that have media or would have it.
     public package(set) var activeCalls = 0
     /// Whether the telephone of the device is in a call.
     public internal(set) var hasCellularCall = false
@@ -46,7 +46,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
     var postponed: Duration?
     /// For how long the application sleeps, as the system said last.
     var interval: Duration
-    /// When the keep-alive wakes the application at the latest, as far as is known.
+    /// The time at which the keep-alive wakes the application at the latest, as far as is known.
     package var wakesBy: BootInstant?
     var backoff: Backoff
     package var retryAt: BootInstant?
@@ -77,7 +77,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
             position.application, hasCellularCall: hasCellularCall, hasOtherActiveCall: hasOtherActiveCall)
     }
 
-    /// When to call ``timePassed(at:)`` if nothing happens before; nil when there is nothing to wait for.
+    /// The time to call ``timePassed(at:)`` if nothing happens before; nil when there is nothing to wait for.
     public var nextStep: BootInstant? {
         guard let wake else { return retryAt }
         return min(wake.endsAt, wake.keepAliveEndsAt ?? wake.endsAt, retryAt ?? wake.endsAt)
@@ -162,11 +162,11 @@ public struct ConnectivityRules: Hashable, Sendable {
     package var table = TransitionTable.standard
     /// The treatment of a suspension that the registrations would not survive.
     public var unprepared: Unprepared
-    /// How long a wake may last. Source: contract P4, P6.
+    /// The time that a wake may last. Source: contract P4, P6.
     public var budget: Duration
     /// For how long the application sleeps again after a wake, unless the system has said otherwise before.
     public var interval: Duration
-    /// How long to wait between attempts to connect.
+    /// The time to wait between attempts to connect.
     public var backoff: BackoffPolicy
 
     public init(
