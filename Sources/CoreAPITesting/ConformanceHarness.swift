@@ -97,7 +97,7 @@ public struct GroupSettings: Sendable {
     public var clock: (any TimeSource)?
     /// The sizes that it accepts.
     public var limits: Limits?
-    /// The bytes of changes that it keeps for watches that fall behind. Where it is nil, cases expect that a few
+    /// The bytes of changes that it keeps for watches that fall behind. If it is nil, cases expect that a few
     /// hundred KiB are kept.
     public var historyByteCount: Int?
 

@@ -3,7 +3,7 @@ public import Mailboxes
 
 /// A mailbox that keeps the last message of one type: a new one replaces the one before.
 ///
-/// Two identifiers with equal names are one mailbox, so all who use it declare the same type and codec.
+/// Two identifiers with equal names are one mailbox, so all its users declare the same type and codec.
 ///
 /// ```swift
 /// extension MailboxID where Message == Position {
@@ -44,7 +44,7 @@ extension MailboxID where Message: Codable {
 
 /// A mailbox that keeps all messages of one type, in their order, until each is acknowledged.
 ///
-/// Two identifiers with equal names are one queue, so all who use it declare the same type, codec and options.
+/// Two identifiers with equal names are one queue, so all its users declare the same type, codec and options.
 ///
 /// Source: contract M1, M6.
 public struct QueueID<Message: Sendable>: Sendable {

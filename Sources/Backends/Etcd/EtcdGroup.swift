@@ -165,8 +165,8 @@
                     try self.checkLimits(of: transaction)
                 } catch {
                     guard error.code == .limitExceeded else { throw error }
-                    // A request that has been answered once gets the same answer again, whatever the store contains
-                    // now.
+                    // A request that has been answered once gets the same answer again, in any later state of the
+                    // store.
                     if let number = transaction.requestNumber, let kept = try await self.keptResult(of: number) {
                         return try kept.get()
                     }
@@ -207,7 +207,7 @@
             seat.reads.cancelAll()
             feed.replica.finish(session.id, with: nil)
             // The end of the session keeps out requests that are still on their way, so the commits learn their
-            // outcome. Where the cluster is away, the close does not wait for it.
+            // outcome. If the cluster is away, the close does not wait for it.
             let isOver = await seat.leave(feed, releasing: false)
             if !isOver { seat.commits.cancelAll() }
             // They learn it from the feed.

@@ -192,7 +192,7 @@ public final class FileGroup: SharedGroup {
         if let lockedByte { await local.leave(session.id, lockedByte) }
     }
 
-    /// Replaces the journal by one with a snapshot now, whatever its length.
+    /// Replaces the journal by one with a snapshot now, at any length.
     ///
     /// - Returns: Whether this call has done it; false when another process does it or another change came between.
     package func compactNow() async throws(SharedCoreError) -> Bool {

@@ -39,8 +39,8 @@ extension FileGroupOptions {
     public enum Access: Hashable, Sendable {
         /// All that the contract promises: the handle is a participant with a session.
         case participant
-        /// Reads only. The handle has no session in the order, is not among the group's sessions and writes to no
-        /// file, so it also works for a user who may only read the directory and its files.
+        /// Reads only. The handle has no session in the order, is not among the group's sessions and writes to no file,
+        /// so a user with read permission on the directory and its files is enough.
         ///
         /// Beside writing, the handle gives up three things. No process can wake it, so it polls at an interval, see
         /// ``Capabilities/wakeUp``. It cannot record that a dead participant's session is over or that an entry has

@@ -171,7 +171,7 @@ public final class ReplicatedGroup: SharedGroup {
 
     // MARK: - Private
 
-    /// Ends the session and closes the log. Where the end cannot be recorded, the other participants find it by the
+    /// Ends the session and closes the log. If the end cannot be recorded, the other participants find it by the
     /// process or the lease.
     private static func leave(_ order: LogOrder, _ following: Task<Void, Never>, _ session: SessionID) async {
         following.cancel()

@@ -116,7 +116,7 @@ final class PeerSession: Sendable {
                 .description
         case "get":
             guard let entry = try await group.get(key(arguments, 0)) else { return "nothing" }
-            // An answer is one line, whatever was stored.
+            // An answer is one line, for any stored value.
             return "value " + String(decoding: entry.value.map { $0 == 0x0a ? 0x20 : $0 }, as: UTF8.self)
         case "delete":
             return try await group.delete(key(arguments, 0)).revision.description

@@ -111,7 +111,7 @@ struct MailCollector {
     private func waitForAwaited(atMost timeout: Duration) async {
         let items = Set(held.values)
         let watching = Task { [context, bell = source.bell] in
-            // Where the store cannot be watched now, the timeout ends the wait.
+            // If the store cannot be watched now, the timeout ends the wait.
             guard let watch = try? await context.store.watch(Expectation.path) else { return }
             let isAwaited = await withTaskCancellationHandler {
                 while let event = try? await watch.next() {
@@ -343,7 +343,7 @@ struct MailCollector {
         return await move(name) { () throws(SystemCallError) in try maildir.keep(name) }
     }
 
-    /// Moves a file that cannot be delivered out of the way, and reports it. Where its identifier is known, a
+    /// Moves a file that cannot be delivered out of the way, and reports it. If its identifier is known, a
     /// participant that waits for it is answered first: that the message is too large and its sender, else that there
     /// is nothing to show. The answer waits in the inbox as a message does, so an Executor's core leaves the file where
     /// no participant waits for it.
@@ -358,7 +358,7 @@ struct MailCollector {
                 do throws(SharedCoreError) {
                     try await context.deliver(notice)
                 } catch {
-                    // Where the addresses are too large for a value, the mark is delivered.
+                    // If the addresses are too large for a value, the mark is delivered.
                     guard error.code == .limitExceeded, notice.content != .nothingToShow,
                         notice.payloadByteCount > valueByteCount - Self.recordByteCount
                     else { throw error }

@@ -27,7 +27,7 @@ internal import Synchronization
 /// and folders in `new` are neither followed nor opened, a file that is still being written is left until it is
 /// complete, and a full or unreachable store leaves the message where it is, to be tried again.
 ///
-/// The core of a Main takes all. Where the group's content takes an eighth of the memory that a process may have, it
+/// The core of a Main takes all. If the group's content takes an eighth of the memory that a process may have, it
 /// takes, of the first 1,000 files by their names, those that a participant waits for, and one in each second beside
 /// them. The core of an Executor takes, of as many, only those that a participant waits for: others stay in `new`,
 /// however long it takes until one does.

@@ -68,7 +68,7 @@ struct BackgroundAlerts: Sendable {
     /// - Returns: Whether it was shown, be it in the log.
     @discardableResult
     func show(_ alert: Alert) async -> Bool {
-        // Where that cannot be read, an alert too many is better than none.
+        // If that cannot be read, an alert too many is better than none.
         if let overview = try? await states.all(), overview.isAnyInForeground {
             logger.info("no alert, because a user looks at the application: \(ValueText.oneLine(alert.title))")
             return false

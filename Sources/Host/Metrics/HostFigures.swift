@@ -3,7 +3,7 @@ internal import CoreMetrics
 internal import KeptSockets
 internal import Synchronization
 
-/// The counters of the host, through swift-metrics.
+/// The figures of the host, through swift-metrics.
 struct HostFigures: Sendable {
     private let factory: any MetricsFactory
     private let received: Counter

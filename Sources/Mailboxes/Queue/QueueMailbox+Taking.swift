@@ -72,7 +72,7 @@ extension QueueMailbox {
     /// - Parameter condition: A further condition; its failure is thrown.
     ///
     /// A take whose answer is lost may stand, and would keep the message from all consumers. So this searches for it by
-    /// its nonce. Where that search fails too, the take is given back as soon as it is found.
+    /// its nonce. If that search fails too, the take is given back as soon as it is found.
     package func take(
         _ message: Entry, of item: ItemName, requiring condition: Transaction.Guard? = nil
     ) async throws(SharedCoreError) -> QueueDelivery? {

@@ -5,7 +5,7 @@ internal import Synchronization
 /// Reads the content of a file from the disk, past the system's cache: other processes may go on with cached content
 /// that the disk has lost. Written data that is not on the disk yet is brought there first.
 ///
-/// Where a file system reads through its cache alone, so does this, and ``isPastCache`` says so.
+/// If a file system reads through its cache alone, so does this, and ``isPastCache`` says so.
 package final class DiskReader: Sendable {
     /// The unit of a read that every disk accepts, and of the memory for it.
     private static let blockByteCount = 4096

@@ -167,12 +167,12 @@ extension FileStatus {
     ///
     /// - Parameters:
     ///   - owners: The users that it may belong to.
-    ///   - bits: The permissions that its mode may not have. Where all may read, the group may write if it is the
+    ///   - bits: The permissions that its mode may not have. If all may read, the group may write if it is the
     ///     user's own, as where a umask of 002 leaves it so; root's may not, which containers give to other users.
     package func objection(owners: [UInt32], forbidding bits: UInt32) -> Objection? {
         guard isRegularFile else { return .notRegular }
         guard owners.contains(owner) else { return .foreign(owner: owner) }
-        // Where each user has a group of the same number, its members are that user and those that root adds.
+        // If each user has a group of the same number, its members are that user and those that root adds.
         let isSecret = bits & 0o040 != 0
         let others = group == owner && owner != 0 && !isSecret ? bits & ~0o020 : bits
         return permissions & others == 0 ? nil : .open(permissions: permissions)

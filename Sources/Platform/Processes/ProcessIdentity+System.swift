@@ -101,7 +101,7 @@ extension ProcessIdentity {
                 line.split(separator: "\t").last == "\(pid)"
             else { return false }
             var status = stat()
-            // Where it cannot be read, the number and the start say enough.
+            // If it cannot be read, the number and the start say enough.
             guard stat("/proc/\(process.pid)/ns/pid", &status) == 0 else { return true }
             return UInt64(status.st_ino) == namespace
         }

@@ -4,7 +4,7 @@ public import CoreAPI
 public struct SessionState: Sendable {
     /// The number of results of numbered requests that are kept for retries.
     public static let keptResultCount = 64
-    /// The bytes of found values at which earlier results are forgotten. The last result is kept whatever its size.
+    /// The bytes of found values at which earlier results are forgotten. The last result is kept at any size.
     static let keptResultByteCount = 64 << 10
 
     /// The session as users see it.

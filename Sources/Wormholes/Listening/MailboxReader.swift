@@ -90,7 +90,7 @@ struct MailboxReader: Sendable {
 ///
 /// The two are read one after the other, so the number belongs to the content only if nothing was announced between.
 struct MailboxLook: Sendable {
-    /// The number of tries to find such a moment. Where senders leave none, the watch tells the changes between.
+    /// The number of tries to find such a moment. If senders leave none, the watch tells the changes between.
     private static let attempts = 8
 
     let snapshot: Snapshot

@@ -28,7 +28,7 @@ final class GroupDirectory: Sendable {
         page = try GroupPage(in: directory, access: access)
     }
 
-    /// The identity of the group, whatever its path: that of the file that lives as long as the group.
+    /// The identity of the group at any path: that of the file that lives as long as the group.
     var identity: FileStatus.Identity { page.identity }
 
     /// The file that a name leads to at the path that the group was opened by, which may lead elsewhere by now; nil

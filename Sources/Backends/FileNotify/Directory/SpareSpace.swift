@@ -2,7 +2,7 @@ internal import Glibc
 internal import Platform
 
 /// The space of more journals, kept as a file of its own, so that on a full disk a frozen writer can be passed over and
-/// then a compaction can free space (contract S10, S15). Where the file system has no inode for another file, it is the
+/// then a compaction can free space (contract S10, S15). If the file system has no inode for another file, it is the
 /// inode of one more journal.
 enum SpareSpace {
     static let fileName = "spare"
@@ -126,7 +126,7 @@ enum SpareSpace {
         let found = try file.presence()
         guard isLocked, (try? FilePresence(ofPath: directory.path + "/" + fileName).identity) == found.identity
         else { throw SystemCallError(lockedCall, number: ENOSPC, at: file.path) }
-        // Where a file is moved by a link, a killed process may have left it both names: it is the journal.
+        // If a file is moved by a link, a killed process may have left it both names: it is the journal.
         if found.nameCount > 1 {
             try directory.remove(fileName)
             return nil
@@ -167,6 +167,6 @@ extension SystemCallError {
     /// Whether another process has the spare file: then its outcome is known soon.
     var isSpareInUse: Bool { call == SpareSpace.lockedCall && number == ENOSPC }
 
-    /// Whether no other file can be made, whatever space there is for those that are there.
+    /// Whether no other file can be made, even with free space for the existing ones.
     var isInodeMissing: Bool { isStorageFull && call.hasPrefix("openat") }
 }

@@ -5,7 +5,7 @@ extension Journal {
     /// The space behind the records that is reserved for records that free space or end something, so that a full disk
     /// never leaves a dead owner in place (contract S10).
     static let reserveByteCount = 64 << 10
-    /// The part of it that is kept for endings, whatever else ownership writes when it changes hands.
+    /// The part of it that is kept for endings and that a change of hands leaves alone.
     static let endingsByteCount = 16 << 10
     /// How much space is reserved at a time.
     static let growthByteCount = 256 << 10

@@ -5,7 +5,7 @@ internal import StoreEngine
 /// Writes a new journal, and gives it its place in the sequence when it is complete.
 ///
 /// Until then the file has no name, so a builder that is killed leaves nothing. On a full disk it is the spare file,
-/// which keeps its own name, locked, until it is complete. Where the file system has no files without a name, the name
+/// which keeps its own name, locked, until it is complete. If the file system has no files without a name, the name
 /// ends in ``nameEnding``, and the file is locked so that the file of a killed builder can be told and removed.
 final class JournalBuilder {
     /// How the names of unfinished files end.

@@ -208,7 +208,7 @@ final class JournalFollower: @unchecked Sendable {
         listen(in: journal)
     }
 
-    /// Goes over to a journal with a snapshot, whatever lies between.
+    /// Goes over to a journal with a snapshot, past all journals between.
     private func begin(at journal: Journal, _ state: inout StoreState) throws(SharedCoreError) {
         (state, position) = try Self.snapshot(
             from: journal, in: directory, limits: limits, historyByteCount: historyByteCount,

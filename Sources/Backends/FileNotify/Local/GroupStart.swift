@@ -121,7 +121,7 @@ struct GroupStart {
             let state = StoreState(limits: options.limits, historyByteCount: 0)
             _ = try place(state, as: 1, incarnation: 1)
             let whole = SpareSpace.whole(for: state.snapshotByteCount)
-            // Where the disk has that much, the space for the first content too: the content then need not wait for a
+            // If the disk has that much, the space for the first content too: the content then need not wait for a
             // process that is stopped with the file.
             if (try? SpareSpace.keep(whole + Journal.growthByteCount, in: directory.directory)) == nil {
                 _ = try? SpareSpace.keep(whole, in: directory.directory)

@@ -70,7 +70,7 @@ extension LocalGroup {
     ///   since.
     /// - Returns: Whether the log is shorter now.
     func regainRoom(for transaction: Transaction, from before: Int) async -> Bool {
-        // Where this process had not read all published records yet, it was longer.
+        // If this process had not read all published records yet, it was longer.
         let before = max(before, logSizes.log)
         if canRegainRoom(for: transaction) {
             await compaction.thread.run { [self] in

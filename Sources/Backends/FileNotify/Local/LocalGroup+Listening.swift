@@ -28,7 +28,7 @@ extension LocalGroup {
             return id
         }
         do throws(SharedCoreError) {
-            // Where the journal is sealed and has no successor in which to set the bits, any request makes sure that it
+            // If the journal is sealed and has no successor in which to set the bits, any request makes sure that it
             // gets one.
             while try !isHeard(bells) { try await expire() }
         } catch {

@@ -62,7 +62,7 @@ extension LocalGroup {
     }
 
     /// Returns the error of a journal that was removed, cut, restored or written over since this process has read it.
-    /// Where its lock is held, the group is ended when the lock is given back.
+    /// If its lock is held, the group is ended when the lock is given back.
     func damage(of journal: Journal) throws(SharedCoreError) -> SharedCoreError? {
         // Before the file's size, which another thread of this process may make larger meanwhile.
         let position = position
@@ -93,7 +93,7 @@ extension LocalGroup {
 final class PlaceCheck: Sendable {
     /// The tick of the clock in which the files were checked last.
     let tick = Atomic<UInt64>(0)
-    /// Whether they are not: the group is lost for this process, whatever files appear there later. Only with ``loss``.
+    /// Whether they are not: the group is lost for this process, even if files appear there later. Only with ``loss``.
     let isLost = Atomic(false)
     private let error = Mutex<SharedCoreError?>(nil)
 

@@ -76,7 +76,7 @@ extension LocalGroup {
         journal.header.hasSnapshot && journal.generation > directory.page.floor
     }
 
-    /// Gives back the part of the spare file that was kept for content that is gone. Where another writer has the lock,
+    /// Gives back the part of the spare file that was kept for content that is gone. If another writer has the lock,
     /// the next call does it.
     private func giveBackSpareSpace() {
         func excess() -> (kept: Int, journal: Journal)? {

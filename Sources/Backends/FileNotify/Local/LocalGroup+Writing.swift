@@ -33,7 +33,7 @@ extension LocalGroup {
 
     /// Gets a request its place in the order. When the lock is free, the whole write happens on the calling thread.
     ///
-    /// - Parameter durability: The failure that the answer has to survive. Where the disk has lost something, a request
+    /// - Parameter durability: The failure that the answer has to survive. If the disk has lost something, a request
     ///   that has to be on the disk is refused as `unavailable`, and nothing is recorded.
     func write(
         _ request: OrderRequest, as durability: Durability = .process

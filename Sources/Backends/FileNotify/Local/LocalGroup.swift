@@ -4,8 +4,7 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// This process's part of a group: one replica, one writer, one set of wake channels, whatever the number of its
-/// participants.
+/// This process's part of a group: one replica, one writer, one set of wake channels, for any number of participants.
 ///
 /// - Reading: checks whether the replica is at the published tail, and otherwise applies the missing records on the
 ///   spot.

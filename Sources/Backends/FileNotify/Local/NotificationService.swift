@@ -3,7 +3,7 @@ internal import Platform
 internal import Synchronization
 
 /// The thread of a process that waits for its groups: for the wake channels, for the ends of processes, and for the
-/// time at which each group is polled without a signal. Where tasks prefer to run on it there are two, so that one is
+/// time at which each group is polled without a signal. If tasks prefer to run on it there are two, so that one is
 /// always free to wait; see ``NewsExecutor``.
 ///
 /// The system allows a user a limited number of inotify instances and watches. As long as there is none left for a wake

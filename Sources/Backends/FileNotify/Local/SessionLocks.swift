@@ -63,7 +63,7 @@ final class SessionLocks: Sendable {
 }
 
 extension SessionMark {
-    /// Whether the number of the session's process means that process to this one. Where the system does not tell the
+    /// Whether the number of the session's process means that process to this one. If the system does not tell the
     /// namespace, as without /proc, numbers mean nothing and only the byte counts.
     var namesProcess: Bool {
         processNamespace != 0 && processNamespace == ProcessIdentity.currentNamespace

@@ -119,7 +119,7 @@ enum MessageSourceCases {
             try await troupe.stored("call-1")
             try expect(try troupe.server.waiting().count, is: 1, "what the server has after the commit")
             try await main.kill()
-            // Where the death is only simulated, the dead core must not pass here either.
+            // If the death is only simulated, the dead core must not pass here either.
             try troupe.server.open("never")
 
             let executor = try await troupe.executor()

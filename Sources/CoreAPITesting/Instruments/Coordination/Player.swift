@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A Main or an Executor of a case: in the process of the case, or in one of its own that can be killed and frozen.
 ///
-/// Where the backend lives in one process, those deaths and stops are simulated, as the harness does it.
+/// If the backend lives in one process, those deaths and stops are simulated, as the harness does it.
 package final class Player: Sendable {
     private enum Place {
         case here(PlayerSession, any SharedGroup)

@@ -24,7 +24,7 @@ final class ArrivalBell: Sendable {
     /// Listens to a folder from now on. Again for the same one, it changes nothing; for another one, it replaces the
     /// first.
     ///
-    /// Where the system has no instance or watch left, ``failure`` says so, and the next call tries again.
+    /// If the system has no instance or watch left, ``failure`` says so, and the next call tries again.
     func listen(to directory: Directory) throws(SystemCallError) {
         try state.withLock { state throws(SystemCallError) in
             do throws(SystemCallError) {

@@ -17,7 +17,7 @@ extension Maildir {
 
     /// Reads a message, marked as being read.
     ///
-    /// Where the file system takes no link, as when it is full, or another core of this process reads, nothing is
+    /// If the file system takes no link, as when it is full, or another core of this process reads, nothing is
     /// marked: then a message that ends this process is not found out.
     func marking<Value>(_ name: FileName, while read: () -> Value) -> Value {
         let mark = Self.mark(of: .current, in: ProcessIdentity.currentNamespace)

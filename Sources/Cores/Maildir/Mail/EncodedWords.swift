@@ -4,7 +4,7 @@
 /// A word whose name is not plain, or that is one too many, gets a space in its beginning: then it is none, and is
 /// shown as it stands.
 struct EncodedWords {
-    /// The number of words of a message that are converted from another character set than UTF-8. Where they alternate
+    /// The number of words of a message that are converted from another character set than UTF-8. If they alternate
     /// between character sets, each costs up to 75 µs (measured).
     static let convertedCount = 200
 
