@@ -184,12 +184,11 @@
         }
     }
 
-    /// What proves to processes of this machine which process has a session: a socket that the process listens at,
-    /// under an abstract name that has the session's lease in it. The kernel says whose it is, also while that is
-    /// stopped.
+    /// What proves to processes of this machine which process has a session: a socket that the process listens at, under
+    /// an abstract name that has the session's lease in it. The kernel says whose it is, also while that is stopped.
     ///
-    /// It ends with the process. A queue of connections that is full leaves the process unproven, as where others
-    /// connect faster than ``drain()`` is called: every user of the machine may connect to an abstract name.
+    /// It ends with the process. A queue of connections that is full leaves the process unproven, as where others connect
+    /// faster than ``drain()`` is called: every user of the machine may connect to an abstract name.
     final class SessionSocket: Sendable {
         /// The connections that its queue holds.
         private static let queueLength = 64
