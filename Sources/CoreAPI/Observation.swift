@@ -1,7 +1,7 @@
 /// A running observation of a notification's name: an asynchronous sequence of deliveries.
 ///
 /// Posts that come while no consumer takes deliveries are counted together into the next one. An observation has one
-/// consumer at a time. Letting go of the last reference cancels it.
+/// consumer at a time. Releasing the last reference cancels it.
 ///
 /// Source: contract N2-N4, N8.
 public final class Observation: AsyncSequence, Sendable {

@@ -16,7 +16,7 @@ package struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A duration from zero up to but not including `limit`.
+    /// Returns a duration from zero up to but not including `limit`.
     package mutating func duration(below limit: Duration) -> Duration {
         let nanoseconds = limit.clampedNanoseconds
         return nanoseconds == 0 ? .zero : .nanoseconds(Int64(clamping: next(upperBound: nanoseconds)))

@@ -28,10 +28,10 @@ public protocol SharedStore: Sendable {
     /// and actors without an executor of their own while the task calls them. A task that `Task {}` begins does not.
     var deliveryExecutor: (any TaskExecutor)? { get }
 
-    /// The entry under a key; nil when there is none.
+    /// Returns the entry under a key; nil when there is none.
     func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry?
 
-    /// The entries that a prefix selects, as they stand together at one revision.
+    /// Returns the entries that a prefix selects, as they stand together at one revision.
     func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot
 
     /// Applies a transaction as one revision, or nothing of it.
@@ -51,13 +51,13 @@ public protocol SharedStore: Sendable {
     /// observations without waiting.
     func sync() async throws(SharedCoreError)
 
-    /// The participants of the group. Makes sure first that none of them is dead, where the backend can tell.
+    /// Returns the participants of the group. Makes sure first that none of them is dead, where the backend can tell.
     ///
     /// The entries that lived with an ended session appear in no later read of this handle, not even in a causal one.
     /// Only a handle that may not write leaves them for a handle that can record the end.
     func sessions() async throws(SharedCoreError) -> [Session]
 
-    /// The size of the store, notification names included; nil where the backend does not count it.
+    /// Returns the size of the store, notification names included; nil where the backend does not count it.
     func usage() async throws(SharedCoreError) -> StoreUsage?
 
     /// Ends the session and everything that lives with it, ends all watches and wakes all waiting tasks. Idempotent.
@@ -73,12 +73,12 @@ extension SharedStore {
 }
 
 extension SharedStore {
-    /// The entry under a key, with every commit reflected that had returned before.
+    /// Returns the entry under a key, with every commit reflected that had returned before.
     public func get(_ key: Key) async throws(SharedCoreError) -> Entry? {
         try await get(key, consistency: .linearizable)
     }
 
-    /// The entries that a prefix selects, with every commit reflected that had returned before.
+    /// Returns the entries that a prefix selects, with every commit reflected that had returned before.
     public func list(_ prefix: KeyPrefix = .all) async throws(SharedCoreError) -> Snapshot {
         try await list(prefix, consistency: .linearizable)
     }

@@ -3,7 +3,7 @@ public protocol TimeSource: Sendable {
     /// The run of the machine that ``now()`` counts in.
     var bootID: BootID { get }
 
-    /// The present instant. Never goes back within a run.
+    /// Returns the present instant. Never goes back within a run.
     func now() -> BootInstant
 
     /// Returns at `instant` or soon after it, never before.
@@ -23,13 +23,13 @@ public struct BootInstant: Hashable, Comparable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    /// The instant after `duration`; a sum that cannot be represented ends at the last instant.
+    /// Returns the instant after `duration`; a sum that cannot be represented ends at the last instant.
     public func advanced(by duration: Duration) -> BootInstant {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.clampedNanoseconds)
         return BootInstant(nanoseconds: overflow ? .max : sum)
     }
 
-    /// The time from this instant to a later one; zero when `other` is not later.
+    /// Returns the time from this instant to a later one; zero when `other` is not later.
     public func duration(to other: BootInstant) -> Duration {
         guard other.nanoseconds > nanoseconds else { return .zero }
         return .nanoseconds(Int64(clamping: other.nanoseconds - nanoseconds))
@@ -59,7 +59,7 @@ extension Duration {
         wholeMilliseconds + (clampedNanoseconds % 1_000_000 == 0 ? 0 : 1)
     }
 
-    /// The duration doubled so many times, at most `limit`. A count below one doubles nothing.
+    /// Returns the duration doubled so many times, at most `limit`. A count below one doubles nothing.
     package func doubled(_ count: Int, upTo limit: Duration) -> Duration {
         var result = self
         var left = count

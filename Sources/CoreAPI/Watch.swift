@@ -3,7 +3,7 @@
 /// A watch is a position in the order of commits, not a queue: a consumer that falls behind costs no memory beyond the
 /// store's history window, and never slows a writer. It has one consumer at a time; open another watch for another
 /// consumer. It ends when cancelled, when the store is closed (the sequence ends) or when the session ends (it throws).
-/// Letting go of the last reference cancels it.
+/// Releasing the last reference cancels it.
 ///
 /// Source: contract W1-W4.
 public final class Watch: AsyncSequence, Sendable {

@@ -92,7 +92,8 @@ public final class KeptSockets: Sendable {
         try await ask(.release(name: name))
     }
 
-    /// The sockets that the keeper has of this Main, or of the one before it, with their data unread. They stay kept.
+    /// Returns the sockets that the keeper has of this Main, or of the one before it, with their data unread. They stay
+    /// kept.
     public func recover() async throws(SharedCoreError) -> [KeptSocket] {
         let found = try await ask(.take)
         state.withLock { state in
@@ -155,7 +156,7 @@ public struct KeptSocket: Sendable {
     public let name: String
     let file: OpenFile
 
-    /// A descriptor of the socket, which is the caller's to close, and closed in programs that are started.
+    /// Returns a descriptor of the socket, which is the caller's to close, and closed in programs that are started.
     public func descriptor() throws(SharedCoreError) -> Int32 {
         try SharedCoreError.wrapping { () throws(SystemCallError) in try file.duplicate() }
     }

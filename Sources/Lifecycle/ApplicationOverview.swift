@@ -32,7 +32,7 @@ public struct ApplicationOverview: Hashable, Sendable {
 
 /// The published states of all applications, now and after every change.
 ///
-/// One consumer at a time, like the ``Watch`` that it stands on. Letting go of it ends it.
+/// One consumer at a time, like the ``Watch`` that it stands on. Releasing it ends it.
 public struct ApplicationStateWatch: AsyncSequence, Sendable {
     public typealias Element = ApplicationOverview
     public typealias Failure = SharedCoreError

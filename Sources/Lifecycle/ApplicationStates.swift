@@ -60,14 +60,14 @@ public struct ApplicationStates: Sendable {
         try await store.delete(key())
     }
 
-    /// The published states of all applications.
+    /// Returns the published states of all applications.
     public func all() async throws(SharedCoreError) -> ApplicationOverview {
         let snapshot = try await store.list(Self.path)
         return try await ApplicationOverview(revision: snapshot.revision, entries: snapshot.entries, in: store)
     }
 
-    /// The published states, now and after every change. A slow consumer misses the states in between, never the last
-    /// one. The end of a process that others spoke for shows with the next change.
+    /// Returns the published states, now and after every change. A slow consumer misses the states in between, never
+    /// the last one. The end of a process that others spoke for shows with the next change.
     public func watch() async throws(SharedCoreError) -> ApplicationStateWatch {
         ApplicationStateWatch(try await store.watch([Self.path], from: .snapshot), in: store)
     }

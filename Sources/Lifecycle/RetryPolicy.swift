@@ -31,7 +31,7 @@ public struct RetryPolicy: Hashable, Sendable {
         failures < attempts ? .again(after: delay(after: failures)) : .giveUp
     }
 
-    /// The time to wait after so many failures.
+    /// Returns the time to wait after so many failures.
     public func delay(after failures: Int) -> Duration {
         delay.doubled(failures - 1, upTo: longestDelay)
     }

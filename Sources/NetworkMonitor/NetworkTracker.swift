@@ -219,7 +219,7 @@ package struct Settling<Value: Equatable & Sendable>: Sendable {
         }
     }
 
-    /// The value that has settled since, if one has.
+    /// Returns the value that has settled since, if one has.
     package mutating func take(at now: BootInstant) -> Value? {
         guard let pending, let deadline, deadline <= now else { return nil }
         self.pending = nil

@@ -73,7 +73,7 @@ extension RouteMessage {
         }
     }
 
-    /// The number of the error, where it is one: it stands there negated.
+    /// Returns the number of the error, where it is one: it stands there negated.
     private static func failure(_ body: KernelBytes) -> Int32? {
         guard let negated: Int32 = body.number(at: 0), negated.signum() == -1 else { return nil }
         return Int32(clamping: negated.magnitude)
@@ -91,7 +91,7 @@ struct KernelBytes {
     var count: Int { bytes.count }
     var content: ArraySlice<UInt8> { bytes }
 
-    /// A number at an offset that is not negative.
+    /// Returns a number at an offset that is not negative.
     func number<Number: FixedWidthInteger>(_: Number.Type = Number.self, at offset: Int) -> Number? {
         guard let part = part(from: offset, count: MemoryLayout<Number>.size) else { return nil }
         var number: Number = 0
@@ -106,7 +106,7 @@ struct KernelBytes {
         return KernelBytes(bytes[start..<(start + count)])
     }
 
-    /// All bytes from an offset on; none when it is beyond the end.
+    /// Returns all bytes from an offset on; none when it is beyond the end.
     func rest(from offset: Int) -> KernelBytes {
         KernelBytes(bytes.dropFirst(offset))
     }
@@ -114,7 +114,7 @@ struct KernelBytes {
     /// Text up to the first zero.
     var text: String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
 
-    /// The offset after something of a length: the kernel lets all begin at a multiple of four.
+    /// Returns the offset after something of a length: the kernel lets all begin at a multiple of four.
     static func aligned(_ length: Int) -> Int { (length + 3) & ~3 }
 }
 

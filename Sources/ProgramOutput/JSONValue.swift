@@ -11,7 +11,7 @@ package enum JSONValue: Hashable, Sendable {
     /// A finished JSON text in one line, written as it stands.
     case written(String)
 
-    /// A text, or null where there is none.
+    /// Returns a text, or null where there is none.
     package static func optional(_ text: String?) -> JSONValue {
         text.map { .text($0) } ?? .null
     }

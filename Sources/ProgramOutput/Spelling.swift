@@ -1,6 +1,6 @@
 /// Finds the word that was meant by one that does not exist.
 package enum Spelling {
-    /// The candidate that differs least from `word`, when it is near enough to be meant.
+    /// Returns the candidate that differs least from `word`, when it is near enough to be meant.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let bound = max(1, word.count / 3)
         let word = word.lowercased()
@@ -14,13 +14,13 @@ package enum Spelling {
             .min { $0.distance < $1.distance }?.candidate
     }
 
-    /// A sentence that proposes the nearest candidate; empty when there is none.
+    /// Returns a sentence that proposes the nearest candidate; empty when there is none.
     package static func suggestion(for word: String, among candidates: [String]) -> String {
         nearest(to: word, among: candidates).map { "; did you mean “\($0)”?" } ?? ""
     }
 
-    /// The least number of insertions, deletions, replacements and swaps of neighbours that turn one word into the
-    /// other.
+    /// Returns the least number of insertions, deletions, replacements and swaps of neighbours that turn one word into
+    /// the other.
     package static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.unicodeScalars)
         let right = Array(right.unicodeScalars)

@@ -75,7 +75,7 @@ package struct RetryDelay: Sendable {
 
     package init() {}
 
-    /// The wait after one more attempt that failed.
+    /// Returns the wait after one more attempt that failed.
     package mutating func next() -> Duration {
         defer { following = min(following * 2, Self.longest) }
         return following

@@ -46,7 +46,7 @@ package struct GroupHandle: ~Copyable, Sendable {
         found.store(end, ordering: .relaxed)
     }
 
-    /// The error that the application sees of a call.
+    /// Returns the error that the application sees of a call.
     package borrowing func applicationError(_ error: SharedCoreError) -> SharedCoreError {
         isClosed && codesOfClosing.contains(error.code) ? .closed(location) : error
     }

@@ -139,13 +139,13 @@ extension Session {
 }
 
 extension SharedCoreError {
-    /// The error of a reader that is asked to write.
+    /// Returns the error of a reader that is asked to write.
     package static func readOnly(_ location: String) -> SharedCoreError {
         SharedCoreError(
             .forbidden, "The group was opened to read only. Open it as a participant to write.", at: location)
     }
 
-    /// The error of a reader that comes before any participant.
+    /// Returns the error of a reader that comes before any participant.
     package static func unopened(_ location: String) -> SharedCoreError {
         SharedCoreError(
             .unavailable, "No participant has opened the group yet in this run of the machine, and a reader cannot.",

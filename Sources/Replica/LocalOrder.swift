@@ -3,7 +3,7 @@ package import StoreEngine
 
 /// The order of a group as a backend of one machine keeps it: the base of a hub.
 ///
-/// It takes part in the group without a session of its own. Letting go of it stops everything that it does.
+/// It takes part in the group without a session of its own. Releasing it stops everything that it does.
 package protocol LocalOrder: AnyObject, Sendable {
     /// The capabilities of a participant at this order.
     var capabilities: Capabilities { get }

@@ -249,7 +249,7 @@ struct FollowerTable {
     }
 }
 
-/// Is told that an order has gone on. Letting go of it ends it.
+/// Is told that an order has gone on. Releasing it ends it.
 package final class Follower: Sendable {
     private let stop: @Sendable () -> Void
 

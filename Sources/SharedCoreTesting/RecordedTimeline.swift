@@ -74,7 +74,7 @@ public struct RecordedTimeline: Sendable, CustomStringConvertible {
 }
 
 extension SimulatedGroup {
-    /// The timeline of the ownership so far.
+    /// Returns the timeline of the ownership so far.
     public func timeline() async throws -> RecordedTimeline {
         RecordedTimeline(try await Timeline(observer()).history())
     }

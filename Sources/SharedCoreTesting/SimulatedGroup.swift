@@ -93,7 +93,8 @@ public final class SimulatedGroup: Sendable {
         return process
     }
 
-    /// The store of the group, through a handle that takes no part in anything: for the test to read, and to write.
+    /// Returns the store of the group, through a handle that takes no part in anything: for the test to read, and to
+    /// write.
     public func observer() async throws(SharedCoreError) -> any SharedGroup {
         if let observer = state.withLock(\.observer) { return observer }
         let opened = try await space.open("group", as: SessionDescription(role: .tool, name: "test"))
@@ -104,13 +105,13 @@ public final class SimulatedGroup: Sendable {
         }
     }
 
-    /// The owner of the core; nil when there is none.
+    /// Returns the owner of the core; nil when there is none.
     public func owner() async throws(SharedCoreError) -> GroupOwner? {
         _ = try await observer().sessions()
         return try await GroupOwner.current(in: observer())
     }
 
-    /// A process, as long as it is referenced or its code runs.
+    /// Returns a process, as long as it is referenced or its code runs.
     func executor(of process: ProcessIdentity) -> ProcessExecutor? {
         let index = Int(process.pid - Self.firstID) - 1
         return state.withLock { $0.processes.indices.contains(index) ? $0.processes[index].executor : nil }

@@ -74,7 +74,7 @@ struct MessageType<Message: Sendable>: Sendable {
     let codec: MessageCodec<Message>
     let schema: UInt32
 
-    /// The envelope of a message.
+    /// Returns the envelope of a message.
     func envelope(of message: Message, replyTo: String? = nil) throws(WormholeError) -> Envelope {
         do {
             return Envelope(
@@ -84,7 +84,7 @@ struct MessageType<Message: Sendable>: Sendable {
         }
     }
 
-    /// The message in an envelope, or why it cannot be read.
+    /// Returns the message in an envelope, or why it cannot be read.
     func message(in bytes: [UInt8]) -> Result<Message, DecodingFailure> {
         guard let envelope = Envelope(bytes) else { return .failure(DecodingFailure(.foreign, bytes)) }
         return message(in: envelope, bytes)

@@ -20,7 +20,7 @@ extension Wormhole {
         }
     }
 
-    /// The message that stands in a mailbox; nil when there is none.
+    /// Returns the message that stands in a mailbox; nil when there is none.
     ///
     /// - Throws: ``WormholeError/Code/undecodable`` when it cannot be read here.
     public func read<Message>(

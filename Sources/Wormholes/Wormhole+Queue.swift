@@ -17,12 +17,13 @@ extension Wormhole {
         }
     }
 
-    /// The bytes that a message takes in its queue: its own and those of its envelope.
+    /// Returns the bytes that a message takes in its queue: its own and those of its envelope.
     package func byteCount<Message>(
         of message: Message, in id: QueueID<Message>
     ) throws(WormholeError) -> Int { try id.type.envelope(of: message).bytes.count }
 
-    /// The messages that stand in a queue, the oldest first, those in a consumer's hand included. Nothing is taken.
+    /// Returns the messages that stand in a queue, the oldest first, those in a consumer's hand included. Nothing is
+    /// taken.
     public func read<Message>(
         _ id: QueueID<Message>
     ) async throws(WormholeError) -> [Result<MailboxMessage<Message>, DecodingFailure>] {

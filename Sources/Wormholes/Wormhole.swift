@@ -88,12 +88,12 @@ struct WormholeRoot: Hashable, Sendable {
         path = Self.path + part
     }
 
-    /// The path for a name.
+    /// Returns the path for a name.
     func path(of kind: Kind, _ name: String) -> String {
         path(of: kind) + PathPart.text(for: name, maximumByteCount: Self.nameByteCount)
     }
 
-    /// The path under which all of a kind stand.
+    /// Returns the path under which all of a kind stand.
     func path(of kind: Kind) -> String {
         path + "/" + kind.rawValue + "/"
     }

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Platform
 
 extension SharedCoreError {
-    /// The error of a group whose files were taken away while it was open.
+    /// Returns the error of a group whose files were taken away while it was open.
     static func lost(_ path: String) -> SharedCoreError {
         SharedCoreError(
             .unavailable,
@@ -10,7 +10,7 @@ extension SharedCoreError {
             at: path)
     }
 
-    /// The error of a journal that was cut, or is shorter than it was, while it was open.
+    /// Returns the error of a journal that was cut, or is shorter than it was, while it was open.
     static func cut(_ path: String) -> SharedCoreError {
         SharedCoreError(
             .corrupt,
@@ -19,7 +19,7 @@ extension SharedCoreError {
             at: path)
     }
 
-    /// The error of a journal over which something else was written, while it was open.
+    /// Returns the error of a journal over which something else was written, while it was open.
     static func writtenOver(_ path: String) -> SharedCoreError {
         SharedCoreError(
             .corrupt,
@@ -28,7 +28,7 @@ extension SharedCoreError {
             at: path)
     }
 
-    /// The error of a group that participants with another boot id have open.
+    /// Returns the error of a group that participants with another boot id have open.
     static func otherRun(_ other: BootID, own: BootID, at path: String) -> SharedCoreError {
         SharedCoreError(
             .incompatible,
@@ -38,7 +38,7 @@ extension SharedCoreError {
             at: path)
     }
 
-    /// The error of a directory on a file system whose files other machines may write to.
+    /// Returns the error of a directory on a file system whose files other machines may write to.
     static func remote(_ kind: FileSystemKind, at path: String) -> SharedCoreError {
         SharedCoreError(
             .unsupported,
@@ -47,7 +47,8 @@ extension SharedCoreError {
             at: path)
     }
 
-    /// The error of a journal that is ended, and of which the group has gone on in a next one that is not there.
+    /// Returns the error of a journal that is ended, and of which the group has gone on in a next one that is not
+    /// there.
     static func lostSuccessor(of journal: Journal, in path: String) -> SharedCoreError {
         let next = GroupDirectory.journalName(journal.generation + 1)
         return SharedCoreError(
@@ -59,7 +60,7 @@ extension SharedCoreError {
             at: path)
     }
 
-    /// The error of a file whose layout has another version.
+    /// Returns the error of a file whose layout has another version.
     static func layout(_ found: UInt64, known: UInt64, at path: String) -> SharedCoreError {
         SharedCoreError(
             .incompatible,

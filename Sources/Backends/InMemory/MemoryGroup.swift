@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// A participant of a group in memory. See ``MemorySpace``.
 ///
-/// Letting go of the last reference ends the session, as closing does. For tests, ``simulateKill()`` ends it as the
+/// Releasing the last reference ends the session, as closing does. For tests, ``simulateKill()`` ends it as the
 /// death of a process would, and ``simulateStop()`` holds it up as SIGSTOP would.
 public final class MemoryGroup: SharedGroup {
     public let session: Session

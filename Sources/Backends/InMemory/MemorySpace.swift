@@ -83,7 +83,7 @@ public final class MemorySpace: Sendable {
             state, as: .reader(description, in: .current, at: clock), capabilities: capabilities, location: "memory")
     }
 
-    /// The order of a group, for a hub. Its replica keeps the latest effects from now on.
+    /// Returns the order of a group, for a hub. Its replica keeps the latest effects from now on.
     package func order(of group: String, effectByteCount: Int) -> MemoryOrder {
         let store = store(of: group)
         store.replica.change { $0.keepEffects(byteCount: effectByteCount) }

@@ -114,7 +114,7 @@ extension LogOrder {
 }
 
 extension SharedCoreError {
-    /// The error of a commit of which it cannot be found out whether it was recorded.
+    /// Returns the error of a commit of which it cannot be found out whether it was recorded.
     fileprivate static func unknownOutcome(_ cause: SharedCoreError) -> SharedCoreError {
         SharedCoreError(
             .outcomeUnknown, "The log did not answer an append, and does not tell whether the record is there.",

@@ -190,7 +190,7 @@ final class LogOrder: Sendable {
         }
     }
 
-    /// The next step of a request, and the place for which it is evaluated.
+    /// Returns the next step of a request, and the place for which it is evaluated.
     private func next(for request: OrderRequest) throws(SharedCoreError) -> (StoreState.Step, LogPlace) {
         let now = options.clock.now()
         return try progress.withLock { progress throws(SharedCoreError) in
@@ -253,7 +253,7 @@ final class LogOrder: Sendable {
 }
 
 extension SharedCoreError {
-    /// The error of a participant whose machine is in another run than those that have the group open.
+    /// Returns the error of a participant whose machine is in another run than those that have the group open.
     static func otherRun(_ found: BootID, own: BootID) -> SharedCoreError {
         SharedCoreError(
             .incompatible,

@@ -47,7 +47,7 @@ package func expect<Result>(
     }
 }
 
-/// A value as text that does not fill a screen.
+/// Returns a value as text that does not fill a screen.
 private func short(_ value: some Any) -> String {
     let text = String(describing: value)
     return text.count <= 400 ? text : "\(text.prefix(400))… (\(text.count) characters)"

@@ -19,8 +19,8 @@ package enum OwnResources {
         return pages * sysconf(Int32(_SC_PAGESIZE))
     }
 
-    /// The least growth of the resident memory, in bytes, over several batches of the same work. A leak grows with
-    /// every batch; other work of the process does not.
+    /// Returns the least growth of the resident memory, in bytes, over several batches of the same work. A leak grows
+    /// with every batch; other work of the process does not.
     package static func leastGrowth(batches: Int, _ work: () async throws -> Void) async throws -> Int {
         var least = Int.max
         for _ in 0..<batches {

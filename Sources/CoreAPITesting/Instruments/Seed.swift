@@ -32,7 +32,7 @@ extension SeededRandom {
         self.init(seed: seed.rawValue)
     }
 
-    /// A generator of its own for a part of the work, such as one of several tasks.
+    /// Returns a generator of its own for a part of the work, such as one of several tasks.
     package mutating func split() -> SeededRandom {
         SeededRandom(seed: next())
     }

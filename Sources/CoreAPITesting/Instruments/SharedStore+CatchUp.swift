@@ -12,7 +12,7 @@ extension SharedStore {
     }
 }
 
-/// The result of a call that may fail with the error of a store. Any other error is thrown.
+/// Returns the result of a call that may fail with the error of a store. Any other error is thrown.
 package func attempt<Value>(_ call: () async throws -> Value) async throws -> Result<Value, SharedCoreError> {
     do {
         return .success(try await call())
@@ -21,7 +21,7 @@ package func attempt<Value>(_ call: () async throws -> Value) async throws -> Re
     }
 }
 
-/// The code of the error that a call throws; nil when it throws none.
+/// Returns the code of the error that a call throws; nil when it throws none.
 package func code<Value>(of call: () async throws -> Value) async throws -> SharedCoreError.Code? {
     switch try await attempt(call) {
     case .success: nil

@@ -6,7 +6,7 @@ enum Number {
         withUnsafeBytes(of: number.littleEndian) { Array($0) }
     }
 
-    /// The number of at most eight bytes.
+    /// Returns the number of at most eight bytes.
     static func value(_ bytes: [UInt8]) -> UInt64 {
         bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }

@@ -44,7 +44,7 @@ package final class Peer: Sendable {
         try process.send(commands)
     }
 
-    /// The next line that the peer wrote.
+    /// Returns the next line that the peer wrote.
     package func answer(timeout: Duration = TestTimeout.usual) async throws -> String {
         guard let line = try await process.nextLine(timeout: timeout) else {
             throw PeerRefusal("nothing: \(await end)")
@@ -60,7 +60,7 @@ package final class Peer: Sendable {
         return try await done(timeout: timeout)
     }
 
-    /// The answer to a command that was sent, without the leading "ok".
+    /// Returns the answer to a command that was sent, without the leading "ok".
     ///
     /// - Throws: ``PeerRefusal`` when the answer is no success.
     @discardableResult

@@ -7,7 +7,7 @@ public enum ConformanceSuite {
             $0.place < $1.place
         }
 
-    /// The cases whose id or rule is named; when there is none, those whose title holds the text.
+    /// Returns the cases whose id or rule is named; when there is none, those whose title holds the text.
     public static func cases(matching pattern: String) -> [ConformanceCase] {
         let named = cases.filter { $0.id == pattern || $0.rule == pattern }
         return named.isEmpty ? cases.filter { $0.title.contains(pattern) } : named

@@ -109,7 +109,7 @@ extension TestGroup {
 }
 
 extension SharedStore {
-    /// The value under a key as text; nil when there is none.
+    /// Returns the value under a key as text; nil when there is none.
     package func text(_ key: Key) async throws(SharedCoreError) -> String? {
         try await get(key).map { String(decoding: $0.value, as: UTF8.self) }
     }

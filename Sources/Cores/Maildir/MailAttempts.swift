@@ -49,7 +49,7 @@ struct MailAttempts {
     /// A transaction has a size; the next core forgets the rest.
     private static let forgottenAtOnce = 500
 
-    /// The number of processes that have ended while they read the message.
+    /// Returns the number of processes that have ended while they read the message.
     func count(of name: FileName) -> Int { counts[Self.part(for: name)] ?? 0 }
 
     /// Forgets the message: it was read to its end, or is set aside.

@@ -214,7 +214,8 @@ struct MailCollector {
         return round
     }
 
-    /// The messages in the order in which to try them: a message that has cost a process its life holds up no other.
+    /// Returns the messages in the order in which to try them: a message that has cost a process its life holds up no
+    /// other.
     private mutating func harmlessFirst(_ names: [FileName]) -> [FileName] {
         let names = troubled.last(names)
         return names.filter { attempts.count(of: $0) == 0 } + names.filter { attempts.count(of: $0) > 0 }

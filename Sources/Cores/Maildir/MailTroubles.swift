@@ -33,7 +33,8 @@ struct MailTroubles {
         known[name] = nil
     }
 
-    /// The messages, those with troubles last, so that they hold up no other. Messages that are gone are forgotten.
+    /// Returns the messages, those with troubles last, so that they hold up no other. Messages that are gone are
+    /// forgotten.
     mutating func last(_ names: [FileName]) -> [FileName] {
         guard !messages.isEmpty else { return names }
         let standing = Set(names)

@@ -44,12 +44,12 @@ struct DesktopAlerts: Alerts {
             reason: String(decoding: problem.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
     }
 
-    /// A text without the byte that ends a string in C.
+    /// Returns a text without the byte that ends a string in C.
     private static func text(_ text: String) -> String {
         String(text.map { $0 == "\0" ? " " : $0 })
     }
 
-    /// A text that services which understand markup show as it stands.
+    /// Returns a text that services which understand markup show as it stands.
     private static func markup(_ plain: String) -> String {
         text(plain).reduce(into: "") { result, character in
             switch character {

@@ -54,7 +54,7 @@ struct DemoReporter: Sendable {
             ])
     }
 
-    /// The seconds since the beginning, to the millisecond.
+    /// Returns the seconds since the beginning, to the millisecond.
     private func stamp(_ instant: BootInstant) -> String {
         let milliseconds = beginning.duration(to: instant).wholeMilliseconds
         let fraction = String(milliseconds % 1000)

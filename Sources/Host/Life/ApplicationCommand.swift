@@ -55,7 +55,7 @@ struct ApplicationCommand: HostCommand {
 }
 
 extension Resolution {
-    /// The table of service levels, with the configured rows in place of its own.
+    /// Returns the table of service levels, with the configured rows in place of its own.
     func serviceLevels() throws(CommandFailure) -> ServiceLevelTable {
         var overrides: [ServiceLevelOverride] = []
         for service in Service.allCases {

@@ -54,8 +54,8 @@ final class PrometheusRegistry: MetricsFactory {
         return text
     }
 
-    /// The series of a name and its labels. One that is there already is used again and keeps the kind
-    /// that it was made as.
+    /// Returns the series of a name and its labels. One that is there already is used again and keeps the kind that it
+    /// was made as.
     private func find(_ label: String, _ dimensions: [(String, String)], _ kind: PrometheusSeries.Kind)
         -> PrometheusSeries
     {

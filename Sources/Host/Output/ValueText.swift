@@ -5,14 +5,14 @@ internal import ProgramOutput
 
 /// A stored value as people and programs read it: text when it is UTF-8, else Base64.
 enum ValueText {
-    /// The fields of a JSON line for a value, `value` or `valueBase64`; null when there is none.
+    /// Returns the fields of a JSON line for a value, `value` or `valueBase64`; null when there is none.
     static func fields(_ value: [UInt8]?) -> (name: String, value: JSONValue) {
         guard let value else { return ("value", .null) }
         if let text = String(validating: value, as: UTF8.self) { return ("value", .text(text)) }
         return ("valueBase64", .text(Data(value).base64EncodedString()))
     }
 
-    /// The value in one line of a terminal, as ``ProgramText/oneLine(_:upTo:)`` shows texts.
+    /// Returns the value in one line of a terminal, as ``ProgramText/oneLine(_:upTo:)`` shows texts.
     static func oneLine(_ value: [UInt8]) -> String {
         guard let text = String(validating: value, as: UTF8.self) else {
             return "base64:" + Data(value).base64EncodedString()
@@ -20,13 +20,13 @@ enum ValueText {
         return oneLine(text)
     }
 
-    /// A text in one line of a terminal.
+    /// Returns a text in one line of a terminal.
     static func oneLine(_ text: String) -> String { ProgramText.oneLine(text) }
 }
 
 /// A value that a command is given as an argument, or on standard input where the argument is “-”.
 enum InputValue {
-    /// The value; of standard input at most `limit` bytes and one more, which tells that there are too many.
+    /// Returns the value; of standard input at most `limit` bytes and one more, which tells that there are too many.
     static func bytes(_ argument: ArgumentBytes, limit: Int) async throws -> [UInt8] {
         guard argument.bytes == [UInt8(ascii: "-")] else { return argument.bytes }
         return try await Abandonable.run(on: SerialThread(name: "input"), grace: .zero) {

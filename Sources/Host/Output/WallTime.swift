@@ -56,7 +56,7 @@ struct WallTime: Sendable {
 }
 
 extension Int32 {
-    /// The number with zeros in front, up to a width.
+    /// Returns the number with zeros in front, up to a width.
     fileprivate func digits(_ width: Int) -> String {
         var text = String(self)
         while text.count < width { text = "0" + text }

@@ -49,12 +49,12 @@ struct ScenarioGroup: Sendable {
         return try await withProcesses(context.with(settings(in: directory.path)))
     }
 
-    /// The settings that a scenario sets over the user's own configuration. The rest of it holds.
+    /// Returns the settings that a scenario sets over the user's own configuration. The rest of it holds.
     static func settings(in directory: String) -> [String: String] {
         [Settings.group.name: "demo", Settings.stateDirectory.name: directory]
     }
 
-    /// The settings of its cores: the Maildir that they fetch messages from, and how long they take to connect.
+    /// Returns the settings of its cores: the Maildir that they fetch messages from, and how long they take to connect.
     static func settings(maildir: String, startDelay: Duration) -> [String: String] {
         [
             Settings.coreMaildir.name: maildir, Settings.coreStartDelay.name: DurationText.write(startDelay),

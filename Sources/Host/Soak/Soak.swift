@@ -254,7 +254,7 @@ final class Soak: Sendable {
         state.withLock { $0.problems.append(problem) }
     }
 
-    /// A generator for a part of the run.
+    /// Returns a generator for a part of the run.
     private func splitChance() -> SeededRandom {
         state.withLock { $0.random.split() }
     }

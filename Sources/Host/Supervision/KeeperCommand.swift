@@ -60,7 +60,7 @@ struct KeeperClient: Sendable {
     /// The time that a keeper may take to answer.
     var patience = Duration.seconds(5)
 
-    /// A connection; nil when no keeper is there.
+    /// Returns a connection; nil when no keeper is there.
     func connect() -> MessageSocket? {
         try? MessageSocket(connectingTo: place.socket)
     }

@@ -143,7 +143,7 @@ extension Resolution {
         return KeeperConfiguration(command: command, options: options)
     }
 
-    /// The path of `sharedcore-keeper`, which stands beside this program.
+    /// Returns the path of `sharedcore-keeper`, which stands beside this program.
     static func keeperProgram() throws(CommandFailure) -> String {
         let name = "sharedcore-keeper"
         let path = (try? OwnProgram.sibling(name)) ?? name

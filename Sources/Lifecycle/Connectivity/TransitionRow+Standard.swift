@@ -1,5 +1,5 @@
 extension TransitionRow {
-    /// The row of the standard table. A number without a row does not compile.
+    /// Returns the row of the standard table. A number without a row does not compile.
     ///
     /// Source: Avaya Client SDK for iOS, "Backgrounding and battery considerations", and Apple's rules for voice over
     /// IP; rows that they leave open are derived.

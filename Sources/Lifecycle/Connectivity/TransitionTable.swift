@@ -18,7 +18,7 @@ public struct TransitionTable: Hashable, Sendable {
         set { rows[number.rawValue - 1] = newValue }
     }
 
-    /// The row that is about an event at a position; nil for a cell that is not listed.
+    /// Returns the row that is about an event at a position; nil for a cell that is not listed.
     public func row(for event: ConnectivityEvent.Kind, at position: LifecyclePosition) -> TransitionRow? {
         rows.first { $0.applies(to: event, at: position) }
     }

@@ -1,7 +1,7 @@
 public import CoreAPI
 
 extension KeepAliveMachine {
-    /// The state to keep until the next process runs the machine.
+    /// Returns the state to keep until the next process runs the machine.
     public func record(on boot: BootID) -> KeepAliveRecord {
         KeepAliveRecord(
             bootID: [boot.high, boot.low],

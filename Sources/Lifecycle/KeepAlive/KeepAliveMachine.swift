@@ -22,7 +22,7 @@ public struct KeepAliveMachine: Hashable, Sendable {
     /// The names of the handlers, in their order.
     public var handlerNames: [String] { handlers.keys.sorted() }
 
-    /// The time at which a handler runs next at the latest; nil for one that is not there.
+    /// Returns the time at which a handler runs next at the latest; nil for one that is not there.
     public func dueTime(of name: String) -> BootInstant? { handlers[name]?.latest }
 
     /// The handlers that run now, in the order of their names.
@@ -132,7 +132,7 @@ public struct KeepAliveMachine: Hashable, Sendable {
         return directives
     }
 
-    /// The last end of a window within a time; nil when none ends there.
+    /// Returns the last end of a window within a time; nil when none ends there.
     private static func lastEnd(
         of window: KeepAliveWindow, after now: BootInstant, upTo limit: BootInstant
     ) -> BootInstant? {
@@ -201,7 +201,8 @@ extension KeepAliveMachine {
     /// The registrations that the keep-alive refreshes, in the order of their names.
     public var registrationNames: [String] { registrations.keys.sorted() }
 
-    /// The time at which a registration lapses unless it is refreshed; nil for one that the keep-alive does not know.
+    /// Returns the time at which a registration lapses unless it is refreshed; nil for one that the keep-alive does not
+    /// know.
     public func lapse(of name: String) -> BootInstant? { registrations[name]?.lapsesAt }
 
     /// Takes note that a registration was made or refreshed, and is valid for `lifetime` from now.

@@ -23,7 +23,7 @@ public struct KeepAliveRecords: Sendable {
         try await store.get(Self.key(of: name)).flatMap { try? KeepAliveRecord(bytes: $0.value) }
     }
 
-    /// All that are kept, by their names.
+    /// Returns all that are kept, by their names.
     public func all() async throws(SharedCoreError) -> [String: KeepAliveRecord] {
         var records: [String: KeepAliveRecord] = [:]
         for entry in try await store.list(Self.path).entries {

@@ -11,7 +11,7 @@ package struct KeepAliveWindow: Hashable, Sendable {
 
     private var length: Int64 { max(1, Int64(clamping: interval.clampedNanoseconds)) }
 
-    /// The number of the window that an instant lies in.
+    /// Returns the number of the window that an instant lies in.
     package func number(at instant: BootInstant) -> Int64 {
         let passed = Int64(clamping: instant.nanoseconds).subtractingReportingOverflow(origin)
         return passed.overflow ? Int64.max / length : Self.floor(passed.partialValue, length)

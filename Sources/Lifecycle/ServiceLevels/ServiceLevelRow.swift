@@ -18,7 +18,7 @@ public struct ServiceLevelRow: Hashable, Sendable {
         self.source = source
     }
 
-    /// The row of a service that nothing was changed in. A service without a row does not compile.
+    /// Returns the row of a service that nothing was changed in. A service without a row does not compile.
     ///
     /// Source: Avaya Client SDK for iOS, "Backgrounding and battery considerations", and Apple's rules for voice over
     /// IP.

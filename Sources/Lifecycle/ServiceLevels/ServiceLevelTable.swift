@@ -37,7 +37,7 @@ public struct ServiceLevelTable: Hashable, Sendable {
         explain(service, in: conditions).level
     }
 
-    /// The level of a service in a situation, with the rule that decided it.
+    /// Returns the level of a service in a situation, with the rule that decided it.
     public func explain(_ service: Service, in conditions: ServiceConditions) -> ServiceLevelExplanation {
         let row = self[service]
         let isReplaced = overrides[service]?[conditions.application] != nil

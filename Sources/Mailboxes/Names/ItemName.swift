@@ -21,7 +21,7 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
         self.text = String(part)
     }
 
-    /// A name that no other message of the group has, later in order than all that this process made before for
+    /// Returns a name that no other message of the group has, later in order than all that this process made before for
     /// `session`.
     package static func numbered(by session: SessionID) -> ItemName {
         // One counter for the process, because several queues may have one path and one session.
@@ -44,7 +44,7 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
 /// `%` and two hexadecimal digits; a part that would be empty or too long is the text's SHA-256 instead, marked by a
 /// `%` that no digit follows, so that neither form can be taken for the other.
 package enum PathPart {
-    /// The part that stands for a text.
+    /// Returns the part that stands for a text.
     ///
     /// - Parameter maximumByteCount: The longest part; at least 72, which a hash takes.
     package static func text(for text: String, maximumByteCount: Int) -> String {

@@ -18,7 +18,8 @@ package struct SHA256: Sendable {
         digest = state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - $0 * 8)) } }
     }
 
-    /// The message in blocks of 64 bytes: behind it a one bit, zeros, and its length in bits as the last eight bytes.
+    /// Returns the message in blocks of 64 bytes: behind it a one bit, zeros, and its length in bits as the last eight
+    /// bytes.
     private static func padded(_ message: some Collection<UInt8>) -> [ArraySlice<UInt8>] {
         var bytes = Array(message)
         let bitCount = UInt64(bytes.count) * 8

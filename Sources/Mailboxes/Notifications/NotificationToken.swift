@@ -2,7 +2,7 @@ public import CoreAPI
 
 /// A handler that is called for the posts of one name, until it is cancelled.
 ///
-/// Letting go of the last reference cancels it.
+/// Releasing the last reference cancels it.
 ///
 /// Source: contract N6; the tokens of notify(3).
 public final class NotificationToken: Sendable {

@@ -4,7 +4,7 @@ internal import Synchronization
 /// The posts of one name, as an asynchronous sequence that can be suspended.
 ///
 /// Posts that come while no consumer takes them, or while the sequence is suspended, are one delivery, which says how
-/// many it stands for. It has one consumer at a time. Letting go of the last reference cancels it.
+/// many it stands for. It has one consumer at a time. Releasing the last reference cancels it.
 ///
 /// Source: contract N3, N6.
 public final class Notifications: AsyncSequence, Sendable {

@@ -50,7 +50,7 @@ package struct QueueKeys: Hashable, Sendable {
         try KeyPrefix(path + "/" + item.text + "/")
     }
 
-    /// The item and the part that a key belongs to; nil when it is no part of an item.
+    /// Returns the item and the part that a key belongs to; nil when it is no part of an item.
     package func place(of key: Key) -> (item: ItemName, part: Part)? {
         let name = key.text.utf8
         guard prefix.contains(key), name.count >= path.utf8.count + 4 else { return nil }
@@ -76,7 +76,7 @@ extension QueueKeys.Part {
 }
 
 extension QueueKeys {
-    /// The oldest message that no consumer has in hand, among the entries of a snapshot of the queue.
+    /// Returns the oldest message that no consumer has in hand, among the entries of a snapshot of the queue.
     ///
     /// One pass: in the order of keys, the take of a message comes right behind it. Only a message that is older than
     /// all before has its key looked into.

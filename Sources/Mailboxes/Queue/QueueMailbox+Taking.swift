@@ -52,7 +52,7 @@ extension QueueMailbox {
         }
     }
 
-    /// The entries of one item, at one revision.
+    /// Returns the entries of one item, at one revision.
     package func item(
         _ name: ItemName, consistency: ReadConsistency = .linearizable
     ) async throws(SharedCoreError) -> QueueItem {
@@ -101,7 +101,7 @@ extension QueueMailbox {
         throw lost
     }
 
-    /// The delivery of a take that stands.
+    /// Returns the delivery of a take that stands.
     private func find(
         _ nonce: [UInt8], for message: Entry, of item: ItemName
     ) async throws(SharedCoreError) -> QueueDelivery? {

@@ -59,7 +59,7 @@ public struct QueueMailbox: Sendable {
     /// The path that the messages stand under.
     public var path: String { keys.path }
 
-    /// The number of messages here.
+    /// Returns the number of messages here.
     public func count() async throws(SharedCoreError) -> QueueCount {
         let contents = try await contents()
         return QueueCount(waiting: contents.waiting.count, taken: contents.taken.count)

@@ -70,7 +70,7 @@ package struct QueueOrder: Sendable {
         if index < waiting.count, waiting[index] == place { waiting.remove(at: index) }
     }
 
-    /// The index of the first place that does not come before `place`.
+    /// Returns the index of the first place that does not come before `place`.
     private func firstIndex(from place: Place) -> Int {
         var range = 0..<waiting.count
         while !range.isEmpty {

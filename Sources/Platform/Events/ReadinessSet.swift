@@ -50,7 +50,7 @@ package final class ReadinessSet: Sendable {
         _ = clinux_remove_readiness(descriptor, removed)
     }
 
-    /// The keys of those that have become readable since the last call.
+    /// Returns the keys of those that have become readable since the last call.
     package func take() -> [UInt64] {
         var keys = [UInt64](repeating: 0, count: 64)
         let count = clinux_take_ready(descriptor, &keys, Int32(keys.count))

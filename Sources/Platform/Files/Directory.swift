@@ -8,7 +8,7 @@ package final class Directory: Sendable {
     /// The system's number for it, valid as long as this object.
     package let descriptor: Int32
 
-    /// The path of a file's directory, and the file's name in it.
+    /// Returns the path of a file's directory, and the file's name in it.
     package static func parts(of path: String) -> (directory: String, name: String) {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
         return (slash > path.startIndex ? String(path[..<slash]) : "/", String(path[path.index(after: slash)...]))
@@ -68,14 +68,14 @@ package final class Directory: Sendable {
         try? remove(path: path)
     }
 
-    /// The system's record of the directory.
+    /// Returns the system's record of the directory.
     package func status() throws(SystemCallError) -> FileStatus {
         var status = stat()
         _ = try SystemCall.run("fstat", at: path) { fstat(descriptor, &status) }
         return FileStatus(status)
     }
 
-    /// The names in the directory, in no order, without those of itself and its parent.
+    /// Returns the names in the directory, in no order, without those of itself and its parent.
     package func names() throws(SystemCallError) -> [String] {
         var names: [String] = []
         try forEachName { name, _ in

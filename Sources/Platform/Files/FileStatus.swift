@@ -144,7 +144,7 @@ package struct FilePresence: Hashable, Sendable {
 
 /// An extended attribute of a file (xattr(7)).
 package enum FileAttribute {
-    /// The attribute as text; nil when there is none, or none that this process may see.
+    /// Returns the attribute as text; nil when there is none, or none that this process may see.
     package static func text(_ name: String, of path: String) -> String? {
         var value = [UInt8](repeating: 0, count: 256)
         let count = clinux_attribute(path, name, &value, value.count)

@@ -84,7 +84,7 @@ package struct FileSystemKind: Hashable, Sendable {
     /// Whether only the table of mounts tells which one it is.
     fileprivate var isInUserSpace: Bool { rawValue == Self.fuse }
 
-    /// The type of a mount in the lines of `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
+    /// Returns the type of a mount in the lines of `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
     ///
     /// - Returns: Nil where no line has that number, or that line is not one of such a table.
     package static func mountType(of mount: Int, inTable table: String) -> String? {
@@ -108,7 +108,7 @@ extension FileSystemKind: CustomStringConvertible {
 }
 
 extension Directory {
-    /// The kind of the file system that the directory is on.
+    /// Returns the kind of the file system that the directory is on.
     package func fileSystemKind() throws(SystemCallError) -> FileSystemKind {
         var kind: UInt64 = 0
         try SystemCall.negated("fstatfs", at: path) { clinux_file_system(descriptor, &kind) }
@@ -128,7 +128,8 @@ extension Directory {
         return FileSystemKind.mountType(of: mount, inTable: table)
     }
 
-    /// The number of bytes that the file system has for new files of users other than root; a quota may leave fewer.
+    /// Returns the number of bytes that the file system has for new files of users other than root; a quota may leave
+    /// fewer.
     package func freeByteCount() throws(SystemCallError) -> Int {
         var status = statvfs()
         _ = try SystemCall.run("fstatvfs", at: path) { fstatvfs(descriptor, &status) }

@@ -71,7 +71,7 @@ package final class MappedPage: Sendable {
         if isLost { throw SystemCallError("mmap", number: EIO, at: location) }
     }
 
-    /// The word at a byte offset.
+    /// Returns the word at a byte offset.
     package func load(at offset: Int) -> UInt64 {
         clinux_load(base + offset)
     }
@@ -91,7 +91,7 @@ package final class MappedPage: Sendable {
         return isReplaced
     }
 
-    /// The lower half of the word at a byte offset, which ``sleep(at:while:for:)`` compares.
+    /// Returns the lower half of the word at a byte offset, which ``sleep(at:while:for:)`` compares.
     package func loadHalf(at offset: Int) -> UInt32 {
         clinux_load_half(base + offset)
     }

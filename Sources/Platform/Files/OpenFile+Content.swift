@@ -32,8 +32,8 @@ extension OpenFile {
         return bytes
     }
 
-    /// The start of a file as text; nil when it cannot be read. For files that the system makes as they are read, such
-    /// as those of `/proc`, which tell no size.
+    /// Returns the start of a file as text; nil when it cannot be read. For files that the system makes as they are
+    /// read, such as those of `/proc`, which tell no size.
     package static func text(of path: String, upTo count: Int = 64 << 10) -> String? {
         (try? OpenFile(path: path, .read).read(count: count, at: 0)).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -32,7 +32,7 @@ extension OpenFile {
 }
 
 extension OpenFile {
-    /// The bytes of a range that other descriptions have locked one by one, in rising order.
+    /// Returns the bytes of a range that other descriptions have locked one by one, in rising order.
     ///
     /// The kernel names one locked byte of a range, and not the first; so each one found divides the range, and the
     /// parts are asked again. A lock that is taken or given back meanwhile may or may not be among them.
@@ -82,7 +82,7 @@ extension OpenFile {
         return true
     }
 
-    /// The number of the process that has the lock; nil when none has.
+    /// Returns the number of the process that has the lock; nil when none has.
     package func programLockHolder() throws(SystemCallError) -> Int32? {
         let holder = try SystemCall.negated("fcntl(F_GETLK)", at: path) { clinux_lock_holder(descriptor) }
         return holder > 0 ? holder : nil

@@ -131,14 +131,14 @@ package final class OpenFile: Sendable {
     /// The flag by which a program that is started does not inherit a file.
     private static var closing: Int32 { Defect.inheritedFiles.isPresent ? 0 : O_CLOEXEC }
 
-    /// The system's record of the file.
+    /// Returns the system's record of the file.
     package func status() throws(SystemCallError) -> FileStatus {
         var status = stat()
         _ = try SystemCall.run("fstat", at: path) { fstat(descriptor, &status) }
         return FileStatus(status)
     }
 
-    /// The system's record of the file without its times; see ``FilePresence``.
+    /// Returns the system's record of the file without its times; see ``FilePresence``.
     package func presence() throws(SystemCallError) -> FilePresence {
         try FilePresence(of: descriptor, "", at: path) { () throws(SystemCallError) in try status() }
     }

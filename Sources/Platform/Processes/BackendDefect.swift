@@ -18,7 +18,7 @@ extension BackendDefect {
         /// Whether this process has the defect.
         package var isPresent: Bool { Self.present == self }
 
-        /// The one that the environment names.
+        /// Returns the one that the environment names.
         package static func injected() -> Self? {
             guard let name = getenv("SHAREDCORE_DEFECT").map({ String(cString: $0) }),
                 let defect = allCases.first(where: { "\($0)" == name })

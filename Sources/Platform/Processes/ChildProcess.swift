@@ -246,7 +246,7 @@ package final class ChildProcess: Sendable {
         reader?.continuation.resume(throwing: error)
     }
 
-    /// The end of its standard error, where that is kept; empty otherwise.
+    /// Returns the end of its standard error, where that is kept; empty otherwise.
     package func errorText(upTo limit: Int) -> String {
         guard let file = keptErrors, let size = try? file.presence().byteCount else { return "" }
         let count = min(limit, size)

@@ -106,7 +106,7 @@ package enum FailPoint {
             _ = arm(text)
         }
 
-        /// The number of times that a place has acted in this process, by the name that it was armed with.
+        /// Returns the number of times that a place has acted in this process, by the name that it was armed with.
         package static func strikeCount(of name: String) -> Int { strikes.withLock { $0[name] ?? 0 } }
 
         /// Returns whether the place is active, for places that need preparation.
@@ -124,8 +124,8 @@ package enum FailPoint {
             pass { $0 == name.description } != nil
         }
 
-        /// The error number with which a system call on a path is to fail; nil when it is to be made. A place is the
-        /// name of the call alone, or with a slash and a part of the path.
+        /// Returns the error number with which a system call on a path is to fail; nil when it is to be made. A place
+        /// is the name of the call alone, or with a slash and a part of the path.
         static func failure(of call: String, at location: @autoclosure () -> String) -> Int32? {
             guard isArmed.load(ordering: .acquiring) else { return nil }
             let location = location()

@@ -160,7 +160,7 @@ package enum OwnProgram {
         get throws(SystemCallError) { try found.get() }
     }
 
-    /// The path of a program that stands beside it.
+    /// Returns the path of a program that stands beside it.
     package static func sibling(_ name: String) throws(SystemCallError) -> String {
         try path.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/" + name
     }

@@ -61,7 +61,7 @@ extension ProcessIdentity {
         }
     }
 
-    /// The time at which the process started, in clock ticks since the machine did.
+    /// Returns the time at which the process started, in clock ticks since the machine did.
     static func startTime(of pid: Int32) -> Result<UInt64, SystemCallError> {
         record(of: pid).map(\.startTime)
     }
@@ -85,8 +85,8 @@ extension ProcessIdentity {
         return stat("/proc/self/ns/pid", &status) == 0 ? UInt64(status.st_ino) : 0
     }()
 
-    /// The process that has a number in a namespace of process numbers, by the number that it has in this one; nil
-    /// where none can be seen. Processes of the namespaces below this one can be, and no others.
+    /// Returns the process that has a number in a namespace of process numbers, by the number that it has in this one;
+    /// nil where none can be seen. Processes of the namespaces below this one can be, and no others.
     ///
     /// Complexity: O(n) in the processes of the machine, for another namespace than this one.
     package static func seen(pid: Int32, startTime: UInt64, in namespace: UInt64) -> ProcessIdentity? {

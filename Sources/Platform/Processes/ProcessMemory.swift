@@ -2,9 +2,9 @@ package import CoreAPI
 
 /// How much memory a process has.
 package enum ProcessMemory {
-    /// The private memory of a process and of those that it has started, in bytes: data that they have written and that
-    /// is in no file, in memory or swapped out. Memory that is shared with others, such as the group's journal and the
-    /// programs' code, is not counted. Nil when the process is gone or cannot be seen.
+    /// Returns the private memory of a process and of those that it has started, in bytes: data that they have written
+    /// and that is in no file, in memory or swapped out. Memory that is shared with others, such as the group's journal
+    /// and the programs' code, is not counted. Nil when the process is gone or cannot be seen.
     package static func ownByteCount(of process: ProcessIdentity) -> UInt64? {
         guard var total = ownByteCount(of: process.pid) else { return nil }
         // Its children, and theirs. More than a few hundred are no Executor's.
@@ -30,7 +30,7 @@ package enum ProcessMemory {
         return total
     }
 
-    /// Those that its first thread has started; none where the kernel does not tell.
+    /// Returns those that its first thread has started; none where the kernel does not tell.
     private static func children(of pid: Int32) -> [Int32] {
         (OpenFile.text(of: "/proc/\(pid)/task/\(pid)/children") ?? "").split(separator: " ").compactMap { Int32($0) }
     }

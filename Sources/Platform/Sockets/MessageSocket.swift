@@ -40,7 +40,7 @@ package final class MessageSocket: Sendable {
     /// The descriptor to poll for reading.
     package var descriptor: Int32 { file.descriptor }
 
-    /// The next connection to one that listens; nil when none waits.
+    /// Returns the next connection to one that listens; nil when none waits.
     package func accept() throws(SystemCallError) -> MessageSocket? {
         let result = clinux_accept(descriptor)
         if result == -EAGAIN { return nil }
@@ -48,7 +48,7 @@ package final class MessageSocket: Sendable {
         return MessageSocket(result, path: file.path)
     }
 
-    /// The user and the process that made the other end.
+    /// Returns the user and the process that made the other end.
     package func peer() throws(SystemCallError) -> (user: UInt32, process: Int32) {
         var user: uid_t = 0
         var process: pid_t = 0

@@ -14,7 +14,7 @@ package enum RuntimeDirectory {
         return "\(place)sharedcore/\(hash(of: groupDirectory))"
     }
 
-    /// The FNV-1a hash of a text, 64 bits in hexadecimal: the same in every process.
+    /// Returns the FNV-1a hash of a text, 64 bits in hexadecimal: the same in every process.
     ///
     /// Source: https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
     private static func hash(of text: String) -> String {

@@ -83,7 +83,7 @@ package final class StreamListener: Sendable {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// The next connection; nil when none waits.
+    /// Returns the next connection; nil when none waits.
     ///
     /// - Throws: When the system has no descriptor left. Waiting clients go on waiting.
     package func accept() throws(SystemCallError) -> StreamConnection? {
@@ -96,7 +96,7 @@ package final class StreamListener: Sendable {
         }
     }
 
-    /// The next connection over TCP, with the other end's address; nil when none waits.
+    /// Returns the next connection over TCP, with the other end's address; nil when none waits.
     ///
     /// - Throws: As ``accept()``.
     package func acceptWithAddress() throws(SystemCallError) -> (connection: StreamConnection, address: String)? {

@@ -14,7 +14,7 @@ public struct ObservationCursor: Sendable {
         self.looked = state.revision
     }
 
-    /// One delivery for all posts since the last; nil when there were none.
+    /// Returns one delivery for all posts since the last; nil when there were none.
     ///
     /// The store may have forgotten the name. Its posts up to the last check are known, so nothing is missing unless a
     /// name was forgotten whose last post is younger than that. Then this name may have been posted and forgotten in

@@ -24,7 +24,7 @@ public struct WatchCursor: Sendable {
             }
     }
 
-    /// The next event of the watch; nil when there is none at this state.
+    /// Returns the next event of the watch; nil when there is none at this state.
     public mutating func next(in state: inout StoreState) -> PendingWatchEvent? {
         let revision: Revision
         switch position {
@@ -62,7 +62,7 @@ public enum PendingWatchEvent: Sendable {
     case changes(CommittedChanges)
     case lagged(Revision, [(key: Key, entry: StoredEntry)])
 
-    /// The event as users see it.
+    /// Returns the event as users see it.
     public func event() throws(SharedCoreError) -> WatchEvent {
         switch self {
         case .snapshot(let revision, let entries): .snapshot(try Snapshot(revision: revision, stored: entries))

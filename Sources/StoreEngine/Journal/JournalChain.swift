@@ -34,7 +34,7 @@ public struct JournalChain: Hashable, Sendable {
         self.framing = framing
     }
 
-    /// The next frame of the chain.
+    /// Returns the next frame of the chain.
     ///
     /// - Parameters:
     ///   - payload: The bytes of the record.
@@ -178,7 +178,7 @@ struct Checksum: Hashable, Sendable {
         combine(bytes)
     }
 
-    /// The checksum of bytes that continues another one.
+    /// Returns the checksum of bytes that continues another one.
     static func of(_ bytes: ArraySlice<UInt8>, continuing value: UInt64) -> UInt64 {
         var checksum = Checksum(continuing: value)
         bytes.withUnsafeBytes { checksum.combine($0) }

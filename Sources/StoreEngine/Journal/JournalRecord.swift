@@ -21,7 +21,7 @@ public enum JournalRecord: Sendable {
 }
 
 extension Effect {
-    /// The payload of the effect's frame. External values are fetched.
+    /// Returns the payload of the effect's frame. External values are fetched.
     public func payload() throws(SharedCoreError) -> [UInt8] {
         var writer = RecordWriter()
         try writer.effect(self)

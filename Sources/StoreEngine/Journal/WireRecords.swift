@@ -3,7 +3,7 @@ package import CoreAPI
 // The values of the engine that a hub and its clients send each other, in the encoding of the journal's records.
 
 extension Transaction {
-    /// The transaction as bytes.
+    /// Returns the transaction as bytes.
     package func payload() throws(SharedCoreError) -> [UInt8] {
         var writer = RecordWriter()
         try writer.transaction(self)
@@ -19,7 +19,7 @@ extension Transaction {
 }
 
 extension RequestOutcome {
-    /// The outcome as bytes.
+    /// Returns the outcome as bytes.
     package func payload() -> [UInt8] {
         var writer = RecordWriter()
         writer.outcome(self)

@@ -59,7 +59,7 @@ struct KeyIndex: Sendable {
         }
     }
 
-    /// The selected keys in order. The index is prepared.
+    /// Returns the selected keys in order. The index is prepared.
     func selection(of prefix: KeyPrefix) -> [Key] {
         guard !prefix.path.isEmpty else { return Array(chunks.joined()) }
         var selected: [Key] = []
@@ -91,14 +91,14 @@ struct KeyIndex: Sendable {
         return offset < chunk.count && chunk[offset] == key
     }
 
-    /// The chunk in which a key stands, or would stand. There is one.
+    /// Returns the chunk in which a key stands, or would stand. There is one.
     private func chunkNumber(of key: Key) -> Int {
         max(0, chunks.partitionPoint { !(key < $0[0]) } - 1)
     }
 }
 
 extension RandomAccessCollection where Index == Int {
-    /// The first index whose element does not satisfy the predicate, which all before it do and none behind it.
+    /// Returns the first index whose element does not satisfy the predicate, which all before it do and none behind it.
     fileprivate func partitionPoint(where isBefore: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -53,7 +53,7 @@ public enum RequestOutcome: Hashable, Sendable {
     case committed(Commit)
     case refused(GuardFailure)
 
-    /// The commit, or the failure as the error that users see.
+    /// Returns the commit, or the failure as the error that users see.
     public func get() throws(SharedCoreError) -> Commit {
         switch self {
         case .committed(let commit): return commit

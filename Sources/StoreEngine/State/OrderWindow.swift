@@ -79,7 +79,7 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
         floor = revision
     }
 
-    /// The elements after `revision`; nil when some of them are no longer kept.
+    /// Returns the elements after `revision`; nil when some of them are no longer kept.
     public func elements(after revision: Revision) -> ArraySlice<Element>? {
         guard revision >= floor else { return nil }
         var low = first

@@ -34,18 +34,18 @@ struct SnapshotSize: Hashable, Sendable {
             byteCount -= bytes
         }
 
-        /// The bytes of the records that the elements fill.
+        /// Returns the bytes of the records that the elements fill.
         func byteCount(elementsPerRecord: Int) -> Int {
             byteCount + (count + elementsPerRecord - 1) / elementsPerRecord * SnapshotSize.recordByteCount(of: 1)
         }
     }
 
-    /// The bytes of a frame whose payload has so many after its tag.
+    /// Returns the bytes of a frame whose payload has so many after its tag.
     fileprivate static func recordByteCount(of content: Int) -> Int {
         JournalChain.headerByteCount + 1 + content
     }
 
-    /// The bytes of the whole snapshot of a state at `revision`.
+    /// Returns the bytes of the whole snapshot of a state at `revision`.
     func byteCount(at revision: Revision, forgotten: ForgottenNames) -> Int {
         let forgottenByteCount =
             forgotten == ForgottenNames()
@@ -92,7 +92,7 @@ struct SnapshotSize: Hashable, Sendable {
 // The bytes that `RecordWriter` writes for an element of a snapshot.
 
 extension StoredEntry {
-    /// The bytes of the entry in a record of a snapshot, wherever its value lies.
+    /// Returns the bytes of the entry in a record of a snapshot, wherever its value lies.
     func recordByteCount(under key: Key) -> Int {
         ByteWriter.byteCount(ofCounted: key.text.utf8.count) + ByteWriter.byteCount(of: revision.rawValue)
             + ByteWriter.byteCount(of: creationRevision.rawValue) + ByteWriter.byteCount(of: origin.rawValue)
@@ -102,7 +102,7 @@ extension StoredEntry {
 }
 
 extension TopicState {
-    /// The bytes of the name and its state in a record of a snapshot.
+    /// Returns the bytes of the name and its state in a record of a snapshot.
     func recordByteCount(under name: NotificationName) -> Int {
         ByteWriter.byteCount(ofCounted: name.text.utf8.count) + ByteWriter.byteCount(of: state)
             + ByteWriter.byteCount(of: count) + ByteWriter.byteCount(of: revision.rawValue)

@@ -55,18 +55,19 @@ extension StoreState {
         return .record(Effect(revision: nextRevision, time: time, body: body, delivery: delivery), outcome)
     }
 
-    /// The effect of a participant's joining. Its session's id is the effect's revision.
+    /// Returns the effect of a participant's joining. Its session's id is the effect's revision.
     public func opening(_ opening: SessionOpening, at time: BootInstant) -> Effect {
         Effect(revision: nextRevision, time: time, body: .sessionOpened(opening))
     }
 
-    /// The effect of a session's end; nil when it has ended already, so that it ends once.
+    /// Returns the effect of a session's end; nil when it has ended already, so that it ends once.
     public func ending(_ session: SessionID, at time: BootInstant) -> Effect? {
         guard sessions[session] != nil else { return nil }
         return Effect(revision: nextRevision, time: time, body: .sessionEnded(session))
     }
 
-    /// The effect of the expiries that are due; nil when none is. Never early: an entry's whole duration has passed.
+    /// Returns the effect of the expiries that are due; nil when none is. Never early: an entry's whole duration has
+    /// passed.
     ///
     /// One effect takes no more keys than a record of the journal holds. Ask again after applying it.
     public mutating func expiry(at time: BootInstant) -> Effect? {
@@ -87,7 +88,8 @@ extension StoreState {
         return Effect(revision: nextRevision, time: time, body: .expired(due.sorted()))
     }
 
-    /// The effect of a new run of the machine. Its revision lies above everything that could have been handed out.
+    /// Returns the effect of a new run of the machine. Its revision lies above everything that could have been handed
+    /// out.
     public func restarting(in bootID: BootID, at time: BootInstant) -> Effect {
         Effect(
             revision: Revision(rawValue: revision.rawValue + 1 << 32), time: time, body: .restarted(bootID))
@@ -121,7 +123,7 @@ extension StoreState {
 }
 
 extension SessionState {
-    /// The commit that a delivery came to; nil when it has not taken effect.
+    /// Returns the commit that a delivery came to; nil when it has not taken effect.
     func commit(of delivery: UInt64) throws(SharedCoreError) -> Commit? {
         if let kept = deliveries.last(where: { $0.number == delivery }) { return kept.commit }
         guard deliveries.count == Self.keptResultCount, let lowest = deliveries.first, delivery < lowest.number
@@ -133,7 +135,7 @@ extension SessionState {
                 + "No more than that may be on their way.", at: "session \(session.id)")
     }
 
-    /// The kept result of a numbered request; nil when the number is new.
+    /// Returns the kept result of a numbered request; nil when the number is new.
     func result(of number: UInt64) throws(SharedCoreError) -> RequestOutcome? {
         if let kept = results.last(where: { $0.number == number }) { return kept.outcome }
         guard let last = results.last, number < last.number else { return nil }
@@ -146,7 +148,7 @@ extension SessionState {
 }
 
 extension SharedCoreError {
-    /// The error for a request of a session that is over.
+    /// Returns the error for a request of a session that is over.
     public static func sessionEnded(_ session: SessionID) -> SharedCoreError {
         SharedCoreError(
             .sessionEnded, "The session has ended for the group. Open the group again.", at: "session \(session)")

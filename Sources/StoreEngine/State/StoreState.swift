@@ -117,7 +117,7 @@ public struct StoreState: Sendable {
         return selected.filter { seen.insert($0.key).inserted }.sorted { $0.key < $1.key }
     }
 
-    /// The sessions whose end would change a key that any of the prefixes selects.
+    /// Returns the sessions whose end would change a key that any of the prefixes selects.
     public func sessionsHolding(_ prefixes: [KeyPrefix]) -> [Session] {
         var holders: Set<SessionID> = []
         for key in sessionKeys where prefixes.contains(where: { $0.contains(key) }) {
@@ -126,12 +126,12 @@ public struct StoreState: Sendable {
         return holders.compactMap { sessions[$0]?.session }
     }
 
-    /// The keys that go with a session.
+    /// Returns the keys that go with a session.
     public func keys(livingWith session: SessionID) -> Set<Key> {
         sessions[session]?.keys ?? []
     }
 
-    /// The time at which the next entry expires; nil when none does.
+    /// Returns the time at which the next entry expires; nil when none does.
     public mutating func nextExpiry() -> BootInstant? {
         while let first = expiries.first {
             if entries[first.key]?.expiry == first.instant { return first.instant }

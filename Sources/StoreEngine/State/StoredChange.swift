@@ -7,7 +7,7 @@ public struct StoredChange: Sendable {
     public let old: StoredEntry?
     public let new: StoredEntry?
 
-    /// The change with its values, as users see it.
+    /// Returns the change with its values, as users see it.
     public func change() throws(SharedCoreError) -> Change {
         Change(key: key, kind: kind, old: try old?.entry(for: key), new: try new?.entry(for: key))
     }

@@ -98,7 +98,7 @@ public struct StoredEntry: Sendable {
         self.expiry = expiry
     }
 
-    /// The entry with its bytes, as users see it.
+    /// Returns the entry with its bytes, as users see it.
     public consuming func entry(for key: Key) throws(SharedCoreError) -> Entry {
         Entry(
             key: key, value: try value.bytes(), revision: revision, creationRevision: creationRevision,

@@ -8,16 +8,16 @@ protocol ListeningSource: Sendable {
     /// Posted by each send and each clearing, in the same commit.
     var announcement: NotificationName { get }
 
-    /// The messages that stand there, the oldest first.
+    /// Returns the messages that stand there, the oldest first.
     func standing(in snapshot: Snapshot) -> [StoredEvent]
 
-    /// The events since a revision, as far as they can be seen. Each of them was announced.
+    /// Returns the events since a revision, as far as they can be seen. Each of them was announced.
     func news(in snapshot: Snapshot, since revision: Revision) -> [StoredEvent]
 
-    /// The events of a commit. Each of them was announced.
+    /// Returns the events of a commit. Each of them was announced.
     func news(in changes: ChangeSet) -> [StoredEvent]
 
-    /// The removal by a commit without an announcement: an expiry.
+    /// Returns the removal by a commit without an announcement: an expiry.
     func loss(in changes: ChangeSet) -> StoredEvent?
 
     /// Returns whether the last message is gone, where that is an event.

@@ -6,7 +6,7 @@ internal import Mailboxes
 /// A listener is a place in the order, not a buffer: a slow one costs no memory and delays no sender; it is told how
 /// many it was passed over. Every message and clearing is either an element or counted in a
 /// ``MailboxEvent/lagged(_:)``. It has one consumer at a time, and ends when it is cancelled or the group is closed.
-/// Letting go of the last reference cancels it.
+/// Releasing the last reference cancels it.
 ///
 /// Source: contract M3, M4.
 public final class MailboxEvents<Message: Sendable>: AsyncSequence, Sendable {
@@ -153,7 +153,7 @@ extension MailboxEvents {
 
 /// A handler that is called for the events of one mailbox, until it is cancelled.
 ///
-/// Letting go of the last reference cancels it.
+/// Releasing the last reference cancels it.
 ///
 /// Source: contract M4.
 public final class MailboxToken: Sendable {

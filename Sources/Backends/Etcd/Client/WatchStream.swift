@@ -161,8 +161,8 @@
             }
         }
 
-        /// The events of a message with the earlier ones of its first revision, and without its last revision when more
-        /// of that may come.
+        /// Returns the events of a message with the earlier ones of its first revision, and without its last revision
+        /// when more of that may come.
         private func whole(_ message: Etcdserverpb_WatchResponse) -> [Mvccpb_Event] {
             if EtcdDefect.tornFragments.isPresent { return message.events }
             return content.withLock { content in

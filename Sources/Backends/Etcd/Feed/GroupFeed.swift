@@ -176,7 +176,7 @@
             content.withLock { _ = $0.deliveries.removeValue(forKey: delivery) }
         }
 
-        /// The commit that a request came to, as far as the replica has seen.
+        /// Returns the commit that a request came to, as far as the replica has seen.
         ///
         /// - Parameter generation: The result of ``expect(_:)``. When that generation is over, an unseen commit may
         ///   have been missed.

@@ -55,7 +55,7 @@
             value = Array(bytes[reader.position...])
         }
 
-        /// The entry as a replica keeps it.
+        /// Returns the entry as a replica keeps it.
         func stored(revision: Int64, creation: Int64, expiry: BootInstant?) -> StoredEntry {
             StoredEntry(
                 value: .inline(value), revision: Revision(etcd: revision), creationRevision: Revision(etcd: creation),

@@ -57,7 +57,7 @@
         func extra(_ name: NotificationName) -> Data { key(.extra, name.text.utf8) }
         func session(_ lease: Int64) -> Data { key(.session, Self.digits(UInt64(bitPattern: lease))) }
         func result(_ lease: Int64, _ number: UInt64) -> Data { key(.result, Self.resultName(lease, number)) }
-        /// The key behind the results of a session.
+        /// Returns the key behind the results of a session.
         func resultsEnd(_ lease: Int64) -> Data { key(.result, Self.digits(UInt64(bitPattern: lease)) + [0x30]) }
 
         func key(_ kind: Kind, _ name: some Sequence<UInt8> = EmptyCollection()) -> Data {
@@ -68,7 +68,7 @@
             return key
         }
 
-        /// All keys of a kind.
+        /// Returns all keys of a kind.
         func all(_ kind: Kind) -> Range<KeyBound> {
             let start = key(kind)
             return KeyBound(start)..<KeyBound(Self.successor(ofPrefix: start))
@@ -85,7 +85,7 @@
             return (kind, Array(rest[2...]))
         }
 
-        /// The first key behind all that begin with these bytes, which end in `/`.
+        /// Returns the first key behind all that begin with these bytes, which end in `/`.
         private static func successor(ofPrefix prefix: Data) -> Data {
             var end = prefix
             end[end.endIndex - 1] += 1
@@ -101,13 +101,13 @@
             return [UInt8](repeating: 0x30, count: 16 - digits.count) + digits
         }
 
-        /// The number that ends a result's name.
+        /// Returns the number that ends a result's name.
         static func number(ofResult name: [UInt8]) -> UInt64? {
             guard name.count == 33 else { return nil }
             return UInt64(String(decoding: name[17...], as: UTF8.self), radix: 16)
         }
 
-        /// The lease that is a session's name.
+        /// Returns the lease that is a session's name.
         static func lease(ofSession name: [UInt8]) -> Int64? {
             UInt64(String(decoding: name, as: UTF8.self), radix: 16).map { Int64(bitPattern: $0) }
         }

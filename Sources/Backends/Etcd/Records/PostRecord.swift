@@ -31,7 +31,7 @@
             }
         }
 
-        /// The value of a key that is a number: a name's state, or the count of its further posts.
+        /// Returns the value of a key that is a number: a name's state, or the count of its further posts.
         static func number(_ value: UInt64) -> Data {
             var writer = ByteWriter()
             writer.word(value)

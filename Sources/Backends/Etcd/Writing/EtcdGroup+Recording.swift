@@ -165,7 +165,7 @@
 
         // MARK: - Answers
 
-        /// The commit that an answer tells of.
+        /// Returns the commit that an answer tells of.
         private func commit(in answer: Etcdserverpb_TxnResponse, of plan: TransactionPlan) -> Commit {
             if plan.alwaysChanges { return Commit(revision: Revision(etcd: answer.header.revision), changed: true) }
             let removalCount = plan.removed(in: feed.keys).count

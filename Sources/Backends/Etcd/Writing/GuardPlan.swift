@@ -29,7 +29,7 @@
         /// The keys whose entries the guards ask for.
         var keys: Set<Key> { Set(guards.map(\.condition.key)) }
 
-        /// The comparisons.
+        /// Returns the comparisons.
         ///
         /// - Parameter madeAgain: The revisions of the creations that etcd took for changes, as far as they are known.
         func compares(in keys: Keyspace, madeAgain: (Key) -> Revision?) -> [Etcdserverpb_Compare] {
@@ -57,7 +57,7 @@
             }
         }
 
-        /// The first guard that does not hold on the entries that were found.
+        /// Returns the first guard that does not hold on the entries that were found.
         func firstFailure(on found: FoundKeys, in keys: Keyspace) throws(SharedCoreError) -> GuardFailure? {
             for (index, condition) in guards {
                 let entry = try found.entry(condition.key, in: keys)
@@ -86,7 +86,7 @@
 
         subscript(key: Data) -> Mvccpb_KeyValue? { found[key] }
 
-        /// All of a kind.
+        /// Returns all of a kind.
         func all(_ kind: Keyspace.Kind, in keys: Keyspace) -> [(name: [UInt8], pair: Mvccpb_KeyValue)] {
             found.compactMap { key, pair in
                 guard let (found, name) = keys.split(key), found == kind else { return nil }

@@ -40,7 +40,7 @@
             }
         }
 
-        /// The ranges of entries that are removed, without the keys that are put into them.
+        /// Returns the ranges of entries that are removed, without the keys that are put into them.
         func removed(in keys: Keyspace) -> [Range<KeyBound>] {
             let kept = prefixes.isEmpty ? [] : putKeys
             return steps.flatMap { step -> [Range<KeyBound>] in
@@ -101,13 +101,13 @@
     }
 
     extension Keyspace {
-        /// The range of one entry alone.
+        /// Returns the range of one entry alone.
         func only(_ key: Key) -> Range<KeyBound> {
             let start = entry(key)
             return KeyBound(start)..<KeyBound(start + [0])
         }
 
-        /// The ranges of the entries that a prefix selects, without some.
+        /// Returns the ranges of the entries that a prefix selects, without some.
         func selected(by prefix: KeyPrefix, without kept: [Key]) -> [Range<KeyBound>] {
             var ranges: [Range<KeyBound>]
             if prefix.path.isEmpty {

@@ -77,8 +77,8 @@ extension FileGroup {
         return GroupSummary(state)
     }
 
-    /// The revision with which a restored group begins. Of all revisions that may have been given out, only those from
-    /// the second of the same restoration elsewhere are not below it.
+    /// Returns the revision with which a restored group begins. Of all revisions that may have been given out, only
+    /// those from the second of the same restoration elsewhere are not below it.
     private static func revision(
         after last: Revision, _ unixSeconds: UInt64, at path: String
     ) throws(SharedCoreError) -> Revision {

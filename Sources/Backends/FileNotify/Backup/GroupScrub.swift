@@ -55,8 +55,8 @@ package struct GroupScrub: Sendable {
         }
     }
 
-    /// The journals through which the group is read now: from the floor on, each goes on where the one before it was
-    /// ended.
+    /// Returns the journals through which the group is read now: from the floor on, each goes on where the one before
+    /// it was ended.
     private static func generations(in directory: Directory) throws(SharedCoreError) -> Range<UInt64> {
         while true {
             let floor = try floor(in: directory)
@@ -77,7 +77,7 @@ package struct GroupScrub: Sendable {
         }
     }
 
-    /// The journal from which the group is to be read.
+    /// Returns the journal from which the group is to be read.
     private static func floor(in directory: Directory) throws(SharedCoreError) -> UInt64 {
         let page = try SharedCoreError.wrapping { () throws(SystemCallError) in
             let file = try OpenFile(GroupPage.fileName, in: directory, .read)

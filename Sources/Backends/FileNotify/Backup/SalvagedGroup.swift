@@ -89,7 +89,7 @@ package struct SalvagedGroup: Sendable {
 
         init(directory: Directory) { self.directory = directory }
 
-        /// The number of the journal from which the group is to be read; 0 where nothing says so.
+        /// Returns the number of the journal from which the group is to be read; 0 where nothing says so.
         mutating func floor() -> UInt64 {
             do throws(SystemCallError) {
                 let file = try OpenFile(GroupPage.fileName, in: directory, .read)
@@ -125,8 +125,8 @@ package struct SalvagedGroup: Sendable {
             }
         }
 
-        /// The records from the newest journal on that has a whole snapshot; where none has, the remains of the newest
-        /// one.
+        /// Returns the records from the newest journal on that has a whole snapshot; where none has, the remains of the
+        /// newest one.
         mutating func newestRecords(notBelow floor: UInt64) throws(SharedCoreError) -> SurvivingRecords {
             let journals = journals
             let others = findings

@@ -59,7 +59,7 @@ extension GroupDirectory {
         return directory
     }
 
-    /// The path without slashes behind it, which would lead to where a symbolic link leads.
+    /// Returns the path without slashes behind it, which would lead to where a symbolic link leads.
     private static func withoutEnding(_ path: String) -> String {
         var path = path[...]
         while path.count > 1, path.hasSuffix("/") || path.hasSuffix("/.") { path.removeLast() }

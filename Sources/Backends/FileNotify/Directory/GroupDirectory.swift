@@ -31,8 +31,8 @@ final class GroupDirectory: Sendable {
     /// The identity of the group at any path: that of the file that lives as long as the group.
     var identity: FileStatus.Identity { page.identity }
 
-    /// The file that a name leads to at the path that the group was opened by, which may lead elsewhere by now; nil
-    /// when there is none.
+    /// Returns the file that a name leads to at the path that the group was opened by, which may lead elsewhere by now;
+    /// nil when there is none.
     func presence(of name: String) throws(SystemCallError) -> FilePresence? {
         do throws(SystemCallError) {
             return try FilePresence(ofPath: directory.path + "/" + name)
@@ -75,7 +75,7 @@ final class GroupDirectory: Sendable {
         }
     }
 
-    /// The journal from which the group is to be read; nil when the group has none yet.
+    /// Returns the journal from which the group is to be read; nil when the group has none yet.
     func floorJournal() throws(SharedCoreError) -> Journal? {
         for _ in 0..<Self.floorAttempts {
             let floor = page.floor
@@ -94,8 +94,8 @@ final class GroupDirectory: Sendable {
             at: directory.path)
     }
 
-    /// The journal that goes on where a sealed one ends, or the floor when that one is gone already; nil when no
-    /// process has made it yet.
+    /// Returns the journal that goes on where a sealed one ends, or the floor when that one is gone already; nil when
+    /// no process has made it yet.
     func successor(of journal: Journal) throws(SharedCoreError) -> Journal? {
         let next = journal.generation + 1
         // Read before the lookup: it is set by processes that have found the next journal, so the lookup finds it too,
@@ -126,12 +126,12 @@ final class GroupDirectory: Sendable {
         return false
     }
 
-    /// The numbers of the journals that are there, rising.
+    /// Returns the numbers of the journals that are there, rising.
     func generations() throws(SharedCoreError) -> [UInt64] {
         try SharedCoreError.wrapping { () throws(SystemCallError) in try Self.generations(in: directory) }
     }
 
-    /// The numbers of the journals in a directory, rising.
+    /// Returns the numbers of the journals in a directory, rising.
     static func generations(in directory: Directory) throws(SystemCallError) -> [UInt64] {
         try directory.names().compactMap { name in
             guard name.hasPrefix("journal-"), let number = UInt64(name.dropFirst("journal-".count)),

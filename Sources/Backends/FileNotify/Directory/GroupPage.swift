@@ -53,8 +53,8 @@ final class GroupPage: Sendable {
         }
     }
 
-    /// The number of the journal from which a group is to be read, by the first page of its file, of any version that
-    /// can be salvaged; nil for anything else.
+    /// Returns the number of the journal from which a group is to be read, by the first page of its file, of any
+    /// version that can be salvaged; nil for anything else.
     static func floor(ofPage page: [UInt8]) -> UInt64? {
         var reader = ByteReader(page)
         guard page.count == MappedPage.byteCount, (try? reader.word()) == magic, let version = try? reader.word(),
@@ -74,8 +74,8 @@ final class GroupPage: Sendable {
     /// Whether the file was cut, so that this process's page is no longer valid.
     var isLost: Bool { page.isLost }
 
-    /// The error for a page over which something was written since it was opened, such as a copy in place; nil when the
-    /// page is intact.
+    /// Returns the error for a page over which something was written since it was opened, such as a copy in place; nil
+    /// when the page is intact.
     ///
     /// - Parameter journal: One that this process reads. The floor rises above a journal only when that one is sealed.
     func damage(reading journal: Journal) -> SharedCoreError? {

@@ -15,7 +15,7 @@ enum SpareSpace {
     /// The step, in bytes, by which the request is reduced where the disk has less.
     static let stepByteCount = 8 << 10
 
-    /// The space of a journal with a snapshot of this size.
+    /// Returns the space of a journal with a snapshot of this size.
     static func compaction(of snapshotByteCount: Int) -> Int {
         JournalHeader.byteCount + snapshotByteCount + Journal.reserveByteCount
     }

@@ -25,7 +25,7 @@ struct CommitWord: Hashable, Sendable {
     /// published, but none counts as on the disk: the order has to go on in a journal that is written anew.
     var isAbandoned: Bool { rawValue & Self.abandonedBit != 0 }
 
-    /// The word of the same flags with another tail.
+    /// Returns the word of the same flags with another tail.
     func moved(to tail: Int) -> CommitWord {
         CommitWord(tail: tail, isSealed: isSealed, isAbandoned: isAbandoned)
     }

@@ -160,7 +160,7 @@ final class Journal: ValueSource {
         try page.requirePresence(at: file.path)
     }
 
-    /// The size of the file.
+    /// Returns the size of the file.
     func byteCount() throws(SharedCoreError) -> Int {
         try SharedCoreError.wrapping { () throws(SystemCallError) in try file.presence().byteCount }
     }
@@ -273,7 +273,7 @@ final class Journal: ValueSource {
         return bytes
     }
 
-    /// The changing words of the page of a new journal.
+    /// Returns the changing words of the page of a new journal.
     static func initialWords(tail: Int, isAbandoned: Bool, inherited: Bells, reservedEnd: Int) -> [UInt8] {
         var words = [UInt8](repeating: 0, count: JournalHeader.byteCount - JournalHeader.wordsOffset)
         func set(_ value: UInt64, at offset: Int) {

@@ -111,13 +111,13 @@ final class JournalFollower: @unchecked Sendable {
     /// Returns the position of the state in the order.
     func position(in state: inout StoreState) -> Position { position }
 
-    /// The bytes of records that a reader of the group has to read beyond the last snapshot.
+    /// Returns the bytes of records that a reader of the group has to read beyond the last snapshot.
     func logByteCount(in state: inout StoreState) -> Int { logByteCount }
 
     /// How much of that is space of journals that were made to pass over a writer, in bytes.
     func passedOverByteCount(in state: inout StoreState) -> Int { passedOverByteCount }
 
-    /// The number of bytes of records that a compaction would give back.
+    /// Returns the number of bytes of records that a compaction would give back.
     func garbageByteCount(in state: inout StoreState) -> Int {
         snapshotByteCount + logByteCount - state.snapshotByteCount
     }
@@ -244,8 +244,8 @@ final class JournalFollower: @unchecked Sendable {
         state.adoptContent(of: other, forgettingThrough: forgotten)
     }
 
-    /// The journal to go on from in place of one that could not be read: it has given its space back when it came below
-    /// the floor.
+    /// Returns the journal to go on from in place of one that could not be read: it has given its space back when it
+    /// came below the floor.
     ///
     /// - Throws: `error` for a journal that is damaged otherwise.
     private static func floor(
@@ -257,7 +257,7 @@ final class JournalFollower: @unchecked Sendable {
         return floor
     }
 
-    /// The state of the snapshot of a journal, or of the newest one when that one is given up meanwhile.
+    /// Returns the state of the snapshot of a journal, or of the newest one when that one is given up meanwhile.
     private static func snapshot(
         from journal: Journal, in directory: GroupDirectory, limits: Limits, historyByteCount: Int, effectByteCount: Int
     ) throws(SharedCoreError) -> (StoreState, Position) {
@@ -272,7 +272,7 @@ final class JournalFollower: @unchecked Sendable {
         }
     }
 
-    /// The state of a journal's snapshot, and the place behind it.
+    /// Returns the state of a journal's snapshot, and the place behind it.
     ///
     /// - Parameter end: Up to where to read; nil for the published tail.
     static func snapshot(

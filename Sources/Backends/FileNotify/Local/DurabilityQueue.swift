@@ -173,7 +173,8 @@ final class DurabilityQueue: Sendable {
         return predecessors
     }
 
-    /// The journal before one without a snapshot; nil when it is gone, because the group is read from a later one.
+    /// Returns the journal before one without a snapshot; nil when it is gone, because the group is read from a later
+    /// one.
     private static func predecessor(
         of journal: Journal, in directory: GroupDirectory
     ) throws(SystemCallError) -> Journal? {

@@ -38,7 +38,7 @@ final class GroupRegistry: Sendable {
         try await thread.run(body)
     }
 
-    /// The part of this process in a group, which is read when this process did not have it open.
+    /// Returns the part of this process in a group, which is read when this process did not have it open.
     func group(at path: String, options: FileGroupOptions) async throws(SharedCoreError) -> LocalGroup {
         try await thread.run { () throws(SharedCoreError) in
             let directory = try GroupDirectory(path: path, access: options.access)
@@ -61,7 +61,7 @@ final class GroupRegistry: Sendable {
         }
     }
 
-    /// The properties that participants must have in common; nil when the clock is a value of its own.
+    /// Returns the properties that participants must have in common; nil when the clock is a value of its own.
     private static func key(_ directory: GroupDirectory, _ options: FileGroupOptions) -> Key? {
         let clock: ClockIdentity
         if options.clock is SystemClock {

@@ -131,8 +131,8 @@ extension LocalGroup {
         return nil
     }
 
-    /// The reason why a process may not be the one of a session; nil when it holds the session's byte, which no other
-    /// process of any namespace does but one that it has forked.
+    /// Returns the reason why a process may not be the one of a session; nil when it holds the session's byte, which no
+    /// other process of any namespace does but one that it has forked.
     func doubt(that process: ProcessIdentity, has session: SessionID) -> String? {
         guard let state = replica.read({ $0.sessions[session] }) else { return "its session is over" }
         guard let mark = SessionMark(state.backendData), mark.namesProcess else {
@@ -150,7 +150,7 @@ extension LocalGroup {
         }
     }
 
-    /// The process as the system knows it: a test may play another run of the machine.
+    /// Returns the process as the system knows it: a test may play another run of the machine.
     private func systemIdentity(of session: Session) -> ProcessIdentity {
         ProcessIdentity(
             bootID: ProcessIdentity.current.bootID, pid: session.process.pid, startTime: session.process.startTime)

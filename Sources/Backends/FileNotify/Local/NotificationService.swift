@@ -74,7 +74,7 @@ final class NotificationService: Sendable {
     /// The service of this process, if anything needed it so far.
     static var current: NotificationService? { instance.withLock { $0 } }
 
-    /// The service of this process.
+    /// Returns the service of this process.
     static func shared() throws(SystemCallError) -> NotificationService {
         try instance.withLock { instance throws(SystemCallError) in
             if let instance { return instance }

@@ -5,7 +5,7 @@ internal import CoreAPI
 enum BurstCases {
     static let all = [oneStart, ownerIsKilled, ownerIsFrozen, mainIsFrozen]
 
-    /// The number of pushes.
+    /// Returns the number of pushes.
     private static func size(_ context: CaseContext) -> Int {
         context.number(100, whereCommitsCost: 24, of: "pushes")
     }

@@ -3,13 +3,13 @@ internal import CoreAPI
 /// Two values that one transaction writes, from which it can be told which number they are of, and whether they are
 /// whole.
 enum NumberedPair {
-    /// The value of a number.
+    /// Returns the value of a number.
     static func value(_ number: Int, byteCount: Int) -> [UInt8] {
         let text = Array("\(number) ".utf8)
         return (0..<byteCount).map { text[$0 % text.count] }
     }
 
-    /// A transaction that writes a pair, with a post that carries the number.
+    /// Returns a transaction that writes a pair, with a post that carries the number.
     static func transaction(_ number: Int, byteCount: Int, under prefix: String) throws(SharedCoreError) -> Transaction
     {
         let value = value(number, byteCount: byteCount)
@@ -19,7 +19,7 @@ enum NumberedPair {
         ])
     }
 
-    /// The number of a pair that stands in a store; nil when there is none.
+    /// Returns the number of a pair that stands in a store; nil when there is none.
     ///
     /// - Throws: ``CheckFailure`` when a value is torn or the two are not of one transaction.
     static func read(

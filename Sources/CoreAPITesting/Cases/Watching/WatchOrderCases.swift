@@ -248,7 +248,7 @@ enum WatchOrderCases {
         }
     }
 
-    /// The next event of a watch, which must be a change set.
+    /// Returns the next event of a watch, which must be a change set.
     private static func nextChanges(
         of watch: Watch, _ what: String, file: StaticString = #fileID, line: UInt = #line
     ) async throws -> ChangeSet {

@@ -5,11 +5,11 @@ internal import Synchronization
 
 /// A participant of a group that executes text commands, in the process of the case or in another one.
 ///
-/// - `start`, `takeOver`, `startInsisting`: a Main begins to; `started` waits and answers `owns <epoch>` or `failed
-///   <code>`
+/// - `start`, `takeOver`, `startInsisting`: a Main begins to; `started` waits and answers `owns <epoch>` or
+///   `failed <code>`
 /// - `ask <number> <call-id> <milliseconds>`, `insist ...`: an Executor begins to wait; `answer <number>` waits and
-///   answers `message <source> <text>`, `invitation <source> <from> <subject> <address>`, `tooLarge <source> <from>
-///   <to>`, `nothing <source>` or `failed <code>`
+///   answers `message <source> <text>`, `invitation <source> <from> <subject> <address>`,
+///   `tooLarge <source> <from> <to>`, `nothing <source>` or `failed <code>`
 /// - `acknowledge <number>`: answers whether the message was still its own; `giveBack <number>`
 /// - `write <key> <text>`: writes as the last core here does; answers `written` or the code of the refusal
 /// - `enter <milliseconds>`: enters a critical section as the last core here; answers as `write`

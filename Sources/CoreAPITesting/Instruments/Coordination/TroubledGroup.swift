@@ -35,7 +35,7 @@ final class TroubledGroup: ForwardingGroup {
 }
 
 extension TroubledGroup {
-    /// A handle that no wake-up reaches: its watches deliver the state at their begin, and never any update.
+    /// Returns a handle that no wake-up reaches: its watches deliver the state at their begin, and never any update.
     static func deaf(_ group: any SharedGroup) -> TroubledGroup {
         TroubledGroup(group) { group, prefixes, start throws(SharedCoreError) in
             let inner = try await group.watch(prefixes, from: start)
@@ -66,7 +66,7 @@ enum InterruptionPoint: CaseIterable {
 }
 
 extension TroubledGroup {
-    /// A handle under which something happens once, when a call that waits under a prefix has come so far.
+    /// Returns a handle under which something happens once, when a call that waits under a prefix has come so far.
     static func interrupted(
         _ group: any SharedGroup, at moment: InterruptionPoint, under prefix: KeyPrefix,
         _ happens: @escaping @Sendable () async throws -> Void

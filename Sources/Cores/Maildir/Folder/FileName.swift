@@ -23,8 +23,8 @@ struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible {
         return FileName(Array(bytes[..<start]))
     }
 
-    /// The name followed by a number, where it is not the first attempt, and a suffix; cut in its middle when the
-    /// system would not take it all.
+    /// Returns the name followed by a number, where it is not the first attempt, and a suffix; cut in its middle when
+    /// the system would not take it all.
     func adding(_ suffix: String, attempt: Int) -> FileName {
         let end = Array((attempt == 0 ? "" : "_\(attempt)").utf8) + Array(suffix.utf8)
         return FileName(Array(bytes.prefix(Self.maximumByteCount - end.count)) + end)

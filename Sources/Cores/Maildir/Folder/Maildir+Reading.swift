@@ -28,7 +28,7 @@ extension Maildir {
         return read()
     }
 
-    /// The name of a process's mark.
+    /// Returns the name of a process's mark.
     static func mark(of process: ProcessIdentity, in namespace: UInt64) -> FileName {
         FileName(markPrefix + Array("-\(process.pid)-\(process.startTime)-\(namespace)".utf8))
     }

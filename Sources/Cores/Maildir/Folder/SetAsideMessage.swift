@@ -38,7 +38,7 @@ package struct SetAsideMessage: Hashable, Sendable {
         /// The call-id that each message was refused under, as far as one can be read.
         package let callIDs: [CallID?]
 
-        /// The name of a message's file, for people.
+        /// Returns the name of a message's file, for people.
         package func name(of index: Int) -> String { names[index].scalars }
 
         /// Moves a message back to the Maildir's `new`, so that it is read again. It blocks.

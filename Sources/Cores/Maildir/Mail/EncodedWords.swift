@@ -15,7 +15,7 @@ struct EncodedWords {
         rest = convertedCount
     }
 
-    /// The text of a header, in which only those words are encoded that may be converted.
+    /// Returns the text of a header, in which only those words are encoded that may be converted.
     mutating func checked(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var checked: [UInt8] = []
         checked.reserveCapacity(text.count)
@@ -47,8 +47,8 @@ struct EncodedWords {
         return true
     }
 
-    /// The place behind the next character, without the characters that are removed from quoted texts: the rest of
-    /// `"=\?` begins a word as well.
+    /// Returns the place behind the next character, without the characters that are removed from quoted texts: the rest
+    /// of `"=\?` begins a word as well.
     private static func next(_ character: Unicode.Scalar, in text: ArraySlice<UInt8>, from start: Int) -> Int? {
         guard start <= text.endIndex, let found = text[start...].firstIndex(where: { !isTakenOut($0) }),
             text[found] == UInt8(ascii: character)
@@ -56,7 +56,7 @@ struct EncodedWords {
         return found + 1
     }
 
-    /// The place of the character behind a place, without the removed ones.
+    /// Returns the place of the character behind a place, without the removed ones.
     private static func place(behind place: Int, in text: ArraySlice<UInt8>) -> Int? {
         text[(place + 1)...].firstIndex { !isTakenOut($0) }
     }

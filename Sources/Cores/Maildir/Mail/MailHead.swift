@@ -80,7 +80,7 @@ struct MailHead {
         return nil
     }
 
-    /// The value of a field as it stands in the file, folds included.
+    /// Returns the value of a field as it stands in the file, folds included.
     func value(_ name: String) -> ArraySlice<UInt8>? {
         values[name].map { bytes[$0] }
     }

@@ -39,7 +39,7 @@ struct MailReader: Sendable {
         }
     }
 
-    /// The refusal of a message that must not be read: with the identifier that its headers show without GMime.
+    /// Returns the refusal of a message that must not be read: with the identifier that its headers show without GMime.
     func refusal(_ reason: MailRefusal.Reason, of file: OpenFile, byteCount: Int) -> MailRefusal {
         var contents = MailContents(file, byteCount: byteCount, library: library, limits: limits)
         return MailRefusal(
@@ -99,8 +99,8 @@ struct MailReader: Sendable {
         addresses(message.recipient, orHeader: "To", of: message)
     }
 
-    /// The mailboxes as the library gives them, or, where it finds none or the header holds an address of SIP, which is
-    /// no mailbox of RFC 5322, the header's text.
+    /// Returns the mailboxes as the library gives them, or, where it finds none or the header holds an address of SIP,
+    /// which is no mailbox of RFC 5322, the header's text.
     private func addresses(_ mailboxes: String?, orHeader name: String, of message: MimeMessage) -> String {
         let header = MailText.line(message.decodedHeader(name) ?? "")
         guard let mailboxes, !MailAddress.isURI(header) else { return header }
@@ -123,7 +123,7 @@ struct MailReader: Sendable {
                 from: sender(of: message), subject: subject, localAddress: MailAddress.bare(recipient(of: message))))
     }
 
-    /// The text that a message shows: its plain text, else the text of its HTML, else nothing.
+    /// Returns the text that a message shows: its plain text, else the text of its HTML, else nothing.
     private func text(of content: MailContent?) throws(MailRefusal) -> String {
         guard let content else { return "" }
         let text = try decodedText(of: content)

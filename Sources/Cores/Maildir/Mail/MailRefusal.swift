@@ -47,7 +47,7 @@ struct MailRefusal: Error, Hashable, Sendable {
         return .tooLarge(from: Self.shortened(people.from), to: Self.shortened(people.to))
     }
 
-    /// An address as long as fits into any inbox.
+    /// Returns an address as long as fits into any inbox.
     private static func shortened(_ address: String) -> String {
         guard address.utf8.count > addressByteCount else { return address }
         var shown = String.UnicodeScalarView()

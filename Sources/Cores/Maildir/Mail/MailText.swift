@@ -1,7 +1,7 @@
 /// How decoded bytes become the text that a person reads.
 enum MailText {
-    /// A text of lines: every kind of line end is a line feed, invalid UTF-8 is repaired, and NUL, a byte order mark
-    /// and white space at the end are dropped.
+    /// Returns a text of lines: every kind of line end is a line feed, invalid UTF-8 is repaired, and NUL, a byte order
+    /// mark and white space at the end are dropped.
     static func lines(_ bytes: [UInt8]) -> String {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -19,7 +19,8 @@ enum MailText {
         return String(decoding: result.trimmingPrefix([0xEF, 0xBB, 0xBF]), as: UTF8.self)
     }
 
-    /// A text of one line: each run of white space and control characters is one space, and none is at either end.
+    /// Returns a text of one line: each run of white space and control characters is one space, and none is at either
+    /// end.
     static func line(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         var space = false
@@ -109,7 +110,7 @@ enum CharacterSet: Hashable, Sendable {
         }
     }
 
-    /// The content in UTF-8; nil when it has none.
+    /// Returns the content in UTF-8; nil when it has none.
     func decode(_ content: MailContent) -> [UInt8]? {
         switch self {
         case .unicode:
@@ -139,7 +140,7 @@ enum CharacterSet: Hashable, Sendable {
 /// Those of `String` on characters are not: a character has any number of bytes, and to find where one begins among
 /// flags, each two letters of U+1F1E6 to U+1F1FF, takes a walk to the first of them (128 KiB took minutes).
 extension RandomAccessCollection<UInt8> where Index == Int {
-    /// The first place at which a short text stands.
+    /// Returns the first place at which a short text stands.
     func firstRange(ofText text: StaticString, from start: Int? = nil) -> Range<Int>? {
         text.withUTF8Buffer { text in
             var place = start ?? startIndex

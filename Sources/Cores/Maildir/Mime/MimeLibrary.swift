@@ -101,7 +101,7 @@ struct MimeLibrary: Sendable {
         leafType = try library.function("g_mime_part_get_type", as: TypeNumber.self)()
     }
 
-    /// The library of this process, loaded at the first call. A failure is not kept: the next call tries again.
+    /// Returns the library of this process, loaded at the first call. A failure is not kept: the next call tries again.
     static func shared() throws(SharedCoreError) -> MimeLibrary {
         try loaded.withLock { loaded throws(SharedCoreError) in
             if let library = loaded { return library }

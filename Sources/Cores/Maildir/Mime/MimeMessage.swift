@@ -47,7 +47,7 @@ final class MimeMessage {
         addresses(library.recipient(object))
     }
 
-    /// The first header of that name, unfolded, with its encoded words decoded (RFC 2047).
+    /// Returns the first header of that name, unfolded, with its encoded words decoded (RFC 2047).
     func decodedHeader(_ name: String) -> String? {
         guard let list = library.headerList(object), let header = library.header(list, name),
             let text = library.rawHeaderValue(header)

@@ -32,7 +32,7 @@ extension ConnectivityMachine {
             self.actions = actions
         }
 
-        /// A cell that is not listed.
+        /// Returns a cell that is not listed.
         static func unlisted(_ reason: String = "Not listed for this position: nothing changes.") -> Step {
             Step(nil, reason)
         }
@@ -44,7 +44,7 @@ extension ConnectivityMachine {
         position.connectivity = row.connectivity ?? position.connectivity
     }
 
-    /// The actions of a row, with the times of the rules in them.
+    /// Returns the actions of a row, with the times of the rules in them.
     func actions(of number: TransitionNumber) -> [ConnectivityAction] {
         rules.table[number].actions.map { action in
             switch action {

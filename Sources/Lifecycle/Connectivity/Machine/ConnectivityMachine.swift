@@ -71,7 +71,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
         self.backoff = Backoff(policy: rules.backoff, seed: seed)
     }
 
-    /// The conditions that decide the levels of services now.
+    /// Returns the conditions that decide the levels of services now.
     public func conditions(hasOtherActiveCall: Bool = false) -> ServiceConditions {
         ServiceConditions(
             position.application, hasCellularCall: hasCellularCall, hasOtherActiveCall: hasOtherActiveCall)
