@@ -22,7 +22,7 @@ internal import Synchronization
 /// A system call is made to fail in `Platform`, under its own name, wherever the product makes it. A place with a name
 /// of its own stands only where no failing call leads: between two steps, or where a protection is switched off.
 package enum FailPoint {
-    /// Returns the path that each strike of a place opens, so that a trace of the process's system calls shows the
+    /// Returns the path that each strike of a place checks, so that a trace of the process's system calls shows the
     /// strike. There is no such file.
     ///
     /// - Parameter name: The name that the place was armed with.
