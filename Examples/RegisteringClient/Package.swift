@@ -21,7 +21,7 @@ let package = Package(
     // The backend over ZeroMQ is not needed, nor is libzmq.
     dependencies: [.package(name: "SharedCore", path: "../..", traits: [])],
     targets: [
-        // What both ends of a connection need.
+        // The parts that both ends of a connection need.
         .target(name: "SIPMessages", swiftSettings: settings),
         // The client: what a reader of this example may want to write.
         .target(name: "Telephony", dependencies: shared + ["SIPMessages"], swiftSettings: settings),

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The program in a directory of its own, as somebody at a shell runs it.
+/// The program in a directory of its own, as a user at a shell runs it.
 final class Play {
     let directory: URL
 

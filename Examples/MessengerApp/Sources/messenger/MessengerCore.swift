@@ -2,7 +2,7 @@ import Coordination
 import CoreAPI
 import Platform
 
-/// What the author of a core writes: one protocol, and here a connection to a toy server.
+/// The part that the author of a core writes: one protocol, and here a connection to a toy server.
 struct MessengerCore: Core {
     let server: MessengerServer
     /// A parameter, so that tests decide what time it is.

@@ -1,8 +1,8 @@
 import Coordination
 import Foundation
 
-/// A toy server: a directory with a file for each message that nobody has acknowledged. The file's name is what its push
-/// announces, its first line says who sent it.
+/// A toy server: a directory with a file for each message that no client has acknowledged. The file's name is the
+/// call-id that its push announces, its first line is the sender.
 ///
 /// It lets one client in at a time, as a server does that knows one device: two cores at once would show.
 struct MessengerServer: Sendable {
@@ -19,7 +19,7 @@ struct MessengerServer: Sendable {
         try FileManager.default.createDirectory(at: messages, withIntermediateDirectories: true)
     }
 
-    /// Somebody sends a message.
+    /// Stores a message, as its sender does.
     func send(_ text: String, from sender: String, as callID: String) throws {
         try Data("\(sender)\n\(text)".utf8).write(to: messages.appending(path: callID), options: .atomic)
     }

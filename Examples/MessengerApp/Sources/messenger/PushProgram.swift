@@ -3,7 +3,7 @@ import CoreAPI
 import FileNotifyBackend
 import Foundation
 
-/// What a push wakes: it shows one message and ends.
+/// The program that a push wakes: it shows one message and ends.
 enum PushProgram {
     static func run(callID: CallID, directory: String, server: MessengerServer) async throws {
         let group = try await FileGroup.open(directory: directory, as: SessionDescription(role: .executor))

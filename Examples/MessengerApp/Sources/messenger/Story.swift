@@ -5,7 +5,7 @@ import Foundation
 
 /// The whole life of the application, with a process for each part, and a look at the end whether all was as it must be.
 struct Story {
-    /// What was not as it must be.
+    /// The error for a wrong result.
     struct Wrong: Error {
         let what: String
     }
@@ -36,7 +36,7 @@ struct Story {
         print("All messages came, each once, and no two cores ran at once.")
     }
 
-    /// The checker reads the timeline that everybody wrote.
+    /// The checker reads the timeline that all processes wrote.
     private func prove() async throws {
         let group = try await FileGroup.open(directory: directory.path + "/group")
         let report = TimelineChecker.check(try await Timeline(group).history())

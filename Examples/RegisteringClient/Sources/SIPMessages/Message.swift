@@ -1,5 +1,5 @@
-/// A request or a response: a first line, headers, and a body whose length a header says. SIP (RFC 3261) and HTTP/1.1 look
-/// like that alike.
+/// A request or a response: a first line, headers, and a body with its length in a header. SIP (RFC 3261) and HTTP/1.1
+/// look like that alike.
 public struct Message: Hashable, Sendable {
     /// Such as `REGISTER sip:example.org SIP/2.0` or `SIP/2.0 200 OK`.
     public var firstLine: String

@@ -1,6 +1,6 @@
 /// Cuts what comes over a connection into messages.
 public struct MessageReader: Sendable {
-    /// What came is no message, or longer than any that is expected.
+    /// The error for bytes that are no message, or longer than any that is expected.
     public struct Garbage: Error {}
 
     private static let limit = 64 << 10
@@ -42,7 +42,7 @@ public struct MessageReader: Sendable {
         return message
     }
 
-    /// Where the empty line begins.
+    /// The index at which the empty line begins.
     private var endOfHeaders: Int? {
         guard bytes.count >= 4 else { return nil }
         let mark = Array("\r\n\r\n".utf8)

@@ -68,7 +68,7 @@ public final class StreamSocket: Sendable {
         return socket
     }
 
-    /// Waits for somebody who connects; nil when the socket was shut down.
+    /// Waits for a client that connects; nil when the socket was shut down.
     public func accept() -> StreamSocket? {
         let accepted = Foundation.accept(descriptor, nil, nil)
         guard accepted >= 0 else { return nil }
@@ -99,7 +99,7 @@ public final class StreamSocket: Sendable {
         }
     }
 
-    /// Sends all without waiting: messages are short, and who does not take them is gone.
+    /// Sends all without waiting: messages are short, and a client that does not take them is gone.
     public func send(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {

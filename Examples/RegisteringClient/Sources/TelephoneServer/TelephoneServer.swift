@@ -37,7 +37,7 @@ public final class TelephoneServer: Sendable {
         close()
     }
 
-    /// What was asked since the last call, in its order, such as `REGISTER` or `SUBSCRIBE dialog`.
+    /// The requests since the last call, in their order, such as `REGISTER` or `SUBSCRIBE dialog`.
     public func takeRequests() -> [String] {
         state.withLock { state in
             defer { state.requests = [] }
@@ -62,12 +62,12 @@ public final class TelephoneServer: Sendable {
         state.withLock { $0.refused = method }
     }
 
-    /// Nobody gets an answer any more, as behind a router that has forgotten the connection.
+    /// No client gets an answer any more, as behind a router that has forgotten the connection.
     public func setMute(_ isMute: Bool) {
         state.withLock { $0.isMute = isMute }
     }
 
-    /// Sends a message to whoever is registered.
+    /// Sends a message to the registered client.
     public func send(text: String) throws {
         guard let client = state.withLock({ $0.client }) else {
             throw StreamSocket.Failure("nobody is registered", ENOTCONN)
@@ -84,7 +84,7 @@ public final class TelephoneServer: Sendable {
         for (socket, _) in held { try? socket.send(Message("HTTP/1.1 200 OK", body: "at last").bytes) }
     }
 
-    /// The network between it and everybody is gone: nobody can connect, and nobody is told.
+    /// Cuts the network between it and all clients: no client can connect, and none is told.
     public func cut() {
         let listener = state.withLock { state in
             defer {
@@ -98,7 +98,7 @@ public final class TelephoneServer: Sendable {
         listener?.shutDown()
     }
 
-    /// The network is there again, but not the old connections: who sends something on them is told then.
+    /// The network is there again, but not the old connections: a client that sends something on them is told then.
     public func heal() throws {
         let listener = try StreamSocket.listen(at: host, port: port)
         state.withLock { $0.listener = listener }

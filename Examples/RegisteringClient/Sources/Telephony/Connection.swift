@@ -5,10 +5,10 @@ internal import Synchronization
 /// A connection with a thread that reads it. While its owner sleeps it is kept but not read: what comes stays in the socket
 /// and is only told of.
 public final class Connection: Sendable {
-    /// What the thread tells.
+    /// The events that the thread reports.
     public enum Event: Sendable {
         case message(Message)
-        /// Bytes have come that nobody has read, while the connection was kept.
+        /// Bytes have come and stay unread, while the connection was kept.
         case unreadData
     }
 
@@ -19,7 +19,7 @@ public final class Connection: Sendable {
         var isClosed = false
     }
 
-    /// What came over the connection; it ends with it.
+    /// The events of the connection; the stream ends with it.
     public let events: AsyncStream<Event>
 
     private let socket: StreamSocket

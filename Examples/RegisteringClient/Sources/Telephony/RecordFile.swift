@@ -18,7 +18,8 @@ struct RecordFile: Sendable {
         return try? KeepAliveRecord(bytes: Array(bytes))
     }
 
-    /// A few hundred bytes, into the system's memory: that is at once. Who is killed meanwhile leaves the former ones.
+    /// A few hundred bytes, into the system's memory: that is at once. A process that is killed meanwhile leaves the
+    /// former ones.
     private func keep(_ record: KeepAliveRecord) {
         try? Data(record.bytes).write(to: URL(filePath: path), options: .atomic)
     }

@@ -1,4 +1,4 @@
-/// Where a server listens.
+/// The address at which a server listens.
 public struct ServerAddress: Hashable, Sendable {
     public var host: String
     public var port: UInt16

@@ -1,7 +1,7 @@
 public import Lifecycle
 public import NetworkMonitor
 
-/// What happens, told to the machine.
+/// The events of the application, told to the machine.
 extension Telephone {
     /// Follows the network, such as the states of a `NetworkMonitor`, until it ends.
     public func follow(_ states: AsyncStream<NetworkState>) async {
@@ -54,7 +54,7 @@ extension Telephone {
         }
     }
 
-    /// The user calls somebody.
+    /// Places a call, as the user does.
     public func placeCall() async throws {
         try await client.call(media: "sendrecv")
         call = Call()

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Lifecycle
 internal import NetworkMonitor
 
-/// What single actions take.
+/// The steps of single actions.
 extension Telephone {
     func register() async throws {
         let lifetime = try await client.register()
@@ -41,7 +41,7 @@ extension Telephone {
 
     func subscribe() async throws {
         for event in Self.events { try await client.subscribe(to: event) }
-        // What the server tells of them comes before its answer to a question that is put after them.
+        // The server's notices on them come before its answer to a question that is put after them.
         guard await !client.isAnswered() else { return }
         try Task.checkCancellation()
         await loseConnection()
@@ -60,7 +60,7 @@ extension Telephone {
         hasPresence = true
     }
 
-    /// Gives up what the table has no level for. What is already away with the network is not asked for.
+    /// Gives up what the table has no level for. A service that is already away with the network is not asked for.
     func apply(levelsOf state: ApplicationState) async throws {
         isInFront = state == .foreground
         let conditions = ServiceConditions(state)

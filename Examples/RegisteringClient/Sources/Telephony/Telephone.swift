@@ -8,7 +8,7 @@ internal import SIPMessages
 /// This is the type to read. Each action is a line or two, and none of them asks whether the application is in front, in the
 /// background or without a network: that is the machine's to know.
 public actor Telephone: ConnectivityDelegate {
-    /// What it is subscribed to wherever it is; presence of others is another matter.
+    /// The events that it always subscribes to; presence of others is another matter.
     static let events = ["reg", "dialog", "message-summary"]
     /// The name of its registration at the keep-alive.
     static let registration = "registration"
@@ -29,11 +29,11 @@ public actor Telephone: ConnectivityDelegate {
     public nonisolated let client: TelephoneClient
     public nonisolated let web: WebRequests
     public nonisolated let keepAlive: KeepAlive
-    /// What has happened, for the machine. Read it from the start, by one reader.
+    /// The events for the machine. Read it from the start, by one reader.
     public nonisolated let happenings: AsyncStream<ConnectivityEvent>
     let happen: AsyncStream<ConnectivityEvent>.Continuation
 
-    /// What the user sees, line by line.
+    /// The lines that the user sees.
     public internal(set) var screen: [String] = []
     public internal(set) var call: Call?
     var network: NetworkState?
@@ -98,7 +98,7 @@ public actor Telephone: ConnectivityDelegate {
             await client.keepUnread(false)
         case .endBudget, .stopWork:
             isInWake = false
-            // What came between the answers of a keep-alive is no less news than what woke it.
+            // Texts that came between the answers of a keep-alive are no less news than the one that woke it.
             await showTexts()
         case .processSocketData: try await readWhatCame()
         case .alertUser: await showTexts()

@@ -1,6 +1,6 @@
 internal import SIPMessages
 
-/// What the client can ask of the server.
+/// The requests of the client to the server.
 extension TelephoneClient {
     /// Registers, or refreshes the registration; gives how long the server keeps it.
     public func register() async throws -> Duration {

@@ -11,13 +11,13 @@ public actor TelephoneClient {
         case refused(String)
     }
 
-    /// What happens on the connection by itself.
+    /// The events that come on the connection by themselves.
     public enum Incoming: Hashable, Sendable {
         /// Something came from the server.
         case traffic
         /// Something lies in the socket, which is kept and not read.
         case unreadData
-        /// The connection has ended, and nobody here wanted it to, nor was just checking it.
+        /// The connection has ended, and no caller here wanted it to, nor was just checking it.
         case ended
     }
 
@@ -30,7 +30,7 @@ public actor TelephoneClient {
     private let server: ServerAddress
     private let patience: Duration
     private let tell: AsyncStream<Incoming>.Continuation
-    /// What happens by itself.
+    /// The events that come by themselves.
     public nonisolated let incoming: AsyncStream<Incoming>
 
     private var connection: Connection?
@@ -52,7 +52,7 @@ public actor TelephoneClient {
     }
 
     public var isConnected: Bool { connection != nil }
-    /// What was last heard of something subscribed to.
+    /// The last notice of an event subscribed to.
     public func notice(of event: String) -> String? { notices[event] }
     /// The messages for the user that came since the last call.
     public func takeTexts() -> [String] {
@@ -70,13 +70,13 @@ public actor TelephoneClient {
         try await connectAnew()
     }
 
-    /// Makes a new connection, whatever became of the old one.
+    /// Makes a new connection, in any state of the old one.
     public func connectAnew() async throws {
         disconnect()
         attempts += 1
         let attempt = attempts
         let new = try await Connection.open(to: server)
-        // Another attempt may have begun meanwhile, and whoever wanted this one may want it no more.
+        // Another attempt may have begun meanwhile, and the caller of this one may have been cancelled.
         guard attempt == attempts, !Task.isCancelled else {
             new.close()
             throw CancellationError()
@@ -143,7 +143,7 @@ public actor TelephoneClient {
         return response
     }
 
-    /// Sends what nobody answers.
+    /// Sends a message that has no answer.
     func say(_ method: String) throws {
         try connection?.send(
             Message("\(method) sip:example.org SIP/2.0", headers: [("CSeq", "\(lastNumber) \(method)")]))

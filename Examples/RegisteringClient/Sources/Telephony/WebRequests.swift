@@ -11,7 +11,7 @@ public actor WebRequests {
 
     private let server: ServerAddress
     private var isResting = true
-    /// What waits for an answer; without a connection as long as that is being opened.
+    /// The requests that wait for an answer; without a connection as long as that is being opened.
     private var pending: [Int: Connection?] = [:]
     private var lastNumber = 0
 

@@ -1,7 +1,7 @@
 internal import Lifecycle
 
 extension ConnectivityTransition {
-    /// What happened, and what is done about it, in one line.
+    /// The event, and the actions on it, in one line.
     var line: String {
         let cause =
             switch cause {

@@ -30,7 +30,7 @@ enum Live {
         await network.value
     }
 
-    /// What is typed, read on a thread of its own, since reading waits.
+    /// The typed lines, read on a thread of its own, since reading waits.
     private static func lines() -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         Thread.detachNewThread {

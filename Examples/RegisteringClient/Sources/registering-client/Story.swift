@@ -55,7 +55,7 @@ struct Story {
 }
 
 extension NetworkState {
-    /// What a monitor says of a machine with one cable.
+    /// A monitor's state on a machine with one cable.
     static let example = NetworkState(exits: [
         NetworkExit(
             interface: "eth0", family: .version4, gateway: IPAddress("192.0.2.1"),

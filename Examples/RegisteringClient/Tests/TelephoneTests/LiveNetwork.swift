@@ -84,7 +84,7 @@ final class LiveNetwork: Sendable {
         guard status == 0 else { throw CocoaError(.featureUnsupported) }
     }
 
-    /// What it has printed.
+    /// The printed lines.
     private var lines: [Substring] { String(decoding: output.withLock { $0 }, as: UTF8.self).split(separator: "\n") }
 
     func type(_ line: String) throws {

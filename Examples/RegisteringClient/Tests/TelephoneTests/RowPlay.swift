@@ -8,17 +8,17 @@ struct RowPlay: Sendable {
     typealias Act = @Sendable (Stage) async throws -> Void
 
     var from: LifecyclePosition
-    /// What stands already when the row begins.
+    /// Makes the state that the row begins with.
     var prepare: Act = { _ in }
     var happen: Act
     /// The rows of all that is traced until it is over.
     var trace: [TransitionNumber?]
     var to: LifecyclePosition
-    /// What the server is asked.
+    /// The requests that the server gets.
     var requests: [String] = []
     /// How many connections it makes.
     var connections = 0
-    /// What else can be seen.
+    /// Checks the rest that can be seen.
     var look: Act = { _ in }
 
     private static let subscriptions = ["SUBSCRIBE reg", "SUBSCRIBE dialog", "SUBSCRIBE message-summary"]

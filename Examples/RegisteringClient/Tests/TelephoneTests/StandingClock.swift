@@ -20,10 +20,10 @@ final class StandingClock: TimeSource {
         state.withLock { $0.now = $0.now.advanced(by: duration) }
     }
 
-    /// For what instants somebody waits.
+    /// The instants that sleepers wait for.
     var wakes: [BootInstant] { state.withLock { Array($0.sleepers.values) } }
 
-    /// Whether somebody waits for an instant that is no further away than that.
+    /// Whether a sleeper waits for an instant that is no further away than that.
     func waits(within duration: Duration) -> Bool {
         let limit = now().advanced(by: duration)
         return wakes.contains { $0 <= limit }

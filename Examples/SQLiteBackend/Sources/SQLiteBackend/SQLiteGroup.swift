@@ -29,7 +29,7 @@ public enum SQLiteGroup {
 }
 
 extension LogGroupOptions {
-    /// What a log in a table is.
+    /// The promises of a log in a table.
     ///
     /// `stoppedWritersTolerated` is not among the promises: a process that is stopped within an append keeps the write lock
     /// of the database. Nor is the durability `disk`: `PRAGMA synchronous = NORMAL` may lose the last commits with the power.

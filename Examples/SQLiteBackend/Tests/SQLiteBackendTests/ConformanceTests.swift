@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Conformance of the SQLite backend", .serialized)
 struct ConformanceTests {
-    /// What this backend declares that it cannot, and what its harness cannot try.
+    /// The cases that this backend declares impossible, and those that its harness cannot try.
     static let gaps: [String: String] = {
         let reasons = [
             "no places to stop at": ["S9b", "S9c", "N9a"],

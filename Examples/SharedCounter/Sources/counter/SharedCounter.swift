@@ -6,7 +6,7 @@ struct SharedCounter {
 
     let store: any SharedStore
 
-    /// Adds one, whoever else does so at the same time. Gives the sum.
+    /// Adds one, also beside other writers. Gives the sum.
     func addOne() async throws(SharedCoreError) -> Int {
         while true {
             let entry = try await store.get(Self.key)
@@ -16,7 +16,7 @@ struct SharedCounter {
                 try await store.put(Self.key, Array(String(sum).utf8), if: unchanged)
                 return sum
             } catch {
-                // Somebody wrote since the look: look again.
+                // Another process wrote since the look: look again.
                 guard error.code == .guardFailed else { throw error }
             }
         }
@@ -38,7 +38,7 @@ struct SharedCounter {
         }
     }
 
-    /// What nobody has counted is nothing.
+    /// A missing entry counts as zero.
     private static func number(in entry: Entry?) -> Int {
         entry.flatMap { Int(String(decoding: $0.value, as: UTF8.self)) } ?? 0
     }

@@ -40,7 +40,7 @@ final class Program: Sendable {
         }
     }
 
-    /// What it has written.
+    /// The written lines.
     var lines: [Substring] { text.withLock { $0.split(separator: "\n") } }
 
     /// Waits until it has written a line.

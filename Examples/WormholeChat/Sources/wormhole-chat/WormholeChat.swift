@@ -13,7 +13,7 @@ struct WormholeChat {
         let group = try await FileGroup.open(
             directory: directory, as: SessionDescription(role: SessionRole(rawValue: "chat"), name: name))
         let wormhole = Wormhole(group)
-        // What one types stands on one's own screen already.
+        // A participant's own lines stand on its screen already.
         let events = try await wormhole.listen(to: .chat, replay: .pending, from: .others)
         let listening = Task {
             for try await event in events { show(event) }
@@ -38,7 +38,7 @@ struct WormholeChat {
 
     /// A line for the terminal, at once also where the output is a pipe.
     private static func say(_ line: String) {
-        // What others send must not control one's terminal.
+        // Lines of other participants must not control the terminal.
         let harmless = String(String.UnicodeScalarView(line.unicodeScalars.map { $0.properties.isControl ? "·" : $0 }))
         FileHandle.standardOutput.write(Data((harmless + "\n").utf8))
     }

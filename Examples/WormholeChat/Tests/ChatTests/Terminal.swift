@@ -40,7 +40,7 @@ final class Terminal: Sendable {
         }
     }
 
-    /// What stands on the screen.
+    /// The lines on the screen.
     var screen: [Substring] { text.withLock { $0.split(separator: "\n") } }
 
     func type(_ line: String) throws {
