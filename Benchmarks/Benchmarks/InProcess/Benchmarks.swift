@@ -7,7 +7,7 @@ let benchmarks: @Sendable () -> Void = {
     Benchmark.defaultConfiguration = .init(
         metrics: [.wallClock, .cpuTotal, .instructions, .readSyscalls, .writeSyscalls],
         warmupIterations: 10, scalingFactor: .kilo, maxDuration: .seconds(1), maxIterations: 200,
-        // What is put also makes space in the journal now and then.
+        // A put also makes space in the journal now and then.
         thresholds: [.writeSyscalls: .init(relative: [.p90: 10])])
     for figure in InProcessFigure.all {
         Benchmark(figure.name) { benchmark in

@@ -36,7 +36,7 @@ extension BenchDriver {
     func handover(to veteran: (any BenchParticipant)? = nil) async throws -> Double {
         let holder = try await owner()
         let main = if let veteran { veteran } else { try await start(.main) }
-        // At any moment of whatever period a design has.
+        // The wait ends at a random moment of the design's period.
         try await Task.sleep(for: .milliseconds(Int.random(in: 0..<100)))
         let asked = try await main.ask()
         let owning = try await main.owning()
@@ -45,7 +45,7 @@ extension BenchDriver {
         return asked.milliseconds(to: owning)
     }
 
-    /// From SIGKILL of an owner to the start of the core of the one who waited.
+    /// The time from SIGKILL of an owner to the start of the waiting participant's core.
     func takeoverAfterKill() async throws -> Double {
         let holder = try await owner()
         let waiting = try await start(.executor)
@@ -58,7 +58,7 @@ extension BenchDriver {
         return killed.milliseconds(to: owning)
     }
 
-    /// From SIGSTOP of an owner to the start of the core of the next one, who comes at that moment.
+    /// The time from SIGSTOP of an owner to the start of the next one's core, which comes at that moment.
     func takeoverFromFrozen() async throws -> Double {
         let holder = try await owner()
         let next = try await start(.executor)
@@ -114,8 +114,8 @@ struct ProcessBenchDriver: BenchDriver {
             ["call-id=\(callID)", "server=\(server)", "start-ms=\(coreStart.clampedNanoseconds / 1_000_000)"])
     }
 
-    /// As ``BenchDriver/handover(to:)``, to a Main whose process has owned before, as one has that lives long: it has done
-    /// everything once.
+    /// As ``BenchDriver/handover(to:)``, to a Main in a process that has owned before, like a long-lived one: it has
+    /// done everything once.
     func handoverToVeteran() async throws -> Double {
         let main = try await stage.programs.participant(design, .main, in: directory, of: stage.group)
         _ = try await main.ask()

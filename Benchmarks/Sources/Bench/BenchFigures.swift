@@ -12,7 +12,7 @@ struct BenchFigures: Sendable {
             "idle.wakeups",
         ]
     static let names = standardNames + GrowthFigures.names + [FloodFigure.name]
-    /// What only a group behind a hub has.
+    /// The figures of a group behind a hub.
     private static let hubNames = [GrowthFigures.hubWakeUps, FloodFigure.name]
 
     /// Those figures among some that a backend can give.
@@ -25,7 +25,7 @@ struct BenchFigures: Sendable {
             // Its hub syncs to the disk or does not.
             names.filter { !$0.contains(".disk") }
         case "etcd":
-            // What it syncs is its servers' matter, and its groups are not directories that others use directly.
+            // The servers decide on its syncs, and its groups are not directories that other processes use directly.
             names.filter { !$0.contains(".disk") && !GrowthFigures.names.contains($0) && !hubNames.contains($0) }
         default: names.filter { !hubNames.contains($0) }
         }
@@ -58,8 +58,8 @@ struct BenchFigures: Sendable {
 
     /// - Parameter rounds: How many samples to take, in place of the figure's own number.
     func figure(_ name: String, rounds: Int?) async throws -> Figure {
-        // In a group of its own: what hundreds of participants of one figure have left in the history is read by whoever
-        // joins for the next.
+        // In a group of its own: the next figure's participants read the history that hundreds of participants of this
+        // one have left.
         var figures = self
         figures.stage = stage.alone(name)
         var figure = try await figures.comparedFigure(name, rounds: rounds)

@@ -65,7 +65,7 @@ struct BenchProgram: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Where it fails, a truncated file may end this process, as it may one that has no handler.
+        // If it fails, a truncated file may end this process, as a process without a handler.
         try? BusErrorHandler.install()
         ProgramStart.requireResources(for: "sharedcore-bench", threadCount: 8)
         // A reader that went away shows itself as an error of the write.

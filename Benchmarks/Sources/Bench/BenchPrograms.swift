@@ -11,7 +11,7 @@ struct BenchPrograms: Sendable {
         case sharedcore, flag, lease
         /// By none: it has the group open.
         case store
-        /// By none: it serves the group to those who come over ZeroMQ.
+        /// By none: it serves the group to clients over ZeroMQ.
         case hub
         /// By none, without a group: a program that has run a task and waits.
         case none
@@ -108,7 +108,7 @@ struct BenchPrograms: Sendable {
     }
 }
 
-/// One run of a program, as the one who started it saw it.
+/// One run of a program, as its parent process saw it.
 struct MeasuredRun: Sendable {
     let pid: Int32
     let start: BootInstant

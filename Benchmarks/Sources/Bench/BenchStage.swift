@@ -6,7 +6,7 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// Where figures are measured with real processes: one group for SharedCore, and a directory of its own for each sample
+/// The place of measurements with real processes: one group for SharedCore, and a directory of its own for each sample
 /// of a peer.
 struct BenchStage: Sendable {
     let programs: BenchPrograms
@@ -55,7 +55,7 @@ struct BenchStage: Sendable {
             try participant.send("own")
             try await participant.hear("owning")
         }
-        // What it does at its start is over, and the threads that it needed for that have ended.
+        // The work of its start is over, and the threads for it have ended.
         try await Task.sleep(for: .seconds(6))
         let before = try ThreadSwitches(of: [participant.pid])
         try await Task.sleep(for: Self.idleTime.duration)
@@ -69,7 +69,7 @@ struct BenchStage: Sendable {
         BenchStage(programs: programs, group: isolated(name), directory: directory)
     }
 
-    /// A group that nobody else uses, with the process that serves it where one has to.
+    /// A group that no other figure uses, with its hub where the backend has one.
     func served(_ name: String) async throws -> (group: BackendConfiguration, hub: ChildProcess?) {
         guard isBehindHub else { return (isolated(name), nil) }
         var own = group
@@ -78,7 +78,7 @@ struct BenchStage: Sendable {
         return (own, try await programs.participant(.hub, .tool, in: own.stateDirectory, of: own))
     }
 
-    /// A group that nobody else uses, where a backend can have several at one place.
+    /// A group that no other figure uses, where a backend can have several at one place.
     func isolated(_ name: String) -> BackendConfiguration {
         guard group.backend == "file" else { return group }
         var own = group

@@ -3,7 +3,7 @@ struct Figure: Sendable {
     /// Takes the samples of one round.
     typealias Measurement = @Sendable () async throws -> [Double]
 
-    /// What the figure is compared with.
+    /// A rival of the figure.
     struct Rival: Sendable {
         let name: String
         /// How many rounds it takes part in at most.
@@ -13,7 +13,7 @@ struct Figure: Sendable {
         let measure: Measurement
     }
 
-    /// That something is not installed here, so that there is nothing to measure.
+    /// The error for a rival that is not installed here, so that there is nothing to measure.
     struct Absence: Error {
         let reason: String
     }
@@ -24,7 +24,7 @@ struct Figure: Sendable {
     let own: Measurement
     var limit: Rival?
     var peers: [Rival] = []
-    /// What else is measured beside it, such as the same at other sizes: there a ratio tells how much it has grown.
+    /// Further measurements beside it, such as the same at other sizes: there a ratio tells how much it has grown.
     var beside: [Rival] = []
     /// Ends what was started to measure it.
     var end: @Sendable () async -> Void = {}

@@ -1,8 +1,8 @@
 internal import ProgramOutput
 
-/// What came of a figure: its samples beside those of its limit and of its peers, from one run.
+/// The result of a figure: its samples beside those of its limit and of its peers, from one run.
 struct FigureResult: Sendable {
-    /// What a figure is compared with.
+    /// A rival of the figure.
     struct Rival: Sendable {
         let name: String
         var samples = Samples()

@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
 
-/// What the slowest of a client's commits take while another client floods the hub, beside the same at rest, and while the
+/// The time of a client's slowest commits while another client floods the hub, beside the same at rest, and while the
 /// same flood goes to another hub of the machine: the flood takes processor time in any case.
 struct FloodFigure: Sendable {
     static let name = "flood.put"

@@ -3,14 +3,14 @@ internal import Platform
 internal import ProgramOutput
 
 extension GrowthFigures {
-    /// What a post to many took, in microseconds.
+    /// The time of a post to many, in microseconds.
     struct PostSample: Sendable {
         let post: Double
         /// Until the last of them had heard it.
         let heard: Double
     }
 
-    /// What many commits took, each of which one of many processes watches for.
+    /// The times of many commits, each of a key that one of many processes watches.
     struct HerdSample: Sendable {
         let commits: [Double]
         /// How many threads woke for each commit in all of the watching processes, beyond those that wake at rest.
@@ -120,7 +120,7 @@ extension GrowthFigures {
         return known
     }
 
-    /// Who plays which part: the hub where there is one, those who were told what to do, and the one who acts.
+    /// The parts of the processes: the hub where there is one, the listeners, and the actor.
     private func cast(
         _ processes: [ChildProcess]
     ) -> (hub: [ChildProcess], listeners: [ChildProcess], actor: ChildProcess) {

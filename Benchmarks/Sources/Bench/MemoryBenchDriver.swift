@@ -5,7 +5,7 @@ internal import InMemoryBackend
 internal import Platform
 internal import Synchronization
 
-/// Starts participants of the memory backend in this process, whose deaths and stops are simulated.
+/// Starts participants of the memory backend in this process, with simulated deaths and stops.
 final class MemoryBenchDriver: BenchDriver {
     let directory: String
     private let space = MemorySpace()
@@ -17,7 +17,7 @@ final class MemoryBenchDriver: BenchDriver {
         self.directory = directory
     }
 
-    /// Takes one sample, and closes all who took part.
+    /// Takes one sample, and closes all participants.
     static func sample(
         in directory: String, _ scenario: (MemoryBenchDriver) async throws -> Double
     ) async throws -> Double {

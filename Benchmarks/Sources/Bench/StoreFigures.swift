@@ -2,7 +2,7 @@ internal import BackendRegistry
 internal import CoreAPI
 internal import Platform
 
-/// What the store and the notifications take, beside the least that it can take and services that users know.
+/// The times of the store and of the notifications, beside the least possible ones and services that users know.
 struct StoreFigures: Sendable {
     static let names = [
         "notify.oneway", "store.get", "store.get.causal", "store.put", "store.put.disk", "store.put.disk.8",
@@ -31,7 +31,8 @@ struct StoreFigures: Sendable {
         }
     }
 
-    /// Who has the group open and takes orders; for what is on its way, with one who answers.
+    /// The participants of a meter: one that has the group open and takes orders, and for messages on their way one
+    /// that answers.
     private func ownMeter(_ order: String, in place: String, of group: BackendConfiguration) -> BenchMeter {
         BenchMeter { [programs] in
             let taker = try await programs.participant(.store, .tool, in: place, of: group)
@@ -77,7 +78,7 @@ struct StoreFigures: Sendable {
                 rival("futex in shared memory, in C", "oneway 100") { [programs, stage] in
                     try await programs.measuring(.limits, "futex", try stage.place("limit"))
                 })
-            // All who are connected to a hub hear of each post, so that two pairs would disturb each other.
+            // All clients of a hub hear of each post, so that two pairs would disturb each other.
             if !isBehindHub {
                 let onPool = ownMeter(order + " 1", in: place, of: stage.isolated(name + "-pool"))
                 meters.append(onPool)
@@ -108,7 +109,7 @@ extension StoreFigures {
     enum Limit: Sendable {
         case news, look, causalLook, put, putOnDisk
 
-        /// What it is, and the order by which it is measured.
+        /// The name of the figure, and the order by which it is measured.
         func description(_ isBehindHub: Bool) -> (name: String, order: String) {
             switch self {
             case .news where isBehindHub: ("a relay of two hops through libzmq, in C", "oneway 100")

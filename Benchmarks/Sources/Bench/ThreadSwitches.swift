@@ -18,8 +18,8 @@ struct ThreadSwitches {
         }
     }
 
-    /// How often since an earlier moment. What a thread did that has ended since is not known any more; threads of a pool
-    /// come and go, so their counts are not taken together.
+    /// How often since an earlier moment. The counts of threads that have ended since are lost; threads of a pool come
+    /// and go, so their counts are not taken together.
     func count(since earlier: ThreadSwitches) -> Int {
         counts.reduce(0) { $0 + $1.value - (earlier.counts[$1.key] ?? 0) }
     }

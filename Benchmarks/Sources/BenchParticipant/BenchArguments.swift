@@ -4,7 +4,7 @@ internal import CoreAPI
 /// The arguments of a participant: `DESIGN ROLE DIRECTORY [name=value...]`.
 struct BenchArguments {
     enum Design: String {
-        /// A participant of coordination, one who only has the group open, and the peers.
+        /// A participant of coordination, a process that only has the group open, and the peers.
         case sharedcore, store, flag, lease
         /// The hub of a group that is measured alone.
         case hub
@@ -20,7 +20,7 @@ struct BenchArguments {
 
     let design: Design
     let role: SessionRole
-    /// Where the witness and the peers' files are.
+    /// The directory of the witness and of the peers' files.
     let directory: String
     /// The group to join.
     var backend = BackendConfiguration(backend: "file", group: "bench", stateDirectory: "/")

@@ -106,7 +106,7 @@ enum BenchParticipantProgram {
         await group.close()
     }
 
-    /// What any program in Swift does that has nothing to do: its pool has run a task, and it waits.
+    /// Does what every idle program in Swift does: its pool has run a task, and it waits.
     private static func rest() async {
         await Task.detached {}.value
         say("ready")
@@ -154,7 +154,7 @@ enum BenchParticipantProgram {
         print((["done"] + numbers.map { "\($0)" }).joined(separator: " "))
     }
 
-    /// Where an application's tasks run, and not in the main actor's thread.
+    /// On Swift's pool, as an application's tasks, and not on the main actor's thread.
     @concurrent
     private static func obey(_ order: String, _ orders: BenchOrders) async throws -> [Double]? {
         try await orders.obey(order)

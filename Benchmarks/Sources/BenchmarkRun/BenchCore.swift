@@ -2,8 +2,8 @@ package import Coordination
 package import CoreAPI
 internal import Platform
 
-/// The core whose hand-over is measured: it takes a while to start, hands over all messages of its server, a directory
-/// with a file for each, and stops at once.
+/// The core of measured hand-overs: it takes a while to start, hands over all messages of its server, a directory with
+/// a file for each, and stops at once.
 package struct BenchCore: Core {
     private let server: String?
     private let startDelay: Duration

@@ -2,7 +2,7 @@ package import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// What a participant does at the orders of a measurement, and how long it takes, in nanoseconds.
+/// Carries out the orders of a measurement as a participant, and measures their time in nanoseconds.
 package final class BenchOrders: Sendable {
     /// How many looks are one sample: one alone takes less time than reading the clock.
     static let looksPerSample = 100
@@ -11,7 +11,7 @@ package final class BenchOrders: Sendable {
     static let writerCount = 8
 
     let group: any SharedGroup
-    /// What runs until the end.
+    /// The tasks that run until the end.
     let tasks = Mutex<[Task<Void, any Error>]>([])
     let seenCount = Atomic(0)
     let filledCount = Atomic(1)

@@ -22,8 +22,8 @@ enum CountedProgram {
                 fail("\(error)", status: 1)
             }
         }
-        // An asynchronous `main` would wait in `dispatch_main`, whose signal mask is a constant: valgrind 3.19 writes to
-        // the mask of `sigsuspend` and dies of it.
+        // An asynchronous `main` would wait in `dispatch_main`, which has a constant signal mask: valgrind 3.19 writes
+        // to the mask of `sigsuspend` and dies of it.
         while true { pause() }
     }
 

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import InMemoryBackend
 internal import StoreEngine
 
-/// What the figures are measured with.
+/// The values that the figures are measured with.
 enum Journey {
     static let value = [UInt8](repeating: 118, count: 256)
 

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Another way in which processes agree on who runs the core, as users of the field know it. Its calls block.
+/// Another way in which processes agree on the owner of the core, as users of the field know it. Its calls block.
 protocol PeerDesign: AnyObject, Sendable {
     /// Waits until this process may run the core. It lets go when it is asked to, as far as the design can ask.
     func own(asMain: Bool)
@@ -8,7 +8,7 @@ protocol PeerDesign: AnyObject, Sendable {
     /// Lets go.
     func release()
 
-    /// Gets a message as a process does that a push woke, running the core where nobody else does.
+    /// Gets a message as a process that a push woke does, and runs the core if no other process does.
     func message(_ callID: String, by core: PeerCore)
 }
 
@@ -78,7 +78,7 @@ struct PeerCore: Sendable {
 struct SharedDictionary: Sendable {
     let path: String
 
-    /// Reads it, changes it, and writes it back, while nobody else does.
+    /// Reads it, changes it, and writes it back, while no other process does.
     func update<Value>(_ change: (inout [String: UInt64]) -> Value) -> Value {
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         precondition(file >= 0, "\(path) cannot be opened: error \(errno)")

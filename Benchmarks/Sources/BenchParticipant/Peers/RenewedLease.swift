@@ -3,10 +3,11 @@ internal import Platform
 internal import Synchronization
 
 /// The design of matrix-rust-sdk's lock between processes: a lease of 500 ms in a store that processes share, renewed
-/// every 50 ms, let go of at a renewal; whoever waits tries again after 10 ms, then after twice as long each time, up to
-/// 1 s.
+/// every 50 ms, let go of at a renewal; a waiting process tries again after 10 ms, then after twice as long each time,
+/// up to 1 s.
 ///
-/// That design cannot ask an owner to let go. Here it can, to be compared: an owner looks for a request at each renewal.
+/// The original design cannot ask an owner to let go. Here it can, to be compared: an owner looks for a request at each
+/// renewal.
 final class RenewedLease: PeerDesign {
     private static let duration: UInt64 = 500_000_000
     private static let renewal: UInt64 = 50

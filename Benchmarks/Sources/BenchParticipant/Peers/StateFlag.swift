@@ -2,8 +2,8 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// The design of the shared cores on iOS: who runs the core is a flag in a dictionary that processes share. Everybody
-/// looks at it every 100 ms; what it says is believed until it has not been refreshed for 30 s.
+/// The design of the shared cores on iOS: a flag for the owner of the core in a dictionary that processes share.
+/// Each process reads it every 100 ms, and believes it until it has not been refreshed for 30 s.
 final class StateFlag: PeerDesign {
     private static let poll: UInt64 = 100
     private static let staleness: UInt64 = 30_000_000_000
