@@ -3,7 +3,7 @@ internal import Glibc
 internal import Synchronization
 internal import TestSupport
 
-/// What did not hold.
+/// The error for a rule that did not hold.
 struct Finding: Error, CustomStringConvertible {
     let description: String
 
@@ -12,14 +12,14 @@ struct Finding: Error, CustomStringConvertible {
     }
 }
 
-/// What the program has acknowledged, kept outside of the group.
+/// The writes that the program has acknowledged, kept outside of the group.
 ///
 /// A write is announced before it begins, and counts as acknowledged only when the program has ended with 0 and a line
 /// here says so. A write that was announced and not acknowledged may have taken effect, until a later one of its key is
 /// acknowledged. One key has one writer at a time.
 final class AcknowledgementLog: Sendable {
     private struct Keeping {
-        /// What may stand under each key; nil stands for nothing.
+        /// The values that may stand under each key; nil stands for nothing.
         var possible: [String: Set<String?>] = [:]
         var acknowledgedCount = 0
     }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import Platform
 internal import TestSupport
 
-/// A put whose faults begin after the group is open, so that they strike the commit alone.
+/// A put with faults that begin after the group is open, so that they strike the commit alone.
 extension Attempt {
     /// Puts a value that the program reads when it has opened the group; until then it waits, and strace attaches to
     /// it.

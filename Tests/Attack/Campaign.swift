@@ -20,7 +20,7 @@ struct Campaign {
         case impossible(String)
     }
 
-    /// What became of one case.
+    /// The outcome of one case.
     private struct Result: Sendable {
         let item: Scenario.Case
         let faultCount: Int
@@ -69,7 +69,7 @@ struct Campaign {
             return isFailed ? 1 : 0
         }
         for (index, scenario) in scenarios.enumerated() {
-            // What one scenario leaves of its time, the later ones have.
+            // Time that one scenario leaves goes to the later ones.
             let weights = scenarios[index...].reduce(0) { $0 + $1.weight }
             let share = ContinuousClock.now.duration(to: end) * Double(scenario.weight) / Double(weights)
             isFailed = try await run(scenario, until: .now + share) || isFailed
@@ -126,7 +126,7 @@ struct Campaign {
         let failureCount = results.count(where: \.isFailed)
         let limited = results.filter { $0.limitation != nil }
         let missedCount = results.count(where: \.isNotStruck)
-        // A call that depends on the time may not come. Where none came, nothing was tried.
+        // A call that depends on the time may not come. If none came, nothing was tried.
         let isUntried = missedCount > 0 && missedCount + limited.count == results.count
         let hasFailed = failureCount > 0 || isUntried
         let word = hasFailed ? "FAILED  " : limited.count == cases.count ? "not run " : "passed  "

@@ -88,7 +88,7 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
         let marks = own.flatMap(Self.marks)
         let injections = Dictionary(grouping: faults, by: \.call).values.compactMap(injection)
         let calls = Set(faults.map(\.call) + (marks.isEmpty ? [] : SystemCalls.marking)).sorted()
-        // Where some paths are named, strace sees no call on others.
+        // With a list of paths, strace sees no call on others.
         let named = paths.isEmpty ? [] : paths + marks
         return SystemCalls.arguments(output: output, calls: calls)
             + named.flatMap { ["-P", $0] } + injections.flatMap { ["-e", $0] }
@@ -100,7 +100,7 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
         failPoints.isEmpty ? [] : ["-E", "SHAREDCORE_FAIL_POINT=" + failPoints.joined(separator: ",")]
     }
 
-    /// What strace injects into the calls of one kind, which it takes once for each kind.
+    /// The faults that strace injects into the calls of one kind, which it takes once for each kind.
     private static func injection(of all: [Fault]) -> String? {
         let faults = all.filter { !$0.kind.needsFailPoints }
         guard let fault = faults.first else { return nil }
@@ -185,10 +185,11 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
 
 /// The system calls that the backend makes on the group's directory, as strace sees them.
 ///
-/// Of those that it makes there besides, `close` is no place of a fault: the descriptor is free whatever it says, and a
-/// kill there is one before the next call. `read` takes events and the content of mails, `lseek` is the C library's for a
-/// mail, `symlinkat` a note of the Maildir's core, `inotify_rm_watch` and `epoll_ctl` change nothing on a file. `bind`,
-/// `chmod`, `connect` and `unlink` are of the host's sockets, which lie beside the store. `futex_waitv` waits in memory.
+/// Of those that it makes there besides, `close` is no place of a fault: the descriptor is free with any result, and a
+/// kill there is one before the next call. `read` takes events and the content of mails, `lseek` is the C library's for
+/// a mail, `symlinkat` a note of the Maildir's core, `inotify_rm_watch` and `epoll_ctl` change nothing on a file.
+/// `bind`, `chmod`, `connect` and `unlink` are of the host's sockets, which lie beside the store. `futex_waitv` waits
+/// in memory.
 struct SystemCalls: Sendable {
     /// Those that change the directory or bring it to the disk, or map its pages for that.
     static let changing = [

@@ -1,6 +1,6 @@
 internal import Platform
 
-/// What is to be attacked, and how.
+/// The parts of the program to attack, and the form of the attack.
 struct Options: Sendable {
     struct Problem: Error {
         let text: String
@@ -18,7 +18,7 @@ struct Options: Sendable {
 
     /// How much is tried.
     private(set) var form = Form.timed
-    /// How the names begin of what need not be possible here; whatever else cannot run is a failure.
+    /// The prefixes of the cases that need not be possible here; any other case that cannot run is a failure.
     private(set) var allowedMissing: [String] = []
     private(set) var isListing = false
     /// Whether only cases run that need a build with fail points, or only those that need none; nil for all.

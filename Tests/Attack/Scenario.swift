@@ -8,7 +8,7 @@ struct Scenario: Sendable {
     struct Case: Sendable {
         let name: String
         let seed: UInt64
-        /// What it is counted with.
+        /// The word under which it is counted.
         let kind: String
         /// Whether only a build with fail points can have it.
         let needsFailPoints: Bool
@@ -26,7 +26,7 @@ struct Scenario: Sendable {
         }
     }
 
-    /// What the cases of a scenario are made from.
+    /// The input from which the cases of a scenario are made.
     struct Wish: Sendable {
         let form: Options.Form
         /// The first seed.
@@ -54,12 +54,12 @@ struct Scenario: Sendable {
     let sampleCount: Int?
     let cases: @Sendable (Wish, Attempt) async throws -> [Case]
 
-    /// A scenario whose cases need no look at the program first.
+    /// A scenario with cases that need no look at the program first.
     init(_ name: String, weight: Int = 1, _ cases: @escaping @Sendable (Wish) -> [Case]) {
         self.init(name, weight: weight, looking: { wish, _ in cases(wish) })
     }
 
-    /// A scenario whose cases come from a run of the program without faults.
+    /// A scenario with cases that come from a run of the program without faults.
     init(
         _ name: String, weight: Int = 1, sampleCount: Int? = nil,
         looking cases: @escaping @Sendable (Wish, Attempt) async throws -> [Case]

@@ -2,7 +2,8 @@ internal import CoreAPITesting
 internal import Glibc
 internal import TestSupport
 
-/// A lock outside of the group that each core holds while it runs, so that two at once are seen whatever the group says.
+/// A lock outside of the group that each core holds while it runs, so that two at once are seen regardless of the
+/// group.
 struct Witness: Sendable {
     private let directory: String
 

@@ -53,7 +53,7 @@ enum DiskScenarios {
         do {
             try await body(disk)
         } catch {
-            // What is kept is a copy: the file system goes with this program.
+            // The kept files are a copy: the file system goes with this program.
             _ = try? await attempt.tool("cp", "-a", attempt.groups, attempt.directory + "/found")
             await disk.unmount(attempt)
             throw error

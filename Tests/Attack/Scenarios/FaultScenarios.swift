@@ -16,7 +16,7 @@ enum FaultScenarios {
         let name: String
         /// Its part of the time.
         let weight: Int
-        /// What is there before it.
+        /// Makes the state before it.
         let prepare: @Sendable (Attempt) async throws -> Void
         /// Does it below strace.
         let run: @Sendable (Attempt, _ strace: [String]) async throws -> Void
@@ -156,7 +156,7 @@ enum FaultScenarios {
         _ = try await attempt.end(of: host, ["serve"], mayBeKilled: true)
     }
 
-    /// What was written counts only as a whole.
+    /// A backup counts only as a whole.
     private static let backup = Operation(name: "backup", weight: 2) { attempt in
         try await putTwo(attempt)
     } run: { attempt, strace in
@@ -259,14 +259,14 @@ enum FaultScenarios {
         return items
     }
 
-    /// What stands for the cases that a build without fail points does not have.
+    /// The stand-in for the cases that a build without fail points does not have.
     private static func missing(_ name: String, _ wish: Scenario.Wish) -> Scenario.Case {
         Scenario.Case(name, seed: wish.seed, needsFailPoints: true) { _ in
             throw HarnessLimitation("a release build has no fail points")
         }
     }
 
-    /// Does what is to be done while the faults strike. Where they let it stand still, others go on meanwhile.
+    /// Does what is to be done while the faults strike. If they let it stand still, others go on meanwhile.
     private static func strike(_ faults: [Fault], _ operation: Operation, _ attempt: Attempt) async throws {
         let trace = attempt.newPath("trace")
         let arguments = Fault.arguments(

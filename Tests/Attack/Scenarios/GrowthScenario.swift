@@ -16,7 +16,7 @@ enum GrowthScenario {
         }
     }
 
-    /// What befalls the writers.
+    /// The fault that strikes the writers.
     private enum Way: String, CaseIterable, Sendable {
         /// Each sync takes 40 ms, so that a compaction outlasts its writer.
         case slowSync = "slow-sync"

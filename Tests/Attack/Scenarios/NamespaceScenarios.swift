@@ -17,7 +17,7 @@ enum NamespaceScenarios {
         ]
     }
 
-    /// What runs a program with another boot id, as after a start of the machine or in some containers.
+    /// The command that runs a program with another boot id, as after a start of the machine or in some containers.
     static func otherBoot(_ attempt: Attempt) throws -> [String] {
         let path = attempt.newPath("boot-id")
         guard let file = fopen(path, "w") else { throw FileProblem(path: path, code: errno) }

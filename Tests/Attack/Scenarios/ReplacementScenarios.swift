@@ -3,7 +3,7 @@ internal import Glibc
 internal import Platform
 internal import TestSupport
 
-/// What rsync, mv, a restore or a careless administrator do to the files of a group that is in use.
+/// The changes that rsync, mv, a restore or a careless administrator make to the files of a group that is in use.
 enum ReplacementScenarios {
     static var all: [Scenario] {
         [
@@ -57,7 +57,7 @@ enum ReplacementScenarios {
         let first = try await attempt.own("main")
         let watcher = try attempt.start(["store", "watch"])
         try await attempt.put("after", number: 1, byteCount: 20_000)
-        // Others write all the while. What they have written to the files that are gone is gone.
+        // Others write all the while. Values that they have written to removed files are gone.
         let writer = try attempt.start(
             [], through: ["sh", "-c", #"for n in $(seq 100); do "$@" store put load $n; done >&2 2>/dev/null"#, "sh"])
         try await eventually("a writer has begun") { writer.ended != nil || attempt.names.count > 1 }

@@ -73,12 +73,12 @@ enum SurroundingScenarios {
         try await attempt.demand("exclusive", "--role", "main", "--", "true")
     }
 
-    /// What runs a program that can watch no file: a limit of inotify for its user is 0.
+    /// The command that runs a program that can watch no file: a limit of inotify for its user is 0.
     private static func unwatched(_ limit: String) -> [String] {
         ["unshare", "--user", "--map-root-user"] + shell("echo 0 >/proc/sys/user/max_inotify_\(limit) || exit 99")
     }
 
-    /// Where no file can be watched, the Maildir's core fetches mail all the same.
+    /// If no file can be watched, the Maildir's core fetches mail all the same.
     private static func mail(_ attempt: Attempt, without limit: String) async throws {
         try await attempt.put("before", number: 1)
         let maildir = attempt.group + "/Maildir"
@@ -96,7 +96,7 @@ enum SurroundingScenarios {
         try await attempt.demand("exclusive", "--role", "main", "--", "true")
     }
 
-    /// Where no file can be watched, a post still wakes its observer.
+    /// If no file can be watched, a post still wakes its observer.
     private static func post(_ attempt: Attempt, without limit: String) async throws {
         try await attempt.put("before", number: 1)
         let observer = try attempt.start(

@@ -51,8 +51,8 @@ enum SyncScenarios {
         try await attempt.verifyRecovery()
     }
 
-    /// The kernel marks pages whose write failed as clean: without power they are as they were before. What another process
-    /// has acknowledged after that must be there all the same.
+    /// The kernel marks pages with a failed write as clean: without power they are as they were before. A commit that
+    /// another process has acknowledged after that must be there all the same.
     private static func lost(_ attempt: Attempt) async throws {
         let reboot = try NamespaceScenarios.otherBoot(attempt)
         try await attempt.put("before", number: 1)
