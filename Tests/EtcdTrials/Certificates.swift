@@ -5,7 +5,7 @@
 
     /// The certificates of a cluster and of its clients, and those of strangers: made for a day, by openssl.
     struct Certificates {
-        /// Whoever signs, and whom.
+        /// The signer of a certificate.
         enum Authority: String, CaseIterable {
             case own, other
         }
@@ -26,7 +26,7 @@
         func certificate(_ name: String) -> String { "\(directory)/\(name).pem" }
         func key(_ name: String) -> String { "\(directory)/\(name).key" }
 
-        /// What a member is told to show, and whom to let in.
+        /// The arguments by which a member shows its certificate and lets in clients with one.
         func arguments(showing name: String) -> [String] {
             [
                 "--cert-file", certificate(name), "--key-file", key(name), "--client-cert-auth", "--trusted-ca-file",

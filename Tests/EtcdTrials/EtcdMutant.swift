@@ -9,7 +9,7 @@
         let defect: EtcdDefect
         /// The number of the trial.
         let trial: Int
-        /// What the trial must say, so that nothing else was in its way.
+        /// The words that the trial's failure must have, so that nothing else was in its way.
         let complaint: String
 
         static let all = [

@@ -5,7 +5,7 @@
     internal import Glibc
     internal import Platform
 
-    /// What each session of one group, and each group of one process, adds to what the others cost.
+    /// The cost that each session of one group, and each group of one process, adds to that of the others.
     struct Growth {
         let place: EtcdCluster
 
@@ -13,7 +13,7 @@
         private static let openings = 10
         private static let watched = Duration.seconds(5)
 
-        /// What there are many of.
+        /// The dimension that grows.
         enum Kind: String, CaseIterable {
             case sessions, groups
         }
@@ -77,7 +77,7 @@
             }
         }
 
-        /// What a session more takes to open.
+        /// The time that one more session takes to open.
         private func opening(_ name: String) async throws -> Double {
             var samples: [Double] = []
             for _ in 0..<Self.openings {
@@ -106,7 +106,7 @@
             return Pair(own: samples.own.median, byHand: samples.byHand.median)
         }
 
-        /// What goes on while nobody does anything.
+        /// The traffic while no call is made.
         private func quiet() async throws -> String {
             let endpoint = place.endpoints[0]
             let before = (metrics: try Metrics(of: endpoint), usage: Usage.now, time: ContinuousClock.now)
@@ -141,7 +141,7 @@
         }
     }
 
-    /// What this process takes of its machine.
+    /// The resources that this process takes of its machine.
     private struct Usage {
         let byteCount: Int
         /// Seconds.

@@ -6,23 +6,23 @@
 
     /// A line between clients and one member, on which a trial holds up what is said.
     final class Line: Sendable {
-        /// Where clients connect.
+        /// The port to which clients connect.
         let port: Int
 
         private enum Mode {
             /// Everything passes.
             case open
-            /// What clients say is kept; answers pass.
+            /// Bytes of clients are kept; answers pass.
             case holding
-            /// What members answer is lost; what clients say passes.
+            /// Bytes of members are lost; those of clients pass.
             case losing
-            /// Clients are not listened to, not even to their ends. What was kept may be passed on.
+            /// Clients are not listened to, not even to their ends. Kept bytes may be passed on.
             case deaf
         }
 
         private struct State {
             var mode = Mode.open
-            /// What a client has to say for its words to be kept from there on; nil for nothing.
+            /// The word of a client from which on its bytes are kept; nil for none.
             var word: String?
             var heldCount = 0
             var lostCount = 0
@@ -31,7 +31,7 @@
             var isBroken = false
             var isOver = false
 
-            /// What is said of the line now; that connections are to end is said once.
+            /// The present state of the line; that connections are to end is told once.
             mutating func takeWord() -> State {
                 defer { isBroken = false }
                 return self

@@ -2,7 +2,7 @@
     internal import CoreAPI
     internal import EtcdBackend
 
-    /// What a put, a get and a change that is told cost, beside the same calls made by hand in the same run.
+    /// The cost of a put, a get and a change that is told, beside the same calls made by hand in the same run.
     struct Measuring {
         private let place: EtcdCluster
         private let rounds = 1000

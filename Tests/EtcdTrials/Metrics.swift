@@ -2,7 +2,7 @@
     internal import EtcdBackend
     internal import Glibc
 
-    /// What a member counts, as it tells whoever asks for `/metrics`.
+    /// The counts of a member, as it tells them at `/metrics`.
     struct Metrics {
         private let lines: [Substring]
 

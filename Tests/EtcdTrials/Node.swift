@@ -9,7 +9,7 @@
         let endpoint: EtcdCluster.Endpoint
         private let arguments: [String]
         private let path: String
-        /// What runs the program, such as in another network namespace.
+        /// The command that runs the program, such as in another network namespace.
         private let entry: [String]
         private let log: String
         private var program: StartedProgram?

@@ -16,8 +16,8 @@
         let program: String
         private let directory: String
 
-        /// - Parameter certificates: What its members show, who let in whoever shows one as well; nil for connections in the
-        ///   clear.
+        /// - Parameter certificates: The certificates that its members show and require of their clients; nil for
+        ///   connections in the clear.
         init(program: String, in directory: String, certificates: Certificates? = nil) async throws {
             self.program = program
             self.directory = directory
@@ -53,7 +53,7 @@
             return path
         }
 
-        /// Ports that nobody has, below those that the system gives away by itself.
+        /// Free ports, below those that the system gives away by itself.
         private static func ports(for count: Int) throws -> [(client: Int, peer: Int)] {
             for _ in 0..<100 {
                 let first = Int.random(in: 5_000..<15_000) * 2
@@ -82,7 +82,7 @@
             group = "trial-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
         }
 
-        /// Leaves the numbers of the processes to whoever cleans up behind a trial that was ended.
+        /// Leaves the numbers of the processes to the process that cleans up behind a trial that was ended.
         private func note(in directory: String) throws {
             let numbers = nodes.compactMap(\.processID).map { "\($0)\n" }.joined()
             noted = Array(numbers.utf8)

@@ -4,7 +4,7 @@
     internal import Glibc
 
     extension Trials {
-        /// What a review found to be answered wrong.
+        /// The requests that a review found to be answered wrong.
         func answers() async throws -> String {
             try await parts([
                 ("many removals", manyRemovals), ("a retry beyond the limits", retryBeyondLimits),

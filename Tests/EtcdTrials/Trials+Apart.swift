@@ -15,7 +15,7 @@
         func apart() async throws -> String {
             let network: NetworkPair
             do { network = try NetworkPair() } catch {
-                // Who may make them and has the program finds out why that fails.
+                // As root, with the program, the reason of the failure is an error.
                 if geteuid() == 0, NetworkPair.ip != nil { throw error }
                 throw NotTried(reason: "this needs root, network namespaces and iproute2: \(error)")
             }
@@ -75,8 +75,8 @@
             /// Starts a command of the program, beside the cluster or at the other end of the line.
             func run(_ words: String..., atOtherEnd isDistant: Bool = false) throws -> ChildProcess {
                 let entry = isDistant ? network.atClient : network.atHub
-                // Each machine has files of its own, so no witness in them sees the core that runs on at the other end: nobody
-                // can stop it before it hears of its end. What it stores is refused, which the timeline proves.
+                // Each machine has files of its own, so no witness in them sees the core that runs on at the other end:
+                // no process can stop it before it hears of its end. Its writes are refused, which the timeline proves.
                 var environment = environment
                 environment["SHAREDCORE_STATE_DIRECTORY"] = directory + (isDistant ? "/distant" : "/near")
                 return try ChildProcess(
@@ -85,7 +85,7 @@
                     environment: environment, errors: directory + "/errors.log")
             }
 
-            /// The role of whoever owns.
+            /// The role of the owner.
             func owner() async throws -> String? {
                 let status = try run("status")
                 guard await status.end() == .exited(0), let line = status.lines.last else { return nil }

@@ -4,8 +4,8 @@
     internal import Platform
 
     extension Trials {
-        /// When an entry expires for those who come later: on the writer's machine by the time that has passed since it was
-        /// written, on another one, whose clock says nothing of that, after its full duration.
+        /// The expiry of an entry for later readers: on the writer's machine by the time that has passed since it was
+        /// written; on another machine, with another clock, after its full duration.
         func twoClocks() async throws -> String {
             let node = try cluster.alone("clocks", [])
             defer { node.kill() }
@@ -34,7 +34,8 @@
         }
     }
 
-    /// A clock that is an hour ahead of this machine's. A class, so that each is another one for whoever shares a feed.
+    /// A clock that is an hour ahead of this machine's. A class, so that each is another one to the handles that share
+    /// a feed.
     private final class HourAhead: TimeSource {
         let bootID: BootID
         private static let nanoseconds: UInt64 = 3_600_000_000_000

@@ -46,8 +46,8 @@
             return "299 keys"
         }
 
-        /// An entry that is made again after somebody has found what it left behind, and before that is removed, is known by
-        /// what it leaves behind then.
+        /// An entry that is made again after a process has found its leftovers, and before these are removed, is known
+        /// by its later leftovers.
         private func makeAgainMeanwhile(
             _ key: Key, beside other: Key, in group: EtcdGroup, at node: Node
         ) async throws {

@@ -5,7 +5,7 @@
     internal import Platform
 
     extension Trials {
-        /// Who opens a session has none of the others kept alive before their time.
+        /// A process that opens a session has none of the others kept alive before their time.
         func openingsRenewNobody() async throws -> String {
             let node = try cluster.alone("leases", [])
             defer { node.kill() }

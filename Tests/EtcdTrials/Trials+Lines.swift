@@ -38,7 +38,7 @@
             let group = try await cluster.open("writer", lease: .seconds(60), timeout: .seconds(20), at: place)
             try await group.sync()
             let revision = try await trouble(line, group)
-            // What arrives late is judged by its member in its own time: a few rounds through the same member.
+            // A late request is judged by its member in the member's own time: a few rounds through the same member.
             let beside = try await cluster.open("beside", at: EtcdCluster([cluster.nodes[0].endpoint]))
             for _ in 0..<50 { try await beside.sync() }
             let state = try await reader.state(of: name)
@@ -61,7 +61,7 @@
             let line = try Line(to: cluster.nodes[0])
             defer { line.end() }
             try await shareFeed(over: line)
-            // Nobody holds a handle any more, closed or not.
+            // No handle is held any more, closed or not.
             try await eventually("the last one leaves no connection", timeout: .seconds(20)) {
                 line.connectionCount == 0
             }
@@ -97,7 +97,7 @@
             }
         }
 
-        /// What lived with the session has made room.
+        /// The entries of the ended session have made room.
         private func endThenPut() async throws {
             try await afterUnheardEnd(limits: Limits(storeByteCount: 1000)) { reader in
                 _ = try await reader.put("own", [UInt8](repeating: 1, count: 600))
@@ -114,7 +114,7 @@
             let options = EtcdGroupOptions(lease: .seconds(60), limits: limits)
             let reader = try await EtcdGroup.open(
                 EtcdCluster([EtcdCluster.Endpoint("127.0.0.1:\(line.port)")]), group: cluster.group, options: options)
-            // A connection of its own, so that nobody here knows of its sessions but by the cluster's news.
+            // A connection of its own, so that this process knows of its sessions only by the cluster's updates.
             let holder = try await EtcdGroup.open(
                 EtcdCluster([cluster.nodes[1].endpoint]), group: cluster.group, options: options)
             try await holder.put("held", [UInt8](repeating: 1, count: 600), lifetime: .session)

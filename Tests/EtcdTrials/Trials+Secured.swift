@@ -6,7 +6,7 @@
     internal import TestSupport
 
     extension Trials {
-        /// Members that let in whoever shows a certificate: that they do, and nobody else.
+        /// Members that require a certificate: they let in clients with one, and no others.
         func secured() async throws -> String {
             let directory = try cluster.subdirectory("secured")
             let certificates = try await Certificates(in: directory)
@@ -27,7 +27,7 @@
             return "\(told), \(refusedCount) kinds of strangers refused"
         }
 
-        /// Who shows no right certificate, and who meets a member that does not, gets nowhere and is told so.
+        /// A client without a right certificate, and one that meets a member without one, gets nowhere and is told so.
         private func refused(by secured: TrialCluster, _ certificates: Certificates) async throws -> Int {
             let elsewhere = try secured.alone(
                 "elsewhere", isSecure: true, certificates.arguments(showing: "elsewhere"))
@@ -87,7 +87,7 @@
                 try expect(chmod(key, mode) == 0, "the mode of \(key) is changed")
                 var refusal: SharedCoreError?
                 do throws(SharedCoreError) {
-                    // Another place than the keeper's, whose connection has looked at the key already.
+                    // Another place than the keeper's, which has a connection that has read the key already.
                     let place = try EtcdCluster([door, door], security: security)
                     try await EtcdGroup.open(place, group: secured.group).close()
                 } catch {

@@ -5,7 +5,8 @@
     internal import Synchronization
 
     extension Trials {
-        /// What others have left in the cluster: another version, a hand on the keys, a machine without a name.
+        /// The state that others have left in the cluster: another version, a hand on the keys, a machine without a
+        /// name.
         func leftByOthers() async throws -> String {
             try await parts([
                 ("another layout", anotherLayout), ("an entry that nobody wrote", unreadableEntry),
@@ -23,7 +24,7 @@
             try await group.put("kept", [1])
             await group.close()
             let bare = try bare()
-            // What looks left behind may mean something there.
+            // Keys that look left behind may mean something there.
             try await bare.put("c/gone", [])
             try await bare.put("v/", Array("2".utf8))
             do throws(SharedCoreError) {
@@ -41,7 +42,8 @@
             await back.close()
         }
 
-        /// Those who follow the group end with `corrupt`, also while their commits wait for news; no answer is wrong.
+        /// Processes that follow the group end with `corrupt`, also while their commits wait for updates; no answer is
+        /// wrong.
         private func unreadableEntry() async throws {
             cluster.takeNewGroup()
             let first = try await cluster.open("first")
@@ -73,7 +75,7 @@
             try expect(
                 ended.withLock { $0?.code } == .corrupt, "the watch: \(ended.withLock { $0?.description } ?? "")")
             let (taken, last, error) = try await committing.value
-            // It was taken, and nobody is there who could tell of it; or the end of the news came before.
+            // It was taken, and no process is there that could tell of it; or the end of the updates came before.
             try expect([.outcomeUnknown, .corrupt].contains(error.code), "a commit: \(error)")
             try await requireCorrupt("a read") { _ = try await second.get("k/0") }
             await close([first, second])
@@ -100,7 +102,7 @@
             throw TrialFailure(description: "\(what) meets an entry that nobody wrote, and goes on")
         }
 
-        /// What a clock of a run without a name says means nothing to another one: an entry has its full duration there.
+        /// A clock of a run without a name means nothing to another one: an entry has its full duration there.
         private func namelessBoot() async throws {
             cluster.takeNewGroup()
             let early = try await open(with: NamelessClock(ahead: .zero))

@@ -4,7 +4,7 @@
     internal import Glibc
     internal import Platform
 
-    /// What becomes of a group when its cluster is in trouble. Each trial gives a sentence of what it saw.
+    /// The effects of a cluster in trouble on a group. Each trial gives a sentence of what it saw.
     struct Trials {
         let cluster: TrialCluster
         /// This program, which plays the holder of a session.
@@ -76,7 +76,7 @@
                 try await writers.goOn()
             }
             let told = try await writers.judge(with: reader)
-            // What is left open by a lost answer is found out, so nearly nothing stays unknown.
+            // The outcome behind a lost answer is found out, so nearly nothing stays unknown.
             try expect(
                 writers.unknownCount <= writers.handles.count, "the outcome of \(writers.unknownCount) is unknown")
             let snapshot = try await reader.list()
@@ -118,7 +118,8 @@
             return told
         }
 
-        /// A watch whose way was broken, while what it missed was compacted away, is told of a snapshot that is right.
+        /// A watch that lost its connection, and whose missed changes were compacted away meanwhile, gets a right
+        /// snapshot.
         private func compacted() async throws -> String {
             let last = cluster.nodes[2]
             let others = try EtcdCluster(cluster.nodes.prefix(2).map(\.endpoint))
@@ -155,7 +156,7 @@
                 ])
         }
 
-        /// A killed participant's session ends though a member is frozen; those who live keep theirs.
+        /// A killed participant's session ends though a member is frozen; the living ones keep theirs.
         private func leaseRunsOut() async throws -> String {
             // Longer than a member is frozen: a former leader that goes on ends what has run out by its own clock (etcd's issue
             // 15247), and it is the holder that this is about.

@@ -2,7 +2,7 @@
     internal import CoreAPI
     internal import Synchronization
 
-    /// What a watch has told: every change applied, and each breach of its rules noted.
+    /// The record of a watch: every change applied, and each breach of its rules noted.
     final class WatchRecord: Sendable {
         fileprivate struct Content {
             var entries: [Key: Entry] = [:]

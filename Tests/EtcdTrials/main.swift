@@ -4,10 +4,10 @@
     internal import Glibc
     internal import Platform
 
-    // What becomes of groups on etcd when the cluster is in trouble: `PROGRAM-OF-ETCD DIRECTORY [TRIAL-NUMBER...]`. As `holder
-    // GROUP KEY ENDPOINT...` it is a participant that holds a key until it is killed; `measure PROGRAM-OF-ETCD DIRECTORY`
-    // measures, with `row COUNT KIND ENDPOINT` for each row of its tables; `mutants PROGRAM-OF-ETCD DIRECTORY` tries the
-    // trials on processes that have a defect.
+    // Tries groups on etcd while the cluster is in trouble: `PROGRAM-OF-ETCD DIRECTORY [TRIAL-NUMBER...]`. As `holder
+    // GROUP KEY ENDPOINT...` it is a participant that holds a key until it is killed; `measure PROGRAM-OF-ETCD
+    // DIRECTORY` measures, with `row COUNT KIND ENDPOINT` for each row of its tables; `mutants PROGRAM-OF-ETCD
+    // DIRECTORY` tries the trials on processes that have a defect.
     let words = Array(CommandLine.arguments.dropFirst())
     if words.first == "holder", words.count > 3 {
         do {
@@ -76,7 +76,7 @@
                 failedCount += 1
                 print("failed  \(number + 1). \(trial.name): \(error)")
                 fflush(nil)
-                // Whatever state the members are in, the next trial has them all.
+                // The next trial has all members running, in any state that they were left in.
                 for node in cluster.nodes {
                     node.resume()
                     if node.processID == nil { try node.start() }
