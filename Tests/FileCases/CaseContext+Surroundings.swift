@@ -2,7 +2,7 @@ internal import CoreAPITesting
 internal import Glibc
 internal import Platform
 
-/// What a second process of a case finds around it.
+/// The surroundings of a second process of a case.
 extension CaseContext {
     /// A place in the backend at which a process that is armed with it does not look without having heard anything.
     static let onlyWhenWoken = "look.idle:fail"
@@ -24,8 +24,8 @@ extension CaseContext {
     }
 
     /// Starts a second process that has a group open, observes the name `a`, and hears bells alone: by an inotify instance, of
-    /// which the system gives a user a hundred or so. Who gets none sleeps at shared memory, which is no less, but another
-    /// way. Others may have taken them all for a while.
+    /// which the system gives a user a hundred or so. A process that gets none sleeps at shared memory, which is no
+    /// less, but another way. Others may have taken them all for a while.
     func startHearingBells(of address: String) async throws -> Peer {
         var found: Peer?
         try await eventually("the system gives an inotify instance", timeout: TestTimeout.long) {

@@ -1,7 +1,7 @@
 package import CoreAPITesting
 
-/// What the file backend promises beyond any backend's cases, or by means of its own: cases like those of the suite, with
-/// an `F` before the rule. They know where the files are and how to hide something of the system from a process.
+/// The promises of the file backend beyond any backend's cases, or by means of its own: cases like those of the suite,
+/// with an `F` before the rule. They know where the files are and how to hide something of the system from a process.
 package enum FileCases {
     package static let all: [ConformanceCase] =
         OrderCases.all + DiskCases.all + WakeUpCases.all + SessionCases.all

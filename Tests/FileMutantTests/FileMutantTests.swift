@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What the cases are worth over files: each defect is built into the processes of one case, which must notice it.
+/// The worth of the cases over files: each defect is built into the processes of one case, which must notice it.
 @Suite("Mutants: a broken file backend is caught, by name", .serialized, .timeLimit(.minutes(10)))
 struct FileMutantTests {
     @Test(

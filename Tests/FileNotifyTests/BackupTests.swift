@@ -63,7 +63,7 @@ struct BackupTests {
         #expect(try await new.get("later") == nil)
         #expect(try await new.state(of: "name").state == 8)
         #expect(try await new.sessions().map(\.id) == [new.session.id])
-        // What a watch knew of the group before is no part of this one's history.
+        // The watch's knowledge of the former group is no part of this one's history.
         let watch = try await new.watch(.all, from: .after(last))
         guard case .lagged(let snapshot) = try await watch.next() else {
             Issue.record("a watch of another incarnation is told that it lagged")
@@ -399,7 +399,7 @@ struct BackupTests {
         #expect(found.findings.count == 1 && found.summary.keyCount == 50, "\(found.findings)")
     }
 
-    /// What of a snapshot is damaged.
+    /// The damaged part of a snapshot.
     enum DamagedPart: CaseIterable {
         case payload, header, everyRecord
     }
@@ -519,8 +519,9 @@ struct BackupTests {
         await group.close()
     }
 
-    /// What a program of layout 3 does with the first page of a file: it looks for its magic word and, behind that, for its own
-    /// version, and refuses every other one as `incompatible`, whatever follows. What begins with other bytes it takes for damage.
+    /// Reads the first page of a file as a program of layout 3: it looks for its magic word and, behind that, for its
+    /// own version, and refuses every other one as `incompatible`, regardless of the rest. A page with other first
+    /// bytes it takes for damage.
     private func versionForLayoutThree(_ page: [UInt8], magic: [UInt8]) -> UInt64? {
         guard page.count == 4096, page.starts(with: magic) else { return nil }
         return page[8..<16].reversed().reduce(0) { $0 << 8 | UInt64($1) }

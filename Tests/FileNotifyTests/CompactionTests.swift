@@ -88,7 +88,7 @@ struct CompactionTests {
             try await expectAgreement(in: path, key: "key", value: "kept")
         }
         try await modest.tell("arm none:fail")
-        // Where the failure was noticed, it is mended without being asked: then there is nothing left to do here.
+        // If the failure was noticed, it is mended without being asked: then there is nothing left to do here.
         try await eventually("what failed is done") {
             _ = try await modest.tell("compact")
             return try !groupNames(in: directory).contains("journal-1")

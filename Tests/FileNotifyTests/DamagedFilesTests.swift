@@ -9,7 +9,7 @@ internal import Testing
 
 @Suite("Files that are damaged", .timeLimit(.minutes(10)))
 struct DamagedFilesTests {
-    /// A group with some content that nobody has open; its path.
+    /// A group with some content, which no process has open; its path.
     private func group(in directory: TemporaryDirectory) async throws -> String {
         let path = directory.path(of: "group")
         let peer = try await PeerProcess.joining(path)
@@ -45,7 +45,7 @@ struct DamagedFilesTests {
         #expect(try await refusal(of: path) == .corrupt)
     }
 
-    /// What stands where a regular file belongs.
+    /// The kinds of file in the place of a regular one.
     enum OtherKind: String, CaseIterable, CustomTestStringConvertible {
         case pipe, directory, socket, link, danglingLink, device
 
@@ -88,7 +88,7 @@ struct DamagedFilesTests {
         #expect(error?.code == .corrupt, "\(String(describing: error))")
         #expect(error?.message.contains(name) == true, "\(String(describing: error))")
         #expect(error?.location == place, "\(String(describing: error))")
-        // What the message tells to do helps.
+        // The steps that the message tells help.
         #expect(rename(place, place + ".away") == 0)
         #expect(rename(place + ".moved", place) == 0)
         let group = try await FileGroup.open(directory: path)

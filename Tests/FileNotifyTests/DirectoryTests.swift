@@ -80,7 +80,7 @@ struct DirectoryTests {
         let path = directory.path(of: "group")
         #expect(mkdir(path, 0o700) == 0 && chown(path, 65534, 65534) == 0)
         #expect(try await refusal(of: path) == .forbidden)
-        // The other way round, as a user who may not enter: root may enter everything.
+        // The other way round, as a user that may not enter: root may enter everything.
         let own = try await FileGroup.open(directory: directory.path(of: "own"))
         let peer = try PeerProcess(through: ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"])
         _ = try await peer.answer()

@@ -188,8 +188,8 @@ struct DiskFailureTests {
         #expect(try await error(peer, "settled 1000000") == "error invalidArgument")
     }
 
-    /// What a commit on the disk rests on: the journal, the one that it goes on from, the one that a journal is followed by
-    /// which is given up, and the names of all.
+    /// The supports of a commit on the disk: the journal, its predecessor, the successor of a journal that is given up,
+    /// and the names of all.
     enum Support: String, CaseIterable, CustomTestStringConvertible {
         case journal = "fdatasync/journal-2"
         case predecessor = "fdatasync/journal-1"

@@ -25,7 +25,7 @@ struct DurabilityTests {
         try await peer.tell("arm durability.sync:stop")
         try peer.send("put key new")
         try await peer.stopped()
-        // Taken before anybody else joins, whose session is a commit as well.
+        // Read before any other process joins: its session would be a commit as well.
         let (tail, durable) = try words(of: path)
         #expect(durable < tail)
         let group = try await FileGroup.open(directory: path)

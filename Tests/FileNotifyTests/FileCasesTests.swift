@@ -6,7 +6,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-/// The cases that only the file backend has. What each is worth, the mutants in `FileCases` show.
+/// The cases that only the file backend has. The mutants in `FileCases` show the worth of each.
 @Suite("Cases of the files' own", .serialized, .timeLimit(.minutes(10)))
 struct FileCasesTests {
     @Test("files", arguments: FileCases.all)

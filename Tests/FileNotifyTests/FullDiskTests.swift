@@ -200,7 +200,7 @@ struct FullDiskTests {
         for process in stopped { await process.killNow() }
     }
 
-    /// What a file system takes of its disk, files included that have no name any more.
+    /// The bytes that a file system takes of its disk, files included that have no name any more.
     private func usedByteCount(at path: String, in peer: PeerProcess) -> Int {
         var status = statvfs()
         guard statvfs("/proc/\(peer.pid)/root\(path)", &status) == 0 else { return 0 }

@@ -97,7 +97,7 @@ struct KilledProcessTests {
     }
 }
 
-/// A newcomer, who reads everything from the files, finds a value.
+/// Expects that a newcomer, which reads everything from the files, finds a value.
 func expectAgreement(
     in directory: String, key: String, value: String, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {

@@ -10,7 +10,7 @@ internal import Testing
 
 @Suite("A directory that is taken away under a group", .timeLimit(.minutes(10)))
 struct LostDirectoryTests {
-    /// What happens to the directory.
+    /// The change of the directory.
     enum Loss: String, CaseIterable, CustomTestStringConvertible {
         case removed, movedAway, replaced, emptied, emptiedAndBegunAgain, journalReplaced
 
@@ -43,7 +43,7 @@ struct LostDirectoryTests {
             for name in try Directory(path: path).names() { #expect(unlink(path + "/" + name) == 0) }
         }
 
-        /// Somebody else begins a group there.
+        /// Another process begins a group there.
         private func begin(_ path: String) async throws {
             let peer = try await PeerProcess.joining(path)
             try await peer.tell("put begun again")
@@ -170,7 +170,7 @@ struct LostDirectoryTests {
         ] {
             try asked.send(command)
             let answer = try await asked.answer()
-            // What was read before may be read for a tick of the clock.
+            // A value that was read before may be read for a tick of the clock.
             if command.hasPrefix("get"), answer == "ok value 3" { continue }
             #expect(answer.hasPrefix("error corrupt") || answer.hasPrefix("error unavailable"), "\(command): \(answer)")
         }

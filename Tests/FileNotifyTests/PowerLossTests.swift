@@ -10,7 +10,7 @@ internal import Testing
 /// in any other order than it was done in.
 @Suite("The loss of power", .serialized, .timeLimit(.minutes(10)))
 struct PowerLossTests {
-    /// What was committed, and the state after each commit.
+    /// The committed values, and the state after each commit.
     private struct Story {
         var states: [[Key: [UInt8]]] = [[:]]
         var revisions: [UInt64] = [0]
@@ -50,7 +50,7 @@ struct PowerLossTests {
             model.apply(event)
             if case .mark(let number) = event {
                 returned = number
-                // What was enough before may be too little now.
+                // An image that was enough before may be too little now.
                 if isDurable { seen = [] }
             }
             var images = [model.lost, model.kept, model.torn(&random), model.torn(&random)]

@@ -80,7 +80,7 @@ struct ResourceTests {
             #expect(try locks(of: journal, in: peer.pid) == [true])
             #expect(try locks(of: path + "/sessions", in: peer.pid) == [true])
             if generation == 1 { #expect(try await group.compactNow()) }
-            // What it reads it reads in the journal that the group has come to.
+            // It reads in the journal that the group has come to.
             try await peer.tell("put key \(generation)")
         }
         // A process that only looks changes no word, and may lock nothing.

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import FileNotifyBackend
 
-/// What `sharedcore check` reads of the files.
+/// The parts of the files that `sharedcore check` reads.
 @Suite("Reading all of a group's files", .timeLimit(.minutes(5)))
 struct ScrubTests {
     private let directory: TemporaryDirectory
@@ -29,7 +29,7 @@ struct ScrubTests {
         }
     }
 
-    /// Makes a group whose journal has all of the regions.
+    /// Makes a group with a journal that has all of the regions.
     private func group() async throws -> FileGroup {
         let group = try await FileGroup.open(directory: path)
         for region in [Region.snapshot, .largeInSnapshot] { try await group.put(Key(region.rawValue), region.value) }

@@ -112,7 +112,7 @@ struct StoppedProcessTests {
         }
         try await slow.stopped()
         slow.signal(SIGCONT)
-        // It never ends. That it is waited for at all is F-S15a's, which is no matter of time.
+        // It never ends. F-S15a tries that it is waited for at all, which is no matter of time.
         _ = try await withTimeout(TestTimeout.long, "the others go on") { try await group.put("key", text: "later") }
         #expect(try await group.text("slow") == nil)
         await slow.killNow()

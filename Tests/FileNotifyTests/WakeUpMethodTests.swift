@@ -6,7 +6,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-/// What a process does that the system lets watch no files, or not these.
+/// The ways of a process when the system lets it watch no files, or not these.
 @Suite("Waiting without reports of writes", .timeLimit(.minutes(10)))
 struct WakeUpMethodTests {
     /// Why a peer cannot watch the bells.
@@ -15,7 +15,7 @@ struct WakeUpMethodTests {
 
         var testDescription: String { rawValue }
 
-        /// What runs before the peer: limits of its own, in a user namespace of its own.
+        /// The command in front of the peer: limits of its own, in a user namespace of its own.
         var start: [String] {
             let limit: String
             switch self {
@@ -28,7 +28,7 @@ struct WakeUpMethodTests {
             ]
         }
 
-        /// What the peer is told when it opens the group.
+        /// The words for the peer when it opens the group.
         var words: String { self == .silentFileSystem ? " silent" : "" }
     }
 

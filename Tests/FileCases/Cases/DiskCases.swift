@@ -107,12 +107,12 @@ enum DiskCases {
         Set(try Directory(path: directory).names().filter { $0.hasPrefix("journal-") })
     }
 
-    /// Fills the disk: with what stands, as much as the store takes, and with a file of somebody else. Nobody else may
-    /// have the group open, who could give space back later.
+    /// Fills the disk: with entries, as much as the store takes, and with a foreign file. No other process may have the
+    /// group open, since it could give space back later.
     private static func fill(by peer: Peer, at path: String) async throws {
         try await fillStore(by: peer)
         try await peer.tell("occupy \(path)/occupied")
-        // What each journal has left of its last page.
+        // The rest of the last page of each journal.
         for round in 0..<50 {
             try await fill("tiny-\(round)/", byteCount: 1, by: peer)
             if try await peer.tell("get tiny-\(round)/0") == "nothing" { return }

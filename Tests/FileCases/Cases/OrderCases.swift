@@ -34,7 +34,7 @@ enum OrderCases {
     static let timeSinceTheStart = ConformanceCase(
         "F-S8a", "time is counted from the start of the machine, whatever the wall clock says"
     ) { context in
-        /// What the system counts, in hundredths of a second.
+        /// The time since the start of the machine, which the system counts in hundredths of a second.
         func upTime() throws -> Duration {
             let bytes = try OpenFile(path: "/proc/uptime", .read).read(count: 64, at: 0)
             let digits = bytes.prefix { $0 != UInt8(ascii: " ") }.filter { $0 != UInt8(ascii: ".") }

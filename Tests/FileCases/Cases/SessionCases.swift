@@ -21,7 +21,7 @@ enum SessionCases {
         try await hearsOfDeath(observer, in: context)
     }
 
-    /// The holder holds before anybody listens, and listens itself.
+    /// The holder holds before any process listens, and listens itself.
     private static func hearsOfDeath(_ observer: Peer, in context: CaseContext) async throws {
         try await context.withGroup { group in
             let holder = try await group.join()
@@ -37,7 +37,7 @@ enum SessionCases {
         }
     }
 
-    // Nobody from here on sees the processes of the others, so that the locks alone say who lives.
+    // From here on no process sees the processes of the others, so that the locks alone say which of them live.
 
     static let programsInheritNothing = ConformanceCase(
         "F-L3a", "a program that a participant has started and left behind keeps nothing of it alive"

@@ -3,8 +3,8 @@ internal import CoreAPITesting
 internal import Glibc
 internal import Platform
 
-/// N4, N9: who waits is woken. None of those who wait here looks without having heard anything, so nothing but a wake-up
-/// brings the news.
+/// N4, N9: a waiting process is woken. No process that waits here polls without a signal, so only a wake-up brings the
+/// update.
 enum WakeUpCases {
     static let all = [sleepersAreWoken, listenersAreInherited, overflow]
 
@@ -86,7 +86,7 @@ enum WakeUpCases {
         }
     }
 
-    /// How many events the system keeps for one who does not take them.
+    /// The number of events that the system keeps for a process that does not take them.
     private static func queueLength() throws -> Int {
         let path = "/proc/sys/fs/inotify/max_queued_events"
         let text = String(decoding: try OpenFile(path: path, .read).read(count: 32, at: 0), as: UTF8.self)

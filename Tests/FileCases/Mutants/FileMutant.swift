@@ -3,14 +3,14 @@ package import Platform
 
 /// The file backend with a defect, and the case that must catch it.
 package struct FileMutant: Sendable, CustomStringConvertible {
-    /// What is wrong with it, as a phrase: "publishes without comparing".
+    /// The defect, as a phrase: "publishes without comparing".
     package let name: String
     package let defect: Defect
     /// The case that must fail, of the suite or of the files' own.
     package let caseID: String
-    /// What the case must say, so that nothing else was in its way.
+    /// The words that the case's failure must have, so that nothing else was in its way.
     package let complaint: String
-    /// Where the processes are armed from the start.
+    /// The fail point with which the processes start.
     package let place: String?
 
     init(
@@ -27,15 +27,15 @@ package struct FileMutant: Sendable, CustomStringConvertible {
 
     /// Tries the case on the backend with its defect.
     ///
-    /// What most cases wait for never comes there, so they wait briefly. Where the machine is so busy that the case fails
-    /// earlier, in what it waits for first, it is tried with the usual patience.
+    /// Most cases wait for an event that never comes there, so they wait briefly. If the machine is so busy that the
+    /// case fails earlier, in its first wait, it is tried with the usual timeout.
     package func attempt() async throws -> FileTrial.Report {
         let report = try await FileTrial.report(on: caseID, patience: .seconds(5), defect: defect, arming: place)
         guard report.word == "failed", !isCaught(in: report) else { return report }
         return try await FileTrial.report(on: caseID, patience: TestTimeout.usual, defect: defect, arming: place)
     }
 
-    /// Whether the case has noticed what is wrong.
+    /// Whether the case has noticed the defect.
     package func isCaught(in report: FileTrial.Report) -> Bool {
         report.word == "failed" && report.message.contains(complaint)
     }

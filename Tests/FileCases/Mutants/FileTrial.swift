@@ -8,7 +8,7 @@ internal import TestSupport
 /// A case that is tried on the file backend in a process of its own, which may have a defect, as the processes that it
 /// starts have. Only the debug build of the second process of the tests can do that.
 package struct FileTrial: Sendable {
-    /// What came of it.
+    /// The outcome of a trial.
     package struct Report: Sendable {
         /// `passed`, `failed`, `unsupported` or `skipped`.
         package let word: String
@@ -22,7 +22,7 @@ package struct FileTrial: Sendable {
     private let patience: Duration
     private let directory: String
 
-    /// What the arguments of a process ask for; nil when it is to be something else than a trial.
+    /// The trial that the arguments of a process ask for; nil when it is to be something else.
     package init?(_ arguments: [String]) {
         guard arguments.count == 5, arguments[1] == Self.command, let conformanceCase = FileCases.named(arguments[2]),
             let seconds = Int(arguments[3])

@@ -35,7 +35,7 @@ struct DiskImage {
         case renamed(String, to: String)
         case removed(String)
 
-        /// The file whose sync makes it last; none where it takes the directory's.
+        /// The file that makes it last by a sync; none where it takes the directory's.
         var file: UInt64? {
             switch self {
             case .page(let page): page.file
@@ -69,7 +69,7 @@ struct DiskImage {
         files[file, default: File()].byteCount = max(files[file]?.byteCount ?? 0, byteCount)
     }
 
-    /// Forgets a file whose number another one has got.
+    /// Forgets a file when another one has got its number.
     mutating func forget(_ file: UInt64) {
         files[file] = nil
     }

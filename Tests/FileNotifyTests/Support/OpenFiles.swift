@@ -10,7 +10,7 @@ func groupNames(in directory: TemporaryDirectory) throws -> [String] {
     try Directory(path: directory.path(of: "group")).names()
 }
 
-/// What the open descriptors of a process lead to.
+/// The targets of the open descriptors of a process.
 func openTargets(of pid: Int32) throws -> [String] {
     let path = "/proc/\(pid)/fd"
     return try Directory(path: path).names().compactMap { name in

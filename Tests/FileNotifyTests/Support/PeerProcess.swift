@@ -6,8 +6,8 @@ internal import TestSupport
 /// The second process of these tests.
 typealias PeerProcess = Peer
 
-/// The fail point of a process that does not look without having heard anything, as everybody else does every ten seconds:
-/// what it sees it was woken for, however long that takes on a busy machine.
+/// The fail point of a process that does not poll without a signal, as all others do every ten seconds: it sees only
+/// changes that it was woken for, however long that takes on a busy machine.
 let onlyWhenWoken = "look.idle:fail"
 
 extension Peer {
