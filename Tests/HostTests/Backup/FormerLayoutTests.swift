@@ -28,7 +28,7 @@ struct FormerLayoutTests {
         return files
     }
 
-    /// A program whose group `default` is of layout 3; the group's directory.
+    /// A program with a group `default` of layout 3; the group's directory.
     private func program() async throws -> (HostProgram, String) {
         let program = try HostProgram()
         try program.makeDirectory("state/sharedcore")

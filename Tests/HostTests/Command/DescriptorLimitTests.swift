@@ -32,7 +32,7 @@ struct DescriptorLimitTests {
             #expect(status < 128, "\(words)")
             // Below some number not even the libraries are found, which the loader says.
             if limit < 51, status != 127 { #expect(words[3] == "1", "\(words)") }
-            // What starts the test may have left some descriptors open.
+            // The process that starts the test may have left some descriptors open.
             if limit >= 64 { #expect(words[3] == "0", "\(words)") }
         }
     }

@@ -4,12 +4,12 @@ internal import Testing
 
 @testable internal import sharedcore
 
-/// What the processes that a command starts know of its configuration.
+/// The configuration that a command passes to the processes it starts.
 @Suite("The settings of a child process")
 struct ChildSettingsTests {
     private static let environment = ["HOME": "/home/u", "XDG_RUNTIME_DIR": "/run/u"]
 
-    /// Where settings come from.
+    /// The origin of a setting.
     enum Source: CaseIterable, Sendable {
         case nowhere, flags, environment, file
     }

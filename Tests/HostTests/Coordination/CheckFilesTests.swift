@@ -3,7 +3,7 @@ internal import Subprocess
 internal import TestSupport
 internal import Testing
 
-/// What `check` says of the files.
+/// The lines of `check` on the files.
 @Suite("check reads a group's files", .timeLimit(.minutes(5)))
 struct CheckFilesTests {
     private static let value = "<mark>" + String(repeating: "0123456789", count: 900)

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import TestSupport
 internal import Testing
 
-/// What the programs do where this user may watch no files: a user namespace has limits of its own.
+/// The programs where this user may watch no files: a user namespace has limits of its own.
 @Suite("Without inotify", .timeLimit(.minutes(10)))
 struct ExhaustedWatchesTests {
     /// Starts a Main, drops a message, has an Executor fetch it, and ends Main.

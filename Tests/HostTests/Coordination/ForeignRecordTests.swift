@@ -21,7 +21,7 @@ struct ForeignRecordTests {
             directory: program.directory.path(of: "state/sharedcore/default"), as: SessionDescription(name: "stranger"))
     }
 
-    /// What reads the records tells of them, or refuses them, and does not end by a signal.
+    /// Expects that the commands that read the records tell of them, or refuse them, and do not end by a signal.
     private func expectReading(_ program: HostProgram) async throws {
         for arguments in [["status"], ["status", "--json"], ["timeline"], ["timeline", "--json"], ["check"]] {
             let ended = try await program.run(arguments)
@@ -151,7 +151,7 @@ struct ForeignRecordTests {
         try await ServingHost.serve(program) { [program] host in
             let status = try await program.run("status")
             #expect(status.output.contains("host      pid \(host.running.pid),"), "\(status.output)")
-            // What it publishes later has its own epoch.
+            // A record that it publishes later has its own epoch.
             #expect(try await program.run("push", "1@x").status == 0)
             try await host.until("started", of: "1@x")
             #expect(

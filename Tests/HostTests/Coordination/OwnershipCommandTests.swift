@@ -5,7 +5,7 @@ internal import Subprocess
 internal import TestSupport
 internal import Testing
 
-/// Main, Executors and those who look at them, each a process of its own on the file backend.
+/// Main, Executors and readers, each a process of its own on the file backend.
 @Suite("The commands of ownership")
 struct OwnershipCommandTests {
     private func drop(_ text: String, id: String, for program: HostProgram) throws {

@@ -9,7 +9,7 @@ internal import Testing
 
 @Suite("A timeline that was saved (contract C15)")
 struct SavedTimelineTests {
-    /// A timeline whose oldest entries were dropped, of an owner that changes its state.
+    /// A timeline without its oldest entries, which were dropped, of an owner that changes its state.
     private func trimmedHistory() async throws -> TimelineHistory {
         let group = try await MemorySpace().open("saved", as: SessionDescription(role: .main, name: "writer"))
         let timeline = Timeline(group, capacity: 16)

@@ -2,7 +2,7 @@ internal import Glibc
 internal import TestSupport
 internal import Testing
 
-/// Processes whose clock is ahead, as in a container that was moved here from another machine.
+/// Processes with a clock that is ahead, as in a container that was moved here from another machine.
 @Suite("Time namespaces", .timeLimit(.minutes(10)))
 struct TimeNamespaceTests {
     private static let inside =

@@ -6,7 +6,7 @@ internal import Testing
 /// The timeline as a person sees it.
 @Suite("The timeline at a terminal")
 struct TimelineCommandTests {
-    /// A program whose group has a short history.
+    /// A program with a group that has a short history.
     private func withHistory() async throws -> HostProgram {
         let program = try HostProgram()
         #expect(try await program.run("exclusive", "--role", "main", "--name", "painter", "--", "true").status == 0)
@@ -79,7 +79,7 @@ struct TimelineCommandTests {
         #expect(try saved.status == 0 && saved.objects() == Array(lines.dropFirst()))
         #expect(try await program.shell("sharedcore check - --json < saved").output == saved.output)
 
-        // Nobody has acquired what is released.
+        // The released epoch has no acquisition.
         let broken = try await program.shell("grep -v acquired saved > broken; sharedcore check broken --json")
         #expect(broken.status == 1)
         let rules = try broken.objects().filter { $0["event"] == .text("violation") }

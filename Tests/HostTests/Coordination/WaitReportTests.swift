@@ -6,7 +6,7 @@ import Testing
 
 @testable import sharedcore
 
-/// What people are told while a participant waits.
+/// The reports to people while a participant waits.
 struct WaitReportTests {
     private let clock = ManualClock()
     private let told = Box<[OwnershipWaitReason]>([])

@@ -3,7 +3,7 @@ internal import Subprocess
 internal import TestSupport
 internal import Testing
 
-/// Scenarios 3, 4, 5, 11, 15 and 24 as one story that anybody can play.
+/// Scenarios 3, 4, 5, 11, 15 and 24 as one story that any user can play.
 @Suite("The demo", .serialized)
 struct DemoTests {
     private static let fields: Set<String> = [
@@ -11,8 +11,8 @@ struct DemoTests {
         "supersededOverlaps", "violations", "handoverMs", "takeoverMs", "ok",
     ]
 
-    /// A program whose Main waits for long: a machine that is busy with all the other tests may need longer than the usual
-    /// time.
+    /// A program with a Main that waits for long: a machine that is busy with all the other tests may need longer than
+    /// the usual time.
     private func patientProgram() throws -> HostProgram {
         var program = try HostProgram()
         program.environment["SHAREDCORE_HANDOVER_TIMEOUT"] = "30s"
@@ -36,7 +36,7 @@ struct DemoTests {
         #expect(summary["ok"] == .flag(true))
         let told = lines.compactMap(Self.timelineEvent)
         let asked = try #require(told.firstIndex(of: "asked"), "\(ended.output)")
-        // The ten have one core, until it stops because everybody who has come yet is served.
+        // The ten have one core, until it stops because all that have come yet are served.
         let untilStopped = told[..<asked].prefix { $0 != "coreStopped" && $0 != "tookOver" }
         #expect(untilStopped.count { $0 == "coreStarted" } == 1, "\(ended.output)")
         // From then on Main's, the one after its death and the last push's; more only where a process stood still long
@@ -50,7 +50,7 @@ struct DemoTests {
         #expect(executors.allSatisfy { $0["result"] == .text("message") })
     }
 
-    /// What a line says that happened on the timeline; nil when it is another line.
+    /// The event of a line from the timeline; nil when it is another line.
     private static func timelineEvent(_ line: [String: JSONField]) -> String? {
         guard case .object(let entry) = line["entry"], case .text(let event) = entry["event"] else { return nil }
         return event

@@ -159,7 +159,7 @@ struct ExclusiveCommandTests {
         }
     }
 
-    /// Before the child of `sharedcore` has become its program, and before that program says whose it is.
+    /// Before the child of `sharedcore` has become its program, and before that program says which owner it belongs to.
     private static let stops = ["start.beforeExec:fail", "gate.begin:stop"]
 
     @Test(
@@ -290,7 +290,7 @@ struct ExclusiveCommandTests {
         _ = try await first.running("exclusive", "--role", "main", "--", "sh", "-c", "touch ran") {
             let found = try await ProcessIdentity.stoppedChild(of: $0.pid)
             child.update { $0 = found }
-            // The next one finds it noted as the former command, though it does not say yet whose command it is.
+            // The next one finds it noted as the former command, though it does not say yet which owner it belongs to.
             try await eventually("it is noted", timeout: TestTimeout.long) {
                 try await program.run("store", "list", ".sharedcore/exclusive/").output.contains("exclusive")
             }
@@ -379,7 +379,7 @@ struct ExclusiveCommandTests {
         let other = try StartedProgram("/bin/sleep", ["1000"], streams: [])
         let dead = try #require(ProcessIdentity(of: owner.pid))
         let process = try #require(ProcessIdentity(of: other.pid))
-        // Ended and not waited for: a sharedcore whose command may still run looks like that.
+        // Ended and not waited for: a sharedcore with a command that may still run looks like that.
         #expect(kill(owner.pid, SIGKILL) == 0)
         try await eventually("it has ended") { dead.isExiting }
         try await HostProgram.using("zmq") { program in
@@ -517,7 +517,7 @@ struct ExclusiveCommandTests {
             #expect(first.status == 143)
             let check = try #require(try await program.run("check", "--json").objects().last)
             #expect(check["ok"] == .flag(true) && check["overlaps"] == .number(0))
-            // The frozen one's command ran on, which nobody can prevent from outside; the witness has seen it.
+            // The frozen one's command ran on, which no process can prevent from outside; the witness has seen it.
             #expect(check["supersededOverlaps"] == .number(1))
         }
     }

@@ -38,7 +38,7 @@ struct ExecutorRunTests {
 
     @Test("What was shown is acknowledged: the next one has nothing to show (contract C10)")
     func shown() async throws {
-        // Somebody keeps the group, which lives in memory, while Executors come and go.
+        // A handle keeps the group, which lives in memory, while Executors come and go.
         let keeper = try await space.open("a")
         let first = try await run { #expect($0.text == "Hello") }
         #expect(first.event == .message && first.source == .core && first.coreStarts == 1)

@@ -291,7 +291,7 @@ struct HubCommandTests {
             let gone = try await program.run("store", "get", "k")
             #expect(gone.status == 1 && gone.errors.contains("there is no such group"), "\(gone.errors)")
             #expect(try await program.run("store", "put", "k", "v").status == 0)
-            // Who relies on files does not get less.
+            // A user that relies on files does not get less.
             program.environment["SHAREDCORE_ZMQ_STORAGE"] = nil
             let refused = try await program.run("store", "get", "k")
             #expect(refused.status == 78 && refused.errors.contains("durability process"), "\(refused.errors)")

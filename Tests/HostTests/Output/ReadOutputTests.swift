@@ -25,7 +25,7 @@ struct ReadOutputTests {
         }
         await begun.pass()
         printing.cancel()
-        // Whoever listens for the readers has heard of it.
+        // The task that listens for the readers has heard of it.
         _ = await end.result
         mayEnd.open()
         try await withTimeout(TestTimeout.long, "the printing ends") { try await printing.value }

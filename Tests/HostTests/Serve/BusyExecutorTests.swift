@@ -4,7 +4,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-/// Contracts P11 and C17 with a real Executor, whose core is busy, and short budgets.
+/// Contracts P11 and C17 with a real Executor that has a busy core, and short budgets.
 @Suite("Executors that are busy, and their budgets (contract C17)")
 struct BusyExecutorTests {
     /// The Executor's core is busy for the pushes `call…`, for 4 hours at most. For any other push it is a program that ignores

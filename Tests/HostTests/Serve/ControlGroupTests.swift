@@ -8,8 +8,8 @@ internal import Testing
 
 @testable internal import sharedcore
 
-/// The steps of a host in a cgroup that is its own, with real ones. Where version 2 has no memory controller, as beside the
-/// hierarchies of version 1, another one stands for it: the steps are the same.
+/// The steps of a host in a cgroup that is its own, with real ones. If version 2 has no memory controller, as beside
+/// the hierarchies of version 1, another one stands for it: the steps are the same.
 @Suite("A cgroup that is the host's own", .serialized)
 struct ControlGroupTests {
     private static let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
@@ -42,8 +42,8 @@ struct ControlGroupTests {
             return path
         }
 
-        /// Does what the tests need once. What the files promise is not enough: in a container the root of its own may be
-        /// writable and still refuse, because it holds processes itself.
+        /// Does what the tests need once. The promise of the files is not enough: in a container the root of its own
+        /// may be writable and still refuse, because it holds processes itself.
         func tryOut() throws {
             let wasEnabled = try isEnabled()
             if !wasEnabled { try enable() }
@@ -58,7 +58,7 @@ struct ControlGroupTests {
         }
     }
 
-    /// Where cgroups can be made, and by what they can be limited.
+    /// A place where cgroups can be made, and the resource by which they can be limited.
     private static let place: Place? = {
         let resources = [MemoryCage.Resource.memory, .init(controller: "hugetlb", file: "hugetlb.2MB.max")]
         for root in roots {

@@ -7,7 +7,7 @@ internal import Testing
 
 @Suite("Pushes while the group takes no content", .timeLimit(.minutes(10)))
 struct FullStorePushTests {
-    /// What fills the group, and what makes room again.
+    /// The resource that is full, and the way to make room again.
     enum Fault: String, CaseIterable, Sendable {
         case disk
         case store

@@ -24,7 +24,7 @@ struct KillLoopTests {
             "XDG_CONFIG_HOME": program.directory.path(of: "config"), "XDG_RUNTIME_DIR": program.directory.path,
             "SHAREDCORE_EXECUTOR_ATTEMPTS": "10000", "SHAREDCORE_EXECUTOR_RETRY_DELAY": "20ms",
             "SHAREDCORE_EXECUTOR_LIMIT": "4",
-            // What came first is asked for at the end.
+            // The first pushes are asked for at the end.
             "SHAREDCORE_INBOX_LIFETIME": "24h",
         ]
     }
@@ -70,7 +70,7 @@ struct KillLoopTests {
                 _ = try await queue.send(Push(try #require(PushID.callID(id))))
                 sent.append(id)
             }
-            // What falls where is chance, which is the point: no condition is waited for.
+            // The victim of each kill is chance, which is the point: no condition is waited for.
             try await Task.sleep(for: .milliseconds(Int.random(in: 20...400, using: &random)))
             if Int.random(in: 0..<4, using: &random) == 0 {
                 host.signal(SIGKILL)
@@ -88,7 +88,7 @@ struct KillLoopTests {
         ) {
             try await queue.count() == PushQueue.Count()
         }
-        // Dealt with is what an Executor has got: nobody needs to be asked for it any more.
+        // A message that an Executor has got is dealt with: no process needs to be asked for it any more.
         #expect(TemporaryDirectory.names(in: maildir + "/new").isEmpty, "seed \(seed)")
         #expect(TemporaryDirectory.names(in: maildir + "/cur").count == sent.count, "seed \(seed)")
         let inbox = try Inbox(group)

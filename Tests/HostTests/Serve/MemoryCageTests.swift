@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import sharedcore
 
-/// Where the kernel limits memory it takes a service manager that delegates; here is what must be left alone.
+/// The kernel limits memory only under a service manager that delegates; here is the cgroup that must be left alone.
 @Suite("A cgroup that is not the host's to use")
 struct MemoryCageTests {
     private func cage(controllers: String?, processes: String?) throws -> (MemoryCage?, [String]) {

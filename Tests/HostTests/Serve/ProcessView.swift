@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Platform
 
-/// What a test sees of other processes.
+/// A test's view of other processes.
 enum ProcessView {
     /// Whether no process has this number, or it has ended.
     static func isGone(_ pid: Int32) -> Bool {

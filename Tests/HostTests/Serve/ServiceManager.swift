@@ -52,7 +52,7 @@ final class ServiceManager: Sendable {
         close(descriptor)
     }
 
-    /// What was said so far.
+    /// The messages so far.
     var messages: [String] { heard.messages.withLock { $0 } }
 
     /// Waits until what was said is as it should be.

@@ -46,7 +46,7 @@ struct ServingHost: Sendable {
         return try #require(try running.objects().first(where: isMeant))
     }
 
-    /// What an Executor has printed.
+    /// The line that an Executor has printed.
     func printed(_ end: [String: JSONField]) throws -> String {
         guard case .text(let line) = end["printed"] else { throw NothingPrinted(end: end) }
         return line
@@ -96,7 +96,7 @@ extension HostProgram {
             [.posixPermissions: 0o700], ofItemAtPath: directory.path(of: "state/sharedcore/default"))
     }
 
-    /// What `status` says of the pushes.
+    /// The counts of pushes in `status`.
     func pushes() async throws -> [String: JSONField] {
         let status = try await run("status", "--json")
         guard case .object(let pushes) = try status.objects().first?["pushes"] else {

@@ -14,7 +14,7 @@ struct UnitFileTests {
         return try String(contentsOf: URL(filePath: path), encoding: .utf8)
     }
 
-    /// What the service manager's own reader says of a unit.
+    /// The answer of the service manager's own reader to a unit.
     private func verify(_ text: String) async throws -> (end: ProgramEnd, problems: String) {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "sharedcore.service")

@@ -26,7 +26,7 @@ struct ReadingCommandTests {
         }
     }
 
-    /// What stands in a directory: for each file its bytes, and when it was written.
+    /// The content of a directory: for each file its bytes, and when it was written.
     private func content(of path: String) throws -> [String: String] {
         var content: [String: String] = [".": try time(of: path)]
         for name in TemporaryDirectory.names(in: path) {

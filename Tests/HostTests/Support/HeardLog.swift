@@ -1,7 +1,7 @@
 internal import Logging
 internal import Synchronization
 
-/// What was logged.
+/// The logged messages.
 final class HeardLog: LogHandler {
     private let heard = Mutex<[String]>([])
 

@@ -17,10 +17,10 @@ extension HostProgram {
         if backend == "zmq" { _ = try await program.run("hub", "--stop") }
     }
 
-    /// Where the socket of the group `default` is, as long as the environment has no directory for such things.
+    /// The path of the socket of the group `default`, as long as the environment has no directory for such things.
     var socket: String { directory.path(of: "state/sharedcore/default/hub") }
 
-    /// What stands in a file beside the socket.
+    /// The content of a file beside the socket.
     func beside(_ ending: String) async throws -> String {
         try await shell("cat '\(socket)\(ending)'").output
     }

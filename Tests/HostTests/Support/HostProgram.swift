@@ -8,7 +8,7 @@ internal import TestSupport
 
 /// The built program `sharedcore`, run as a user runs it, in a directory and an environment of the test's own.
 struct HostProgram: Sendable {
-    /// What a run left behind.
+    /// The result of a run.
     struct Ended: Sendable {
         let status: Int32
         let output: String
@@ -24,7 +24,7 @@ struct HostProgram: Sendable {
 
     /// The directory that the program is called in, and that holds everything it writes.
     let directory: TemporaryDirectory
-    /// What the environment says beside `PATH` and the user's directories.
+    /// The environment beside `PATH` and the user's directories.
     var environment: [String: String] = [:]
 
     /// The program's name.
@@ -42,7 +42,7 @@ struct HostProgram: Sendable {
         try? BackgroundHubs.shared.get().add(directory.path)
     }
 
-    /// Where the program is: beside the bundle that holds this test.
+    /// The path of the program: beside the bundle that holds this test.
     var path: String { get throws { try ChildProcess.built(name) } }
 
     /// Writes a file into the program's directory.
@@ -112,7 +112,7 @@ struct HostProgram: Sendable {
         }
     }
 
-    /// What starts the program with these arguments.
+    /// The configuration that starts the program with these arguments.
     func configuration(_ arguments: [String]) throws -> Subprocess.Configuration {
         var variables: [Subprocess.Environment.Key: String] = [
             "PATH": "/usr/bin:/bin", "HOME": directory.path, "XDG_STATE_HOME": directory.path(of: "state"),
