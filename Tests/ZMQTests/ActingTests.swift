@@ -11,7 +11,7 @@ extension ZMQTests {
     /// Other threads that act in place of the sockets' thread.
     @Suite("Acting in place of the sockets' thread")
     struct ActingTests {
-        /// Who counts what was done, and that it is done by one at a time.
+        /// Counts the jobs, and that they run one at a time.
         private actor Counter {
             nonisolated let thread: SocketThread
             nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }

@@ -113,7 +113,7 @@ extension ZMQTests {
             }
             let growth = most - before.residentByteCount
             #expect(growth > count * (10 << 20), "they take much: \(growth >> 20) MiB")
-            // What the library takes for a moment to decrypt a message, and the journal's tail, is beside that.
+            // The library's memory for a moment to decrypt a message, and the journal's tail, are beside that.
             #expect(growth < count * memory + (24 << 20), "\(growth >> 20) MiB")
             for socket in sockets { socket.close() }
             try await eventually("the hub gives it back", timeout: TestTimeout.long) {

@@ -21,7 +21,7 @@ extension ZMQTests {
             return times
         }
 
-        /// A hub in memory at a port, whose leases outlast each test.
+        /// A hub in memory at a port, with leases that outlast each test.
         private func hub(_ stage: HubStage, _ times: ConnectionTimes) async throws -> (Hub, UInt16) {
             var options = HubOptions(
                 group: "group", storage: .memory(MemorySpace()), endpoints: [.tcp(host: "127.0.0.1", port: 0)],

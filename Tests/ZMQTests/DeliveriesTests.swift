@@ -60,7 +60,7 @@ extension ZMQTests {
             try await eventually("the blocked one", blocked, is: 1)
             tasks.append(try await late.observe(group, on: executor))
             for count in 2...40 as ClosedRange<UInt64> {
-                // What the group is asked for is answered meanwhile.
+                // Requests to the group are answered meanwhile.
                 _ = try await withTimeout(TestTimeout.usual, "a put") { try await group.put("key", [UInt8(count)]) }
                 try await other.post("name", state: count)
                 try await eventually("the other", free, is: count)
@@ -101,7 +101,7 @@ extension ZMQTests {
                 try await expect(.sessionEnded, from: "put \(count) into a group that is gone") {
                     try await withTimeout(TestTimeout.usual, "the put ends") { try await group.put("key", [count]) }
                 }
-                // Whoever asks for the executor only now is to be no worse off.
+                // A task that asks for the executor only now is to be no worse off.
                 if !isBlockedBefore, count == 1 { try await block() }
             }
             try await withTimeout(TestTimeout.usual, "the close ends") { await group.close() }

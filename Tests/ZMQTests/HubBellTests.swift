@@ -11,7 +11,7 @@ extension ZMQTests {
     /// The bell by which a hub on files hears of what others write.
     @Suite("A hub's own bell")
     struct HubBellTests {
-        /// The bell of whoever wants to hear of everything.
+        /// The wake channel for all changes.
         private func events(of stage: HubStage) throws -> FileEvents {
             let events = try FileEvents()
             _ = try events.watchWrites(to: OpenFile(path: stage.files + "/bell-0", .read))
@@ -21,7 +21,7 @@ extension ZMQTests {
         @Test("a hub does not ring it for what it records itself, unless it has to look what may end; others do")
         func ownNews() async throws {
             let stage = try HubStage()
-            // Nobody looks by itself.
+            // No process polls by itself.
             let armed = FailPoint.arm("look.idle:fail")
             defer { armed.disarm() }
             let hub = try await stage.hub()
@@ -47,7 +47,7 @@ extension ZMQTests {
         @Test("L1: who watches in the process of a hub hears of the end of its client, also when the hub has stopped")
         func clientsEnd() async throws {
             let stage = try HubStage()
-            // Nobody looks by itself.
+            // No process polls by itself.
             let armed = FailPoint.arm("look.idle:fail")
             defer { armed.disarm() }
             let hub = try await stage.hub()
@@ -79,7 +79,7 @@ extension ZMQTests {
         @Test("L1: a hub that takes over waits alone for the end of a client that it finds")
         func takesOver() async throws {
             let stage = try HubStage()
-            // Nobody looks by itself.
+            // No process polls by itself.
             let armed = FailPoint.arm("look.idle:fail")
             defer { armed.disarm() }
             let former = try await stage.hubProcess()
@@ -148,7 +148,7 @@ extension ZMQTests {
             let stage = try HubStage()
             let hub = try await stage.hub()
             let client = try await stage.client()
-            // Nobody looks by itself.
+            // No process polls by itself.
             let armed = FailPoint.arm("look.idle:fail")
             defer { armed.disarm() }
             // The first is long, so that the time of the second is news.

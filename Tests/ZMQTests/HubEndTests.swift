@@ -40,7 +40,7 @@ extension ZMQTests {
             }
             let (trace, thread) = try await run()
             try await eventually("the service is gone") { trace.object == nil }
-            // What acts in the thread's place asks for the service's next deadline.
+            // A thread that acts in the thread's place asks for the service's next deadline.
             await withCheckedContinuation { continuation in thread.act { continuation.resume() } }
         }
     }

@@ -80,7 +80,7 @@ extension ZMQTests {
 
         @Test("Of those who wait for one hub, one has tried to start it, and its failure is everybody's")
         func sharedFailure() async throws {
-            // It takes its time to fail: whoever has begun waits by then, also where the machine is busy.
+            // It takes its time to fail: a task that has begun waits by then, also where the machine is busy.
             let launcher = try launcher("sleep 2; echo 'sharedcore: the disk is on fire' >&2; exit 69")
             let begun = Begun()
             try await withThrowingTaskGroup(of: SharedCoreError?.self) { group in
@@ -107,7 +107,7 @@ extension ZMQTests {
                 }
             }
             #expect(starts == 1)
-            // Who comes later tries it again.
+            // A later client tries it again.
             await #expect(throws: SharedCoreError.self) { try await open(with: launcher) }
             #expect(starts == 2)
         }
@@ -215,7 +215,7 @@ extension ZMQTests {
         @Test("A hub that ends before it has let a client in is followed by another")
         func endedWhileJoining() async throws {
             let launcher = try launcher("exit 0")
-            // What a hub that is dying looks like: it has its lock, and answers nobody.
+            // The state of a dying hub: it has its lock, and answers no client.
             var dying: OpenFile? = try OpenFile(path: stage.directory.path(of: "hub.lock"), .create)
             #expect(try dying?.tryLock(byteAt: 0) == true)
             let own = ProcessIdentity.current
@@ -280,7 +280,7 @@ extension ZMQTests {
             }
             #expect(starts > 0)
             await group.close()
-            // A hub whose start fails behind its lock, here for a port that is taken.
+            // A hub with a start that fails behind its lock, here for a port that is taken.
             let taken = try StreamListener(host: "127.0.0.1", port: 0)
             let port = try #require(taken.port)
             await #expect(throws: SharedCoreError.self) {

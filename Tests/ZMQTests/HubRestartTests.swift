@@ -8,7 +8,7 @@ internal import Testing
 internal import ZMQBackend
 
 extension ZMQTests {
-    /// What clients see of a hub that is killed, stopped and started again.
+    /// The view of clients on a hub that is killed, stopped and started again.
     @Suite("A hub's restarts")
     struct HubRestartTests {
         @Test(
@@ -135,7 +135,7 @@ extension ZMQTests {
             try await client.put("mine", [1], lifetime: .session)
             hub.process.signal(SIGSTOP)
             try await eventually("the hub stands still") { hub.process.isStopped }
-            // The stop itself is what is tried: longer than the lease, by the clock of everybody else.
+            // The test tries the stop itself: longer than the lease, by the clock of all others.
             try await Task.sleep(for: stage.lease + .seconds(2))
             hub.process.signal(SIGCONT)
             #expect(try await client.get("mine")?.value == [1])
@@ -179,7 +179,7 @@ extension ZMQTests {
             _ = await hub.process.end()
             try await expect(.unavailable, from: "a commit that nobody takes") { try await client.put("k", [2]) }
             try await expect(.unavailable, from: "a read that nobody answers") { _ = try await client.get("k") }
-            // What the client knows, it knows without a hub.
+            // The client's replica answers without a hub.
             _ = try await client.get("k", consistency: .causal)
             let task = Task { try await client.put("k", [3]) }
             task.cancel()

@@ -10,7 +10,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// What a hub takes in, and from whom first.
+    /// The messages that a hub takes in, and the order of their senders.
     @Suite("A hub's intake")
     struct IntakeTests {
         @Test("what waits to be answered takes 64 MiB at most, and goes on when there is room")
@@ -86,7 +86,7 @@ extension ZMQTests {
             for _ in 0..<600 { for raw in flood { try await raw.say([0xFF]) } }
             order.letThrough()
             #expect(try await withTimeout(TestTimeout.usual, "the commit ends") { try await held.value }.changed)
-            // Nobody else is answered while it waits.
+            // No other client is answered while it waits.
             try await eventually("the other request waits for the order") { order.waitingCount == 1 }
             var answered = 0
             for raw in flood { while try raw.hear() != nil { answered += 1 } }
@@ -166,7 +166,7 @@ extension ZMQTests {
                 message.peer = PeerAddress(text: "", user: key)
                 intake.append(message, from: HubAddress(door: 0, connection: [connection]))
             }
-            /// Gives turns, each of which takes some milliseconds, and says to whom.
+            /// Gives turns, each of which takes some milliseconds, and returns their connections.
             func serve(_ costs: Int...) throws -> [UInt8] {
                 try costs.map { cost in
                     let next = intake.next()
@@ -420,7 +420,7 @@ extension ZMQTests {
                     }
                 }
             }
-            // The one whose process is seen, and lives.
+            // The client with a process that is seen, and lives.
             #expect(try await client.sessions().count == 2)
             await client.close()
             await hub.stop()
@@ -432,6 +432,6 @@ extension HubService {
     /// Whether a session is over for the hub, recorded or not.
     fileprivate func mustEnd(_ session: SessionID) -> Bool { clients[session]?.mustEnd ?? true }
 
-    /// What is left of a session's lease, less than nothing when it is over and its end is not recorded yet.
+    /// The rest of a session's lease, less than nothing when it is over and its end is not recorded yet.
     fileprivate func leaseLeft(_ session: SessionID) -> Duration { clients[session]?.leaseLeft ?? .zero }
 }

@@ -48,7 +48,7 @@ extension ZMQTests {
 
 extension HubLink {
     fileprivate var hasAsked: Bool { isArmed && catchUp != nil }
-    /// Whether a hub whose stream is not heard yet knows the client.
+    /// Whether the client is known to a hub with a stream that is not heard yet.
     fileprivate var isWelcomedAgain: Bool {
         guard case .joined = phase else { return false }
         return !isArmed

@@ -8,7 +8,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// What a client does between its hello and its replica, whatever comes in between.
+    /// The steps of a client between its hello and its replica, with any messages in between.
     @Suite("A client joins")
     struct JoiningTests {
         private let stage: HubStage
@@ -66,7 +66,7 @@ extension ZMQTests {
         func echoDuringCatchUp() async throws {
             try await hub.admit()
             let (question, _) = try await hub.nextCatchUp()
-            // What is published before this second echo may be lost.
+            // A message that is published before this second echo may be lost.
             let (revision, records) = (hub.revision, try hub.state())
             let news = try await hub.put("k", [1])
             try await hub.echo()
@@ -99,7 +99,7 @@ extension ZMQTests {
             let (question, _) = try await hub.nextCatchUp()
             hub.answer(question, .snapshot(hub.revision), records: try hub.state())
             _ = try await joined()
-            // The next hub, which knows nobody's connection and does not see the client's process.
+            // The next hub, which knows no connection and does not see the client's process.
             hub.lease = .seconds(1)
             let reading = Task { [link] in try await link.ask(.read) }
             hub.answer(try await hub.next(), .unknown)

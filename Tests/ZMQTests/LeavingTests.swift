@@ -80,7 +80,7 @@ extension ZMQTests {
         }
 
         /// A put that is answered, and of which no news come, has the result of the answer after `end`; without the
-        /// protection nobody knows what became of it.
+        /// protection the outcome is unknown.
         private func expectDone(
             _ isProtected: Bool, after end: (ZMQGroup, ScriptedHub, Task<Commit, any Error>) async throws -> Void
         ) async throws {
@@ -111,7 +111,7 @@ extension ZMQTests {
         /// Each time: a link that an earlier test has let go may be closing still.
         private static let goingAtOnce = "link.stayBehind:fail*"
 
-        /// The session of one that has left is over; without the protection nobody ends it.
+        /// The session of one that has left is over; without the protection no process ends it.
         private func expectEnding(of leaving: ZMQGroup, as staying: ZMQGroup, _ isProtected: Bool) async throws {
             let (left, stays) = (leaving.session.id, staying.session.id)
             guard isProtected else {

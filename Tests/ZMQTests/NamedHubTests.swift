@@ -7,7 +7,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// A hub within the process that is ended and started again: the library connects nobody there a second time.
+    /// A hub within the process that is ended and started again: the library makes no connection there a second time.
     @Suite("A hub within a process starts again")
     struct NamedHubTests {
         private let stage: HubStage

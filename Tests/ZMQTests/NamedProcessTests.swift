@@ -10,7 +10,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// What a record says of a process proves nothing: a participant can write any number.
+    /// A record of a process proves nothing: a participant can write any number.
     @Suite("Records that name a stranger")
     struct NamedProcessTests {
         private struct IdleCore: Core {

@@ -9,15 +9,15 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// A hub and a client with a network between them that the system carries and drops; CURVE lets the client in. What a
-    /// cut line means is tried in PartitionTests everywhere, also where there are no such namespaces.
+    /// A hub and a client with a network between them that the system carries and drops; CURVE lets the client in.
+    /// PartitionTests tries the effect of a cut line everywhere, also where there are no such namespaces.
     @Suite(
         "Between two network namespaces",
         .enabled(if: NetworkPair.isAllowed, "This needs root, network namespaces and iproute2; see PartitionTests."))
     struct NamespaceTests {
         private static let port: UInt16 = 5_570
 
-        /// A stage whose hub and peer are at the two ends of a cable, and a participant of the hub's machine.
+        /// A stage with its hub and peer at the two ends of a cable, and a participant of the hub's machine.
         private struct Play {
             let network: NetworkPair
             let stage: HubStage

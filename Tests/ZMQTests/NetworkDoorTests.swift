@@ -11,7 +11,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// What a hub does with connections over a network: strangers, and clients that mean harm.
+    /// A hub's treatment of connections over a network: strangers, and clients that mean harm.
     @Suite("A hub's ports")
     struct NetworkDoorTests {
         /// A name as the library makes them for connections: a zero, and a number that rises.
@@ -19,8 +19,8 @@ extension ZMQTests {
             [0] + withUnsafeBytes(of: number.bigEndian) { Array($0) }
         }
 
-        /// Where those numbers may begin: each socket draws two of those that `rand()` gives in a process that has set
-        /// no seed.
+        /// The first values that those numbers may have: each socket draws two of those that `rand()` gives in a
+        /// process that has set no seed.
         private static let firstNumbers = {
             srandom(1)
             return (0..<6).map { _ in
@@ -205,7 +205,7 @@ extension ZMQTests {
                 return strangers.count { !$0.isTakenIn && !$0.isClosed }
             }
             try await eventually("the first are taken in") { waitingCount() < strangers.count }
-            // Nothing is asked of the hub meanwhile. What other work takes of the machine makes the share smaller.
+            // Nothing is asked of the hub meanwhile. Other work on the machine makes the share smaller.
             let (begin, time) = (ContinuousClock.now, try ProcessUse.processorTime(of: hub.process.pid))
             try await Task.sleep(for: .seconds(5))
             let share = (try ProcessUse.processorTime(of: hub.process.pid) - time) / (ContinuousClock.now - begin)
@@ -680,7 +680,7 @@ extension ZMQTests {
             deletion.delete("k")
             both.post("n")
             both.put("k", [2])
-            // What has a number is recorded, also where nothing is changed.
+            // A commit with a number is recorded, also where nothing is changed.
             var (numbered, found) = (Transaction(requestNumber: 1), Transaction(requestNumber: 2))
             found.post("n")
             found.require(.revision("k", first.revision))

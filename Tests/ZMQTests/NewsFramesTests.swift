@@ -8,7 +8,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// How many frames news takes: each wakes everybody.
+    /// The number of frames for updates: each wakes all clients.
     @Suite("Frames of news")
     struct NewsFramesTests {
         /// How many requests come together, and of what size.
@@ -114,7 +114,7 @@ extension ZMQTests {
             return frames
         }
 
-        /// A listener, whom news reaches when this returns.
+        /// A listener that updates reach when this returns.
         private func subscription(at endpoint: HubEndpoint) async throws -> Socket {
             let stream = try Socket(.subscriber, for: endpoint.stream().description)
             let mark = [UInt8](repeating: 5, count: StreamMessage.armedByteCount)

@@ -47,7 +47,7 @@ extension ZMQTests {
             // Long enough for two beacons, which would have told.
             try await Task.sleep(for: .milliseconds(2_500))
             #expect(!arrived.value)
-            // Whoever looks by itself finds it all the same.
+            // A read of its own finds it all the same.
             try await listener.sync()
             let delivery = try await withTimeout(TestTimeout.usual, "the post is found") { try await waiting.value }
             #expect(delivery?.revision == revision)

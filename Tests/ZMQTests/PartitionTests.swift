@@ -7,7 +7,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// A network that carries nothing for a while, and tells nobody.
+    /// A network that carries nothing for a while, and reports it to no process.
     @Suite("A cut line between a client and its hub")
     struct PartitionTests {
         @Test("W1, N3: a cut shorter than the lease: everything that happened meanwhile arrives, in its order")

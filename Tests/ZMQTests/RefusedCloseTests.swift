@@ -42,7 +42,7 @@ extension ZMQTests {
                 try await eventually("the client has ended") { await link.isOver }
             }
             await first.stop()
-            // Behind whatever the hub had still to do.
+            // Behind all work that the hub had left.
             #expect(await first.isStopped)
             armed.disarm()
             #expect(order.replica.read { $0.sessions[session] } != nil)

@@ -10,7 +10,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// Who is let in, and what a hub does with what it did not expect.
+    /// The clients that are let in, and a hub's treatment of the unexpected.
     @Suite("A hub's doors")
     struct SecurityTests {
         @Test("a port without keys is refused at start, also on loopback, and so is a client without keys")
@@ -292,7 +292,7 @@ extension ZMQTests {
                 PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")),
                 through: ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
             _ = try await peer.answer()
-            // Even where somebody has opened the way to the socket since.
+            // Even after another program has opened the way to the socket.
             for (path, mode) in [
                 (stage.directory.path, 0o755), (stage.directory.path(of: "hub"), 0o777),
                 (stage.directory.path(of: "hub.news"), 0o777),
@@ -300,7 +300,7 @@ extension ZMQTests {
             try peer.send("open zmq \(stage.endpoint)")
             var answer = try await peer.answer()
             #expect(answer.contains("forbidden") && answer.contains("the user 0's"), "the stranger's answer: \(answer)")
-            // What the program refuses by itself, another one may try.
+            // A connection that the program refuses by itself, another program may try.
             #expect(chown(stage.directory.path(of: "hub"), 65534, 65534) == 0)
             try peer.send("open zmq \(stage.endpoint) 1000")
             answer = try await peer.answer()

@@ -201,7 +201,7 @@ extension ZMQTests {
 
         @Test("S10: a session whose end finds no space is ended when there is some again")
         func endingTriedAgain() async throws {
-            // Of a client with a lease: the end of any other is recorded by whoever uses the files, too.
+            // A client with a lease: the end of any other is recorded by the processes on the files, too.
             let stage = try HubStage()
             let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint])
             let client = try await stage.client()

@@ -44,7 +44,7 @@ extension ZMQTests {
         func takenInBySending() async throws {
             let name = try await greet()
             #expect(asking.next(upTo: 1) == nil)
-            // Whatever the library still has to say about the connection.
+            // The library may still have reports on the connection.
             try await eventually("all is quiet") {
                 asking.signal()
                 return asking.next(upTo: 1) == nil && !isReadable(asking)

@@ -8,7 +8,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// What the sockets' threads must not overlook or put off.
+    /// The events that the sockets' threads must not overlook or put off.
     @Suite("The sockets' threads")
     struct SocketThreadTests {
         /// Has one socket that is never without a message, and another.
@@ -73,7 +73,7 @@ extension ZMQTests {
             withExtendedLifetime(place) {}
         }
 
-        /// Who asks by one socket and answers by another, its own.
+        /// Asks by one socket and answers by another, its own.
         private actor Asker {
             nonisolated let thread: SocketThread
             nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -98,8 +98,8 @@ extension ZMQTests {
                     name = answering.receive(upTo: 2)?.frames.first ?? []
                     return !name.isEmpty
                 }
-                // Nobody waits at the descriptor: the kernel tells a thread nothing of it either when what it told of was taken
-                // in before the thread has got to run.
+                // No thread waits at the descriptor: the kernel tells a thread nothing of it either when its message
+                // was taken in before the thread has got to run.
                 duty.sockets = [asking]
                 duty.turn = { [unowned self] in self.assumeIsolated { $0.turn() } }
                 thread.take(duty)
@@ -171,7 +171,7 @@ extension ZMQTests {
             #expect(mustSet(90, at: 14))
         }
 
-        /// Who has input as long as it wants.
+        /// Has input as long as it wants.
         private actor Flooded {
             nonisolated let thread: SocketThread
             nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }

@@ -14,7 +14,7 @@ extension ZMQTests {
         private static let count = 10_000
         /// How much the memory of a hub may grow from one wave of strangers to the next: less than a KiB for each.
         private static let growthLimit = 8 << 20
-        /// What is kept grows with every wave. That one has had some more of them at once than those before happens.
+        /// Memory that is kept grows with every wave. A wave may have some more of them at once than those before.
         private static let mostWaves = 4
 
         private static func keepsNothing(_ resident: [Int]) -> Bool {
@@ -38,7 +38,7 @@ extension ZMQTests {
             return min(count, Int(clamping: limit.rlim_cur) - 1_000)
         }
 
-        /// What a hub has open that has had clients, one of which it has still.
+        /// The resources of a hub that has had clients, one of which it has still.
         private func restingUse(of hub: HubChild, _ stage: HubStage) async throws -> ProcessUse {
             let guest = try await stage.client(at: hub.endpoint)
             try await guest.put("k", [0])
@@ -115,7 +115,8 @@ extension ZMQTests {
                     for stranger in strangers where stranger.messageCount < 3 { stranger.listen() }
                     return strangers.allSatisfy { $0.messageCount == 3 }
                 }
-                // What was not reported by itself is counted by the next report, which another one brings about.
+                // A refusal that was not reported by itself is counted by the next report, which another one brings
+                // about.
                 try await eventually("all are counted", timeout: TestTimeout.long) {
                     if Self.refusalCount(in: hub) >= wave * allowed + others { return true }
                     let other = try Stranger(at: hub.endpoint, .handshake)

@@ -8,7 +8,7 @@ internal import ZMQBackend
 /// A line between clients and a server on loopback that can be cut without either side being told, as a network is: bytes
 /// wait, and go on when the line is healed.
 final class CuttableLine: Sendable {
-    /// Where clients connect.
+    /// The port to which clients connect.
     let port: UInt16
 
     private struct State {
@@ -19,7 +19,7 @@ final class CuttableLine: Sendable {
     private let state = Mutex(State())
     private let wake: EventCounter
 
-    /// Two lines to a hub on TCP, whose ports follow each other as those of the hub do.
+    /// Two lines to a hub on TCP, with ports that follow each other as those of the hub do.
     static func pair(
         to hub: Hub, bytesPerSecond: Int? = nil
     ) throws -> (requests: CuttableLine, stream: CuttableLine, HubEndpoint) {

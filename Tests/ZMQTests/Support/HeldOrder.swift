@@ -42,7 +42,7 @@ final class HeldOrder: LocalOrder {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Lets those go on that wait, and nobody who comes after them.
+    /// Lets the waiting ones go on, and none that come after them.
     func letThrough() {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }

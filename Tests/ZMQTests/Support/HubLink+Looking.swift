@@ -6,6 +6,6 @@ extension HubLink {
         if case .ended = phase { true } else { false }
     }
 
-    /// Where the hub's stream is, when the system has chosen its port.
+    /// The port of the hub's stream, when the system has chosen it.
     var streamPort: UInt16? { welcome?.streamPort }
 }

@@ -12,7 +12,7 @@ internal import TestSupport
 struct HubStage {
     let directory: TemporaryDirectory
     var lease = Duration.seconds(3)
-    /// The keys of those who meet at a port.
+    /// The keys of the hub and its client at a port.
     var keys: (hub: CurveKeyPair, client: CurveKeyPair)
 
     init() throws {
@@ -41,7 +41,7 @@ struct HubStage {
                 effectByteCount: effectByteCount, onRefusal: onRefusal))
     }
 
-    /// What a hub does, over an order of the test's own; not started yet.
+    /// The service of a hub, over an order of the test's own; not started yet.
     func service(_ order: any LocalOrder, at endpoint: HubEndpoint? = nil) throws -> HubService {
         try HubService(
             order: order,

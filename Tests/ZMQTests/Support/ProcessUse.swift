@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Platform
 
-/// What a process holds of the system.
+/// The resources that a process holds of the system.
 struct ProcessUse {
     let descriptorCount: Int
     let residentByteCount: Int

@@ -9,7 +9,7 @@ internal import Testing
 final class RawClient {
     private let socket: Socket
     private var number: UInt64 = 0
-    /// What the hub has given the connection with its welcome.
+    /// The nonce that the hub has given the connection with its welcome.
     private(set) var nonce = ConnectionNonce.none
 
     /// - Parameter name: What the library is to call the connection, if not what it makes up.

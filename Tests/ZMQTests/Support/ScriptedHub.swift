@@ -8,19 +8,19 @@ internal import StoreEngine
 @testable import ZMQBackend
 
 /// A hub that does what a test tells it to, step by step: also what no hub does, and in an order that chance seldom
-/// gives. It welcomes by itself whoever says hello, and sends no beacons.
+/// gives. It welcomes by itself each client that says hello, and sends no beacons.
 final class ScriptedHub {
-    /// A request, and whom to answer.
+    /// A request, and the connection to answer.
     struct Question {
         let connection: [UInt8]
         let request: Request
     }
 
-    /// What hello was said with, and how often.
+    /// All hellos, in their order.
     private(set) var hellos: [Request.Hello] = []
     /// The lease that the next welcome gives.
     var lease: Duration?
-    /// What a hello is answered with in place of a welcome.
+    /// The answer to a hello in place of a welcome.
     var refusal: SharedCoreError?
     private(set) var session: Session?
 
@@ -54,7 +54,7 @@ final class ScriptedHub {
         return try expectSome(found, what)
     }
 
-    /// Waits for the client's close. What it had asked before, also twice on a busy machine, stays without an answer.
+    /// Waits for the client's close. Its earlier requests, also sent twice on a busy machine, stay without an answer.
     func nextClose() async throws -> Question {
         while true {
             let question = try await next("its close")
@@ -179,7 +179,7 @@ final class ScriptedHub {
         _ = door.stream.send([StreamMessage.beacon(revision, incarnation: order.incarnation).bytes])
     }
 
-    /// Echoes the mark of a client whose connection to the stream was lost, as soon as it has subscribed again.
+    /// Echoes the mark of a client that has lost its connection to the stream, as soon as it has subscribed again.
     func echoAgain() async throws {
         mark = nil
         try await echo()

@@ -5,25 +5,25 @@ internal import ZMQBackend
 /// One end of a connection to a hub that speaks, byte by byte, what no library would.
 final class Stranger {
     private let socket: OpenFile
-    /// What has come and is not looked at yet, and how many messages there were.
+    /// The bytes that have come and are not read yet, and how many messages there were.
     private var rest: [UInt8] = []
     private(set) var messageCount = 0
     private let opening: Opening
-    /// Whether the other side has taken the connection in: it greets then. What it has reason to refuse it may close
-    /// before its greeting is read.
+    /// Whether the other side has taken the connection in: it greets then. A connection that it has reason to refuse it
+    /// may close before its greeting is read.
     private(set) var isTakenIn = false
-    /// Whether the other side has ended its part of the handshake. What is said before is a breach of the protocol.
+    /// Whether the other side has ended its part of the handshake. A message before that is a breach of the protocol.
     private(set) var isThrough = false
     /// Whether the other side has closed the connection.
     private(set) var isClosed = false
 
-    /// What it says first.
+    /// Its first bytes.
     enum Opening: CaseIterable {
         /// Nothing.
         case silence
         /// The first bytes of a handshake.
         case halfGreeting
-        /// What is no handshake.
+        /// Bytes that are no handshake.
         case noise
         /// The whole handshake of a client without keys.
         case handshake
@@ -116,7 +116,7 @@ final class Stranger {
     }
 
     private func say(_ bytes: [UInt8]) {
-        // Whether the other side still listens is what the test looks at, elsewhere.
+        // The test checks elsewhere whether the other side still listens.
         _ = bytes.withUnsafeBytes { Glibc.send(socket.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 

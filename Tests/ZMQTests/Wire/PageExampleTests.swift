@@ -23,7 +23,7 @@ struct PageExampleTests {
         }
     }
 
-    /// What the codec makes of an example.
+    /// The codec's bytes for an example.
     private struct Example {
         let written: [UInt8]
         /// Reads bytes and writes what was read.
