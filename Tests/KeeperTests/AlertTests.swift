@@ -16,7 +16,7 @@ extension KeeperTests {
             directory = try TemporaryDirectory()
         }
 
-        /// Runs a host whose Executors bring a message, and gives it a push.
+        /// Runs a host with Executors that bring a message, and gives it a push.
         private func serve(
             on address: String, _ more: [String: String] = [:],
             _ look: (_ errors: () -> String, _ push: (String) async throws -> Void) async throws -> Void
@@ -94,7 +94,7 @@ extension KeeperTests {
 
         @Test("Where libsystemd is not there the log has it, and why")
         func withoutLibrary() async throws {
-            // What the loader finds first is no library.
+            // The file that the loader finds first is no library.
             let folder = directory.path(of: "lib")
             #expect(mkdir(folder, 0o755) == 0)
             _ = try OpenFile(path: folder + "/libsystemd.so.0", .create)
@@ -155,6 +155,6 @@ final class NotificationMock {
         bus.signal(SIGKILL)
     }
 
-    /// What it was asked to show.
+    /// The notifications that it was asked to show.
     var notifications: [String] { service.lines.filter { $0.contains(" Notify ") } }
 }

@@ -30,7 +30,7 @@ extension KeeperTests {
             var round = 0
             while round < Self.rounds || ContinuousClock.now < over {
                 defer { round += 1 }
-                // Where two fall at once, that which nobody holds any more is lost; so each round begins complete.
+                // If two fall at once, a socket that no process holds any more is lost; so each round begins complete.
                 var found: KeeperStatus?
                 try await stage.until("\(story): a keeper has it all") { status in
                     found = status

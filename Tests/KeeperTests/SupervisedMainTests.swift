@@ -150,7 +150,7 @@ extension KeeperTests {
             }
         }
 
-        /// What a Main's environment says of one level.
+        /// The level for presence in a Main's environment.
         private func presenceLevel(of main: Int32?) -> String? {
             let name = "SHAREDCORE_SERVICE_LEVELS_PRESENCE_PUBLISH_BACKGROUND="
             guard let main, let bytes = try? OpenFile(path: "/proc/\(main)/environ", .read).read(count: 1 << 20, at: 0)

@@ -80,7 +80,7 @@ extension KeeperTests {
             ] { #expect(chmod(path, mode_t(mode)) == 0) }
             let open = try TemporaryDirectory()
             #expect(chmod(open.path, 0o777) == 0)
-            // Where another user finds it, wherever it was built.
+            // A place where another user finds it, wherever it was built.
             let program = open.path(of: "main")
             let copy = try ChildProcess("cp", [try ChildProcess.built("sharedcore-test-main"), program])
             #expect(await copy.end() == .exited(0) && chmod(program, 0o755) == 0)
@@ -112,7 +112,7 @@ extension KeeperTests {
             let open = try TemporaryDirectory()
             let theirs = open.path(of: "theirs")
             #expect(chmod(open.path, 0o755) == 0 && mkdir(theirs, 0o700) == 0 && chown(theirs, 65534, 65534) == 0)
-            // Where another user finds it, wherever it was built.
+            // A place where another user finds it, wherever it was built.
             let program = open.path(of: "keeper")
             let copy = try ChildProcess("cp", [try ChildProcess.built("sharedcore-keeper"), program])
             #expect(await copy.end() == .exited(0) && chmod(program, 0o755) == 0)

@@ -1,7 +1,7 @@
 import KeptSockets
 import Platform
 
-/// Where a Main for tests writes down what it did, so that a later one goes on.
+/// The file in which a Main for tests writes down its actions, so that a later one goes on.
 struct Notebook: Sendable {
     private let file: OpenFile
 

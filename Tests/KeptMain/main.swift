@@ -8,7 +8,7 @@ import Platform
 let arguments = CommandLine.arguments
 guard arguments.count == 3, let port = UInt16(arguments[1]) else { fatalError("usage: PORT NOTEBOOK") }
 let notebook = try Notebook(path: arguments[2])
-// That it is the only one, seen by a lock that its supervision knows nothing of.
+// A lock that its supervision knows nothing of shows that it is the only one.
 let witness = try OpenFile(path: arguments[2] + ".witness", .create)
 if try !witness.tryLock(byteAt: 0) { try notebook.write("second") }
 try notebook.write("start background=\(KeptSockets.isInBackground)")
@@ -29,7 +29,7 @@ while true {
     let words = line.split(separator: " ").map(String.init)
     switch words.first {
     case "sleep":
-        // Where there is no keeper now, the next one is told.
+        // If there is no keeper now, the next one is told.
         try? await sockets.enterBackground()
         await wakes.next()
     case "exit": try Connection.exit(Int32(words[1]) ?? 0)

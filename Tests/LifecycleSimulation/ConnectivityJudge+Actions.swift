@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Lifecycle
 
-/// What is carried out, and how things stand when nothing is left to be done.
+/// The actions that are carried out, and the state when nothing is left to be done.
 extension ConnectivityJudge {
     /// Judges that an action is carried out now.
     mutating func carriedOut(
@@ -61,7 +61,7 @@ extension ConnectivityJudge {
                 isResumeOwed = !hasCellularCall
             }
         case .flagCallsUnavailable: isOutOfReach = true
-        // Who fails to tell it is asked again with what comes next, not before.
+        // A delegate that fails to tell it is asked again with what comes next, not before.
         case .reportLastKnownState: isOutOfReach = false
         case .takeMediaAway: isMediaAway = true
         case .offerResume:

@@ -3,7 +3,7 @@ internal import Lifecycle
 
 /// A connectivity machine with one protection taken out: what the judge has to notice.
 package struct ConnectivityMutant: Sendable {
-    /// What is wrong with it.
+    /// The defect.
     package let name: String
     /// Changes the rules that it is made with.
     var changeRules: (@Sendable (inout ConnectivityRules) -> Void)?
@@ -21,7 +21,7 @@ package struct ConnectivityMutant: Sendable {
         damage(&self)
     }
 
-    /// One whose table has other actions in a row.
+    /// A machine with a table that has other actions in a row.
     init(
         _ name: String, _ number: TransitionNumber,
         does change: @escaping @Sendable (inout [ConnectivityAction]) -> Void
@@ -29,7 +29,7 @@ package struct ConnectivityMutant: Sendable {
         self.init(name, row: number) { change(&$0.actions) }
     }
 
-    /// One whose table has another row.
+    /// A machine with a table that has another row.
     init(_ name: String, row number: TransitionNumber, _ change: @escaping @Sendable (inout TransitionRow) -> Void) {
         self.name = name
         changeRules = { change(&$0.table[number]) }

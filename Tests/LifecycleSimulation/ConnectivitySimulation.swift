@@ -143,7 +143,7 @@ package struct ConnectivitySimulation {
 
 /// The cells of the table of transitions, written down a second time.
 package enum ListedCells {
-    /// Where each event leads from each position. What is not here is not listed.
+    /// The row of each event in each position. Other cells are not listed.
     package static let all: [(LifecyclePosition, ConnectivityEvent.Kind, TransitionNumber)] = {
         let foreground = ApplicationState.foreground
         var cells: [(LifecyclePosition, ConnectivityEvent.Kind, TransitionNumber)] = [

@@ -3,7 +3,7 @@ internal import Lifecycle
 
 /// A keep-alive with one protection taken out: what the simulation has to notice.
 package struct KeepAliveMutant: Sendable {
-    /// What is wrong with it.
+    /// The defect.
     package let name: String
     /// The rules that it lives by.
     var rules = KeepAliveRules()
@@ -15,7 +15,7 @@ package struct KeepAliveMutant: Sendable {
     var damageRestored: (@Sendable (inout KeepAliveMachine, BootInstant) -> Void)?
     /// Damages what is kept.
     var damageRecord: (@Sendable (inout KeepAliveRecord, KeepAliveMachine) -> Void)?
-    /// What it asks for in place of an interval.
+    /// The interval that it asks for in place of the given one.
     var changeInterval: (@Sendable (Duration) -> Duration)?
 
     init(_ name: String, _ damage: (inout KeepAliveMutant) -> Void) {

@@ -153,7 +153,7 @@ package struct KeepAliveSimulation {
     }
 }
 
-/// What the machine wants, against the books.
+/// The machine's directives, against the books.
 extension KeepAliveSimulation {
     mutating func step() {
         let directives = machine.step(at: now)

@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Lifecycle
 
-/// What should happen to a Main, told from what happens and what is done: an account of its own of P6, P7 and P8, with
+/// The expected treatment of a Main, told from the events and the actions: an account of its own of P6, P7 and P8, with
 /// figures that are written here once more.
 struct SupervisionJudge {
     private(set) var problems: [String] = []
@@ -30,7 +30,7 @@ struct SupervisionJudge {
     static let window = Duration.seconds(600)
     static let restartLimit = 6
 
-    /// What must have been done by now.
+    /// Judges that all due actions were done by now.
     mutating func judgeTime(_ now: BootInstant) {
         if let killAt, killAt < now { problems.append("a Main that was asked to end was not killed") }
         if isUp, !isDying, !isStopping, calls == 0 {
@@ -177,7 +177,7 @@ struct SupervisionJudge {
             case .watchdog: silentUntil == now && calls == 0 && !isAsleep
             case .stop: killAt == now
             }
-        // Whoever is dying already may be asked to end, and is killed once more for not having ended.
+        // A dying Main may be asked to end, and is killed once more for not having ended.
         if !isRight || isDying && reason != .stop { problems.append("a kill (\(reason)) out of place") }
         if reason == .stop { killAt = nil }
         isDying = true

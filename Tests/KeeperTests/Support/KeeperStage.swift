@@ -5,7 +5,7 @@ internal import Lifecycle
 internal import Platform
 internal import TestSupport
 
-/// A keeper as a process, in a directory of its own, and whoever asks it.
+/// A keeper as a process, in a directory of its own, and its clients.
 final class KeeperStage {
     let directory: TemporaryDirectory
     private(set) var keeper: ChildProcess?
@@ -80,7 +80,7 @@ final class KeeperStage {
         try await start(configuration(of: server, options).command, options)
     }
 
-    /// What a keeper of the Main for tests is told.
+    /// The configuration of a keeper of the Main for tests.
     func configuration(of server: LineServer, _ options: SupervisionOptions) throws -> KeeperConfiguration {
         KeeperConfiguration(
             command: [try ChildProcess.built("sharedcore-test-main"), String(server.port), notebook], options: options)

@@ -4,7 +4,7 @@ internal import KeptSockets
 internal import Platform
 internal import TestSupport
 
-/// A group whose host has a Main supervised, all as processes.
+/// A group with a host that has a Main supervised, all as processes.
 final class SupervisedGroup {
     let stage: KeeperStage
     let server: LineServer
@@ -32,7 +32,7 @@ final class SupervisedGroup {
     /// The socket at which the host tells its figures.
     var metrics: String { root.path(of: "m") }
 
-    /// What the host tells there.
+    /// The host's figures at its metrics socket.
     func figures() async throws -> String {
         try await ToldFigures.at(metrics)
     }
@@ -49,7 +49,7 @@ final class SupervisedGroup {
         }
     }
 
-    /// What its processes have said on their standard error.
+    /// The lines of its processes on their standard error.
     var errors: [String] { KeeperStage.lines(root.path(of: "errors")) }
 
     /// Gives the group a configuration file, or another text in it.

@@ -190,17 +190,17 @@ final class ScriptedDelegate: ConnectivityDelegate {
     var underWay: ConnectivityAction? { state.withLock { $0.underWay.last } }
     var mostAtOnce: Int { state.withLock(\.mostAtOnce) }
 
-    /// What cannot be done.
+    /// The actions that cannot be done, each with its error.
     var failures: [ConnectivityAction: String] {
         get { state.withLock(\.failures) }
         set { state.withLock { $0.failures = newValue } }
     }
-    /// What takes until it is cancelled.
+    /// The actions that take until they are cancelled.
     var holding: Set<ConnectivityAction> {
         get { state.withLock(\.holding) }
         set { state.withLock { $0.holding = newValue } }
     }
-    /// What takes until ``release()``, cancelled or not.
+    /// The actions that take until ``release()``, cancelled or not.
     var stubborn: Set<ConnectivityAction> {
         get { state.withLock(\.stubborn) }
         set { state.withLock { $0.stubborn = newValue } }

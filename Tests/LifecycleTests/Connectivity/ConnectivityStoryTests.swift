@@ -3,7 +3,7 @@ import Testing
 
 @testable import Lifecycle
 
-/// What single transitions lead to beyond the table: answers, failures, calls.
+/// The effects of single transitions beyond the table: answers, failures, calls.
 struct ConnectivityStoryTests {
     @Test("T2: a failed attempt is made again after a wait that grows and varies, until it succeeds")
     func backOff() throws {

@@ -6,7 +6,7 @@ import Testing
 
 /// The table of transitions, written down a second time, and every cell of it.
 struct TransitionTableTests {
-    /// What each row does, in order. Of T6 and T16 the part before the answer.
+    /// The actions of each row, in order. Of T6 and T16 the part before the answer.
     static let actions: [TransitionNumber: [ConnectivityAction]] = [
         .t1: [.tellServices(.disconnected), .flagCallsUnavailable],
         .t2: [.reconnect, .register, .subscribe, .restorePresence, .restoreHTTP, .reportLastKnownState],
@@ -63,8 +63,8 @@ struct ConnectivityCellTests {
         .killedOrRebooted(finds: .disconnected), .activeCallBegan, .activeCallEnded, .budgetOver,
     ]
 
-    /// Where each row leads, once its answers are good. T15's new socket is registered on, T16's connection stands
-    /// unless it was gone.
+    /// The destination of each row, once its answers are good. T15's new socket is registered on, T16's connection
+    /// stands unless it was gone.
     static func destination(_ number: TransitionNumber, from: LifecyclePosition) -> LifecyclePosition {
         switch number {
         case .t1: LifecyclePosition(.foreground, .disconnected)

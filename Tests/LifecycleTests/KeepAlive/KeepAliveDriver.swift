@@ -10,7 +10,7 @@ struct KeepAliveDriver {
     var now = KeepAliveDriver.start
     /// How long a call of each handler takes; none at all where nothing is said.
     var takes: [String: Duration] = [:]
-    /// What was done, with the time since the start.
+    /// The calls of handlers, with the time since the start.
     var runs: [(at: Duration, run: KeepAliveRun)] = []
     var warnings: [(at: Duration, handler: String)] = []
     var cuts: [(at: Duration, handler: String)] = []
@@ -25,7 +25,7 @@ struct KeepAliveDriver {
     /// When a handler was called.
     func times(_ handler: String) -> [Duration] { runs.filter { $0.run.handler == handler }.map(\.at) }
 
-    /// Lets time pass, stopping wherever something is to be done. With `asleep`, nobody runs meanwhile.
+    /// Lets time pass, stopping wherever something is to be done. With `asleep`, no handler runs meanwhile.
     mutating func pass(_ duration: Duration, asleep: Bool = false) {
         let end = now.advanced(by: duration)
         while !asleep {

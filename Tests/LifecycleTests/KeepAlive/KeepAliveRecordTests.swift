@@ -3,7 +3,7 @@ import Testing
 
 @testable import Lifecycle
 
-/// What is kept over a restart of whoever runs the keep-alive.
+/// The record that outlasts a restart of the process with the keep-alive.
 struct KeepAliveRecordTests {
     private let boot = BootID(high: 7, low: 9)
 

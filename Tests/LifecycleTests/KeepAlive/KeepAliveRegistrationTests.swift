@@ -3,7 +3,7 @@ import Testing
 
 @testable import Lifecycle
 
-/// What is refreshed, what has just been proved alive, and who may sleep.
+/// The refreshes, the proofs of life, and the permission to sleep.
 struct KeepAliveRegistrationTests {
     private let start = KeepAliveDriver.start
 

@@ -53,7 +53,7 @@ struct KeepAliveTests {
             report: { report in kept.reports.withLock { $0.append(report) } })
     }
 
-    /// Moves the clock once somebody waits for it.
+    /// Moves the clock once a task waits for it.
     private func pass(_ duration: Duration, _ clock: ManualClock) async throws {
         try await eventually("the keep-alive waits") { clock.sleeperCount == 1 }
         clock.advance(by: duration)
