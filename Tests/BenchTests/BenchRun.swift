@@ -38,7 +38,7 @@ final class BenchRun: Sendable {
 
     var errors: String { (try? String(contentsOfFile: directory.path(of: "errors"), encoding: .utf8)) ?? "" }
 
-    /// What it printed, as figures.
+    /// The printed lines, as figures.
     func lines() throws -> [Line] {
         try program.lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
     }

@@ -67,7 +67,7 @@ struct FigureResultTests {
         let result = try #require(results.first)
         #expect(result.own.count == 3 && result.limit?.samples.count == 3)
         #expect(result.peers.map(\.samples.count) == [1, 3, 2])
-        // What was measured is what is told.
+        // The report has the measured values.
         #expect(result.own.values == (await order.values(of: "own")))
         #expect(result.peers[2].samples.values == (await order.values(of: "slow")))
     }

@@ -58,7 +58,7 @@ struct LifecycleTable {
 enum StandardProgress {
     static func tell(_ line: String) {
         let bytes = Array((line + "\n").utf8)
-        // There is nobody left to tell when this fails.
+        // No stream is left to report a failure of this.
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }
 }

@@ -57,7 +57,7 @@ struct Rooms {
             let text = manifest[start.range.upperBound..<end].split(separator: "\n")
                 .filter { !$0.contains(".product(") && !$0.contains("etcdOnly(") }.joined(separator: "\n")
             guard !text.contains(#"path: "Tests/"#) else { continue }
-            // What is known only where a trait is enabled is known.
+            // An import under the condition of a trait counts too.
             let list = text.replacing(#/traits: \[.*?\]/#, with: "")
                 .firstMatch(of: #/(?:knows|dependencies): \[(?<list>.*?)\]/#.dotMatchesNewlines())
             let quoted = list?.list ?? ""

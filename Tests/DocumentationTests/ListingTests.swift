@@ -3,7 +3,8 @@ internal import Testing
 
 @Suite("The pages show what is compiled")
 struct ListingTests {
-    /// What is compiled: the target “Listings”, the examples, and the article of the kit for tests, whose code is tests.
+    /// The compiled sources: the target “Listings”, the examples, and the article of the kit for tests, with tests as
+    /// its code.
     private static let sources = Result {
         try Repository.files(
             below: "Tests/Listings", "Examples", "Tests/SharedCoreTestingTests", ending: ".swift"

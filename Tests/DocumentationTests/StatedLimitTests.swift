@@ -10,7 +10,7 @@ struct StatedLimitTests {
         let words: String
         /// The file below Sources, or one of Scripts.
         let file: String
-        /// What stands in the file in front of the number.
+        /// The text of the file in front of the number.
         let code: String
         /// How the number of the code becomes that of the page.
         let scale: Scale

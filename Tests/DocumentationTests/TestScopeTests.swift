@@ -33,7 +33,7 @@ struct TestScopeTests {
         #expect(ids.sorted() == sentence.matches(of: id).map { String($0.0) }.sorted())
     }
 
-    /// What stands in the first column of the table under a heading, without the table's head.
+    /// The first column of the table under a heading, without the table's head.
     private func firstCells(of heading: String) throws -> [String] {
         let text = try page.get()
         let part = text[try #require(text.range(of: heading)).upperBound...].split(separator: "\n## ")[0]

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Testing
 
-/// What no workflow runs, no change and no night tries.
+/// A check that no workflow runs is tried by no change and no night.
 @Suite("The checks of each change and the nightly run together are `make check-all`")
 struct WorkflowTests {
     private let checks = Result { try Repository.text(".github/workflows/checks.yml") }

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// What the articles leave out: the backend that is tried.
+/// The backend that is tried, which the articles leave out.
 enum MyGroup {
     static func open(
         _ endpoint: String, as description: SessionDescription, limits: Limits = Limits(),
@@ -10,7 +10,7 @@ enum MyGroup {
     }
 }
 
-/// What the articles leave out: the server behind it.
+/// The server behind it, which the articles leave out.
 enum TestServer {
     static func start() async throws -> String { "nowhere" }
     static func stop(_ endpoint: String) async {}

@@ -30,7 +30,7 @@ func takePushes(of main: MainParticipant, ring: (String, [UInt8]) async -> Void)
     }
 }
 
-// What the README shows is compiled in Examples/MessengerApp; here, so that no change of the library forgets it.
+// Examples/MessengerApp compiles the README's listing; it stands here too, so that no change of the library forgets it.
 
 func runMain(in group: any SharedGroup, with server: MessengerServer, say: @escaping @Sendable (String) -> Void)
     async throws

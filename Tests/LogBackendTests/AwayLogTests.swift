@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import LogBackend
 
-/// A log that does not answer, or whose answers are lost.
+/// A log that does not answer, or loses its answers.
 @Suite("A log that is away", .timeLimit(.minutes(10)))
 struct AwayLogTests {
     private let log = MemoryLog()

@@ -25,7 +25,7 @@ struct CompactionTests {
             last = try await writer.put("large", [UInt8](repeating: number, count: 64 << 10)).revision
         }
         try await eventually("it is compacted") { log.start > 0 }
-        // What is left is little more than the snapshot and a MiB.
+        // The rest is little more than the snapshot and a MiB.
         #expect(log.records.reduce(0) { $0 + $1.count } < 4 << 20)
 
         let newcomer = try await log.join(clock: options.clock)

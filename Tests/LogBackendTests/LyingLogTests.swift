@@ -11,7 +11,7 @@ internal import Testing
 struct LyingLogTests {
     private let log = MemoryLog()
 
-    /// What a log may make of two records that stand in it.
+    /// The false answers of a log about two records that stand in it.
     private static let lies: [(name: String, code: SharedCoreError.Code, lie: @Sendable (inout LogSlice) -> Void)] = [
         ("leaves a record out", .corrupt, { $0.records.removeFirst() }),
         ("gives a record twice", .corrupt, { $0.records.insert($0.records[0], at: 0) }),

@@ -19,7 +19,7 @@ final class MemoryLog: Sendable {
 
     /// The records behind the snapshot.
     var records: [[UInt8]] { state.withLock(\.records) }
-    /// Where the snapshot stands.
+    /// The position of the snapshot.
     var start: UInt64 { state.withLock(\.start) }
 
     /// Takes the last record away, as a log must not.

@@ -65,7 +65,7 @@ private final class MemoryLogGroup: ConformanceGroup {
 }
 
 extension LogGroupOptions {
-    /// What a log in memory promises. It outlives its participants, and each of them counts as a process.
+    /// The promises of a log in memory. It outlives its participants, and each of them counts as a process.
     static let ofMemory = LogGroupOptions(
         backend: "log", features: [.promptDeathNotice, .stoppedWritersTolerated, .endingsOnFullDisk],
         durability: .process, historyByteCount: 1 << 20)

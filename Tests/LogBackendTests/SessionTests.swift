@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import LogBackend
 
-/// Participants whose processes die, and those of another run of the machine.
+/// Participants with processes that die, and those of another run of the machine.
 @Suite("Sessions over a log", .timeLimit(.minutes(10)))
 struct SessionTests {
     private let log = MemoryLog()

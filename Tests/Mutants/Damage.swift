@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import InMemoryBackend
 
-/// What a broken backend does in place of the memory backend's calls. Nothing is damaged at first.
+/// The calls of a broken backend in place of the memory backend's. Nothing is damaged at first.
 struct Damage: Sendable {
     typealias Group = MemoryGroup
 

@@ -3,7 +3,7 @@ internal import CoreAPITesting
 internal import InMemoryBackend
 
 extension Mutant {
-    /// What is wrong with closing and cancelling.
+    /// The defects of closing and cancelling.
     static let closing: [Mutant] = [
         Mutant("calls a closed handle an ended session", caughtBy: "S13") { damage in
             damage.get = { group, key, consistency throws(SharedCoreError) in

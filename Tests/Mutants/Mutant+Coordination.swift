@@ -3,7 +3,7 @@ internal import CoreAPITesting
 internal import InMemoryBackend
 
 extension Mutant {
-    /// What is wrong with the records of ownership, of waits and of messages: each is lost, kept, or not guarded.
+    /// The defects of the records of ownership, of waits and of messages: each is lost, kept, or not guarded.
     static let coordination: [Mutant] = [
         Mutant("does not tell how far the owner is", caughtBy: "C1") { damage in
             // Its first record, at the acquisition, comes with the deletion of a request or without a guard of an epoch.

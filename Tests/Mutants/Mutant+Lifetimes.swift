@@ -3,7 +3,7 @@ internal import CoreAPITesting
 internal import InMemoryBackend
 
 extension Mutant {
-    /// What is wrong with lifetimes.
+    /// The defects of lifetimes.
     static let lifetimes: [Mutant] = [
         Mutant("rounds durations down", caughtBy: "S8") { damage in
             damage.lifetimes { lifetime in

@@ -3,7 +3,7 @@ internal import CoreAPITesting
 internal import InMemoryBackend
 
 extension Mutant {
-    /// What is wrong with limits and requirements.
+    /// The defects of limits and requirements.
     static let limits: [Mutant] = [
         Mutant("accepts one byte more in the store", caughtBy: "S10") { damage in
             damage.accepts = { limits in

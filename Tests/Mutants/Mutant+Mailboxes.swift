@@ -3,7 +3,7 @@ internal import CoreAPITesting
 internal import InMemoryBackend
 
 extension Mutant {
-    /// What is wrong where mailboxes stand, and only there.
+    /// The defects that act only where mailboxes stand.
     static let mailboxes: [Mutant] = [
         Mutant("does not announce what is sent to a mailbox", caughtBy: "M3") { damage in
             damage.operations { operation in

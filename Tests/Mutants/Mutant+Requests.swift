@@ -3,7 +3,7 @@ internal import CoreAPITesting
 internal import InMemoryBackend
 
 extension Mutant {
-    /// What is wrong with retries.
+    /// The defects of retries.
     static let requests: [Mutant] = [
         Mutant("remembers no refusal", caughtBy: "S12") { damage in
             damage.commit = { group, transaction throws(SharedCoreError) in

@@ -3,7 +3,7 @@ internal import CoreAPITesting
 internal import InMemoryBackend
 
 extension Mutant {
-    /// What is wrong with reads and with the parts of a transaction.
+    /// The defects of reads and of the parts of a transaction.
     static let transactions: [Mutant] = [
         Mutant("goes back behind what was read, in every other causal read", caughtBy: "S4") { damage in
             let first = Box<Entry?>(nil)

@@ -2,7 +2,7 @@ package import CoreAPITesting
 
 /// A backend in memory with one line of damage, which the cases of its rules must catch.
 package struct Mutant: Sendable, CustomStringConvertible {
-    /// What is wrong with it, as a phrase: "drops every deletion".
+    /// The defect, as a phrase: "drops every deletion".
     package let name: String
     /// The rules of which at least one case must fail.
     package let rules: [String]
@@ -25,6 +25,6 @@ package struct Mutant: Sendable, CustomStringConvertible {
     /// How the suite gets at it.
     package var harness: any ConformanceHarness { MutantHarness(name: name, damage: damage) }
 
-    /// The same harness without a damage: whatever fails there is not the damage's doing.
+    /// The same harness without a damage: a failure there is not the damage's doing.
     package static var intact: any ConformanceHarness { MutantHarness(name: "no damage", damage: Damage()) }
 }

@@ -45,7 +45,7 @@ private struct MutantTestGroup: ConformanceGroup {
     }
 }
 
-/// A handle whose calls are damaged.
+/// A handle with damaged calls.
 private final class MutantGroup: SharedGroup {
     let inner: MemoryGroup
     let capabilities: Capabilities

@@ -3,7 +3,7 @@ internal import CoreAPITesting
 internal import NetworkMonitor
 internal import Testing
 
-/// In the network that the tests run in, whatever it is.
+/// In the network that the tests run in, of any kind.
 @Suite("A monitor of this machine", .timeLimit(.minutes(10)), .serialized)
 struct MonitorTests {
     @Test("It knows the state when it is open, and a stream begins with it")

@@ -1,7 +1,7 @@
 internal import NetworkMonitor
 internal import Testing
 
-/// Real networks, each in a namespace, and real reports. `wan` is an end of a cable whose other end is `far`.
+/// Real networks, each in a namespace, and real reports. `wan` is an end of a cable, and `far` its other end.
 @Suite(
     "Networks of one's own", .timeLimit(.minutes(10)),
     .enabled("needs network namespaces (root, or user namespaces), iproute2 and veth", OwnNetwork.isAllowed))
@@ -99,7 +99,7 @@ struct NamespaceTests {
         let network = try await OwnNetwork(Self.connected)
         try await network.says(wan)
         try await network.stop()
-        // Each of them a report or two that nobody takes, and what counts comes last.
+        // Each of them is a report or two that no thread reads, and the decisive one comes last.
         try await network.run(
             """
             for i in $(seq 0 9); do for j in $(seq 1 200); do echo addr add 10.$i.$j.1/32 dev wan; done; done | ip -batch -

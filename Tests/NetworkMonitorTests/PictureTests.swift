@@ -89,7 +89,7 @@ struct PictureTests {
             let mayBeMore = picture.apply(change)
             #expect(mayBeMore, "\(change)")
         }
-        // Of what nobody knew, nothing was known.
+        // The picture knew nothing of an unknown link.
         let mayBeMore = picture.apply(.linkGone(7))
         #expect(!mayBeMore)
     }

@@ -80,7 +80,7 @@ struct RecordedTests {
                 "the far end down": "disconnected: no interface is up and carries packets",
                 "the far end up": wan + " by 192.0.2.1",
                 "wan down": "disconnected: no interface is up and carries packets",
-                // The kernel has not said that the route is gone: whoever asks is told.
+                // The kernel has not said that the route is gone: a request is told.
                 "wan up": wan + " by 192.0.2.1",
                 "route of version 6": wan + " by 192.0.2.1, wan (2001:db8::7) by fe80::1",
                 "no route of version 6": wan + " by 192.0.2.1",

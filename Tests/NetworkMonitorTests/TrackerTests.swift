@@ -15,7 +15,7 @@ struct TrackerTests {
         BootInstant(nanoseconds: milliseconds * 1_000_000)
     }
 
-    /// Answers a request for all, whose first number this is.
+    /// Answers a request for all, with this first number.
     private mutating func answer(
         _ first: UInt32, links: [NetworkChange] = [], addresses: [NetworkChange] = [], routes: [NetworkChange] = [],
         at time: BootInstant

@@ -11,7 +11,7 @@ internal import Platform
 struct NetworkWatcher {
     static func main() async throws {
         guard CommandLine.arguments.dropFirst().first != "--record" else { return try record() }
-        // It ends with whoever reads its lines, also when that one was killed.
+        // It ends with the reader of its lines, also when that process was killed.
         try OwnedThread.start("reader") {
             _ = Poll.wait(for: [STDOUT_FILENO], timeout: nil)
             exit(0)
@@ -56,7 +56,7 @@ struct NetworkWatcher {
         return words.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// A line at once, whatever the output is.
+    /// Prints a line at once, to any kind of output.
     private static func say(_ line: String) {
         print(line)
         fflush(nil)

@@ -4,7 +4,7 @@ internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
 
-/// An Executor whose core is busy: `<directory> <id> <call or bound in ms> [<ignoring>]`.
+/// An Executor with a busy core: `<directory> <id> <call or bound in ms> [<ignoring>]`.
 ///
 /// Its core begins the activity of that id, prints `busy`, and does what is put under the key `busy/<id>`: `end` ends the
 /// activity, `eat` takes 128 MiB of memory. It prints `stopped` and why, and ends. With a fourth word it ignores SIGTERM.

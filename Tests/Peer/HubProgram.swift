@@ -6,8 +6,8 @@
     internal import ZMQBackend
 
     /// A hub that a test runs in a process of its own: `<endpoint> <directory or memory> [<lease in ms> [<secret key> <client's
-    /// public key> [<bytes for each client>]]]`. It says where it listens, or why it does not, then whom it has refused, and
-    /// runs until it is ended.
+    /// public key> [<bytes for each client>]]]`. It says where it listens, or why it does not, then which peers it has
+    /// refused, and runs until it is ended.
     enum HubProgram {
         static func run(_ words: [String]) async {
             do {

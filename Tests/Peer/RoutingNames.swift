@@ -29,8 +29,8 @@ struct RoutingNames {
         zmq_ctx_set(context, ZMQ_MAX_SOCKETS, 4_096)
     }
 
-    /// Where those numbers may begin: each socket draws two of those that `rand()` gives in a process that has set no
-    /// seed.
+    /// The first values that those numbers may have: each socket draws two of those that `rand()` gives in a process
+    /// that has set no seed.
     private static let firstNumbers: [UInt32] = {
         srandom(1)
         return (0..<6).map { _ in

@@ -4,8 +4,8 @@ internal import Glibc
 internal import Platform
 
 // The second process of a test: a participant that is told what to do, a hub, or a case of its own (see `FileTrial`).
-// Where it is stopped or killed in the middle of a write, the command `arm` or the environment says (see `FailPoint`),
-// and the environment also says what is wrong with it (see `Defect`).
+// The command `arm` or the environment says where it is stopped or killed in the middle of a write (see `FailPoint`),
+// and the environment also names its defect (see `Defect`).
 if CommandLine.arguments.dropFirst().first == "busError" {
     // An application with a handler of its own, which gets what is not the package's.
     signal(SIGBUS) { _ in _exit(7) }

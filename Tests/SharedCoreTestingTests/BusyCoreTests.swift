@@ -10,7 +10,7 @@ struct BusyCoreTests {
     private let script = CoreScript()
     private let activities = Log<OpenActivity>()
 
-    /// An Executor whose core is busy and whose call waits, and a Main that waits for it.
+    /// An Executor with a busy core and a call that waits, and a Main that waits for it.
     private func waitingMain(
         for kind: Activity.Kind
     ) async throws -> (executor: SimulatedExecutor, main: SimulatedMain, start: SimulatedRun<Void>) {

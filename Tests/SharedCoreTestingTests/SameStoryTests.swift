@@ -78,7 +78,7 @@ struct SameStoryTests {
     }
 }
 
-/// What several processes of a test note, in the order in which they do.
+/// The notes of several processes of a test, in the order in which they are made.
 final class Log<Value: Sendable>: Sendable {
     private let values = Mutex<[Value]>([])
 

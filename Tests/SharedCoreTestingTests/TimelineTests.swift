@@ -59,7 +59,7 @@ struct TimelineTests {
     @Test("C1, C15: a broken rule and two cores at once are told")
     func rules() async throws {
         try await story().expectRulesHold()
-        // A Main whose session ends while its core goes on in a living process.
+        // A Main with a session that ends while its core goes on in a living process.
         let script = CoreScript()
         script.hang(at: .stop)
         let app = try await group.main("app", script: script)

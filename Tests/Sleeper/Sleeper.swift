@@ -8,7 +8,7 @@ internal import Platform
 ///
 ///     sharedcore-test-sleeper DIRECTORY
 ///
-/// It joins the group, takes part as an Executor that nobody asks for anything, sleeps a moment, prints `ready`, and waits for a
+/// It joins the group, takes part as an Executor that gets no request, sleeps a moment, prints `ready`, and waits for a
 /// post to `news`: the post's state is its status, and zero makes it fail.
 @main
 enum Sleeper {

@@ -6,7 +6,7 @@ internal import Glibc
 package enum TestScope {
     private static let scope = getenv("TEST_SCOPE").map { String(cString: $0) }
 
-    /// Whether `TEST_SCOPE` is `length`: what takes too long for every change, as in `make at-length`.
+    /// Whether `TEST_SCOPE` is `length`: all tests that take too long for every change, as in `make at-length`.
     package static let isAtLength = scope == "length"
 
     /// Whether `TEST_SCOPE` is `check` or `length`.
@@ -28,7 +28,7 @@ package enum TestScope {
     package static let cases =
         chosenCases ?? ConformanceSuite.cases.filter { isCheck || !longCases.contains($0.id) }
 
-    /// The cases that a backend is tried on whose commits cost more than those in memory and in files: the one of half a million
+    /// The cases for a backend with commits that cost more than those in memory and in files: the one of half a million
     /// posts only where tests run at length.
     package static let casesOfCostlyCommits =
         isAtLength || chosenCases != nil ? cases : cases.filter { $0.id != "N8a" }

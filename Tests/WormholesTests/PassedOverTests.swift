@@ -12,7 +12,7 @@ struct PassedOverTests {
     /// So little that a listener that does not listen is passed over.
     private static let brief = 2 << 10
 
-    /// What the listener hears up to a message.
+    /// The events that the listener hears up to a message.
     private func events(
         of events: MailboxEvents<Int>, upTo last: Int
     ) async throws -> [MailboxEvent<Int>] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoreAPITesting
 
-/// What the suite's own witness notes.
+/// The notes of the suite's own witness.
 struct NotingWitnessTests {
     @Test("C15: a core that ran beside another is noted, whatever becomes of its process later; one that ends is not")
     func endedLater() async throws {

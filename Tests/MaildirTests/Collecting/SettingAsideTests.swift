@@ -10,7 +10,7 @@ internal import Testing
 
 @Suite("What cannot be delivered is set aside, reported and never lost")
 struct SettingAsideTests {
-    /// What is told of a message that is too large.
+    /// The answer for a message that is too large.
     private static let tooLarge = InboxMessage.Content.tooLarge(from: "ann@example.org", to: "bob@example.org")
 
     @Test("E2: a file that is no message goes to .Malformed, as it is, and the timeline says so")
@@ -91,7 +91,7 @@ struct SettingAsideTests {
         let inbox = try await TestInbox(limits: Limits(valueByteCount: 4096), role: .executor)
         for number in 1...60 { try maildir.deliver(id: "\(number)", as: String(1_000 + number)) }
         try maildir.deliver(id: "large", text: String(repeating: "x", count: 5000), as: "1999")
-        // What cannot be announced is not waited for by any.
+        // A message that cannot be announced has no participant that waits for it.
         try maildir.deliver("Subject: no identifier\n\nhi\n", as: "2000")
         try await expect("30", in: inbox)
         try await withCore(on: maildir, inbox: inbox) {

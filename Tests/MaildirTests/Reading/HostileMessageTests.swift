@@ -298,7 +298,7 @@ struct HostileMessageTests {
             _ = try await desk.refusal(of: "Call-ID: a@b\n\(header)\n\nhi\n")
             #expect(try !Self.isLoaded(foreign), "\(header)")
         }
-        // What is looked for would be seen, where the system has converters.
+        // The mapping that is looked for would be seen, where the system has converters.
         let converter = iconv_open("UTF-8", plain)
         let isThere = Int(bitPattern: converter) != -1
         #expect(try Self.isLoaded(plain) == isThere)
@@ -312,7 +312,7 @@ struct HostileMessageTests {
         let flood = Array(String(repeating: word, count: EncodedWords.convertedCount + 5).utf8)
         let left = Array(String(repeating: word.replacing("=?koi", with: "= ?koi"), count: 5).utf8)
         #expect(words.checked(flood[...]) == flood.dropLast(5 * word.utf8.count) + left)
-        // What only looks like a word stays as it is.
+        // Text that only looks like a word stays as it is.
         var none = EncodedWords(convertedCount: 0)
         for text in ["why=? really?", "a=?b@c, \"d=?\" e?=", "=?", "=??", "=???", "=????", "=", "", "\\=\\"] {
             let expected = text == "=????" ? "= ????" : text
@@ -358,7 +358,7 @@ struct HostileMessageTests {
         #expect(try await desk.refusal(of: message(1001)) == tooLarge)
         #expect(try await desk.refusal(of: message(1_000_000)) == tooLarge)
         #expect(try await desk.refusal(of: message(3_000, encoding: "base64", unit: "QUJD\n")) == tooLarge)
-        // What decodes to nothing for more than a block is not its end.
+        // A part that decodes to nothing for more than a block is not its end.
         let late = message(30_000, encoding: "base64", unit: "\n") + "aGk=\n"
         #expect(try await desk.read(late).content == .text(from: "", to: "", text: "hi"))
         #expect(try await desk.refusal(of: message(1001, encoding: "quoted-printable", unit: "=78")) == tooLarge)

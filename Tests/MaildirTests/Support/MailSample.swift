@@ -21,7 +21,7 @@ struct MailSample: Sendable, CustomTestStringConvertible {
         self.text = text
     }
 
-    /// A message whose headers, beside those of every message, and body follow each other.
+    /// A message with headers that follow those of every message, and a body.
     init(_ description: String, rest: String, text: String) {
         self.init(description, latin1(Self.head + rest), text: text)
     }

@@ -20,7 +20,7 @@ final class TestInbox: Sendable {
     private let beforeReturning: @Sendable (InboxMessage) async -> Void
 
     /// - Parameters:
-    ///   - role: Whose core it is. An Executor's takes no message that no participant waits for.
+    ///   - role: The role of the core's participant. An Executor's takes no message that no participant waits for.
     ///   - beforeReturning: Runs in each delivery when the message is stored and the core does not know it yet.
     init(
         limits: Limits = Limits(), role: SessionRole = .main, failing: @escaping Failure = { _ in nil },
@@ -33,13 +33,13 @@ final class TestInbox: Sendable {
         self.beforeReturning = beforeReturning
     }
 
-    /// What was stored, in its order.
+    /// The stored messages, in their order.
     var messages: [InboxMessage] { stored.value }
     /// The identifiers of what was stored.
     var callIDs: [String] { messages.map(\.callID.text) }
-    /// What the deliveries that succeeded returned.
+    /// The results of the deliveries that succeeded.
     var acceptances: [CoreContext.DeliveryResult] { accepted.value }
-    /// What was reported.
+    /// The reported problems.
     var reports: [String] { problems.value }
     /// How many deliveries were begun.
     var attempts: Int { attempted.value }

@@ -22,7 +22,7 @@ final class FailingReports: RouteReports {
         failures.withLock { $0 = count }
     }
 
-    /// Lets the kernel send something, as an answer that nobody asked for.
+    /// Lets the kernel send something, as an answer without a request.
     func provoke() throws {
         try socket.ask(for: .links, sequence: 4_000_000_000)
     }

@@ -15,7 +15,7 @@ final class OwnNetwork: Sendable {
         return await process?.end() == .exited(0)
     }
 
-    /// - Parameter script: What is done in it before somebody watches.
+    /// - Parameter script: The commands that run in it before the watcher.
     init(_ script: String = "true") async throws {
         let program = try ChildProcess.built("sharedcore-network-watcher")
         watcher = try ChildProcess("unshare", Self.namespace + ["sh", "-c", "set -e; \(script); exec '\(program)'"])
@@ -26,7 +26,7 @@ final class OwnNetwork: Sendable {
     private static let isRoot = geteuid() == 0
     private static let namespace = (isRoot ? [] : ["--user", "--map-root-user"]) + ["--net"]
 
-    /// What the watcher has printed.
+    /// The lines that the watcher has printed.
     var lines: [String] { watcher.lines }
 
     /// Runs a script in the namespace.

@@ -2,7 +2,7 @@ internal import Glibc
 internal import Platform
 internal import TestSupport
 
-/// What a kernel reported while a network changed, step by step (see the script `Recorded/record`).
+/// The reports of a kernel while a network changed, step by step (see the script `Recorded/record`).
 struct Recording {
     struct Step {
         let name: String

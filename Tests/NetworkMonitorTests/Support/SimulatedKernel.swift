@@ -9,7 +9,7 @@ struct SimulatedKernel {
     private var links: [UInt32: NetworkLink] = [:]
     private var addresses: [LinkAddress] = []
     private var routes: [DefaultRoute] = []
-    /// What lies in the socket.
+    /// The messages in the socket.
     private(set) var waiting: [RouteMessage] = []
     private(set) var hasOverflown = false
     private let room: Int
@@ -18,7 +18,7 @@ struct SimulatedKernel {
         self.room = room
     }
 
-    /// What a picture of all this says.
+    /// The state by a picture of all this.
     var truth: NetworkState {
         var picture = NetworkPicture()
         for change in all(.links) + all(.addresses) + all(.routes) { _ = picture.apply(change) }

@@ -74,7 +74,7 @@ struct ReplicaRecordTests {
         machine.run(100)
         for effect in machine.effects[known...] { copy.apply(effect.forReplicas) }
         let whole = copy.history.floor
-        // The answer of one who has gone on meanwhile.
+        // The answer of a replica that has gone on meanwhile.
         machine.run(20)
         let middle = machine.effects[50].revision
         var parts: [SnapshotPart] = []

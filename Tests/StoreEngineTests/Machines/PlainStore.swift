@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// What a store must do, in the plainest way: an independent second opinion on the engine.
+/// The plainest correct store: an independent second opinion on the engine.
 struct PlainStore {
     struct PlainEntry: Equatable {
         var value: [UInt8]

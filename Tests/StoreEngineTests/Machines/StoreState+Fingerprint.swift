@@ -47,11 +47,11 @@ final class BytesSource: ValueSource {
     }
 }
 
-/// What a reader finds in the bytes of a journal.
+/// The content of a journal's bytes for a reader.
 struct JournalContent {
     /// The payloads of the whole frames at its front.
     private(set) var payloads: [ArraySlice<UInt8>] = []
-    /// What stands after them; nil when nothing does.
+    /// The bytes after them; nil when there are none.
     private(set) var end: JournalChain.Reading?
 
     init(_ bytes: [UInt8], salt: UInt64) {

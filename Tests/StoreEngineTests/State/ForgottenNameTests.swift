@@ -56,7 +56,7 @@ struct ForgottenNameTests {
         #expect(state.topic("again").count == 2)
         #expect(state.topic("name 0").count == 1, "younger than the oldest")
 
-        // Of one commit those go first whose bytes come first: the order of a dictionary decides nothing.
+        // Names of one commit go in the order of their bytes: the order of a dictionary decides nothing.
         try post(["newer"], in: &state)
         #expect(state.topic("name 0") == .never)
         #expect(state.topic("name 1").count == 1)

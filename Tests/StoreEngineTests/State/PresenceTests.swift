@@ -80,7 +80,7 @@ struct PresenceTests {
             #expect(error?.code == .limitExceeded)
             let ending = try #require(state.ending(session, at: instant))
             state.apply(ending)
-            // What lives with the session goes with it.
+            // Entries that live with the session go with it.
             if kind.share != 6 { #expect(state.usage.entryCount == 1) }
         }
     }

@@ -4,8 +4,8 @@ internal import StoreEngine
 internal import TestSupport
 internal import Testing
 
-/// Whatever users do within the limits, each effect fits into a record: one that does not could be written and never
-/// read again.
+/// For any use within the limits, each effect fits into a record: one that does not could be written and never read
+/// again.
 @Suite("S10: every effect fits a record of the journal")
 struct RecordSizeTests {
     private let instant = BootInstant(nanoseconds: 1)

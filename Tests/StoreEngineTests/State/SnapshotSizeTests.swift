@@ -16,7 +16,7 @@ struct SnapshotSizeTests {
         return byteCount
     }
 
-    /// A state with the same content, made of a snapshot, whose larger values lie elsewhere.
+    /// A state with the same content, made of a snapshot, with the larger values elsewhere.
     private func reloaded(_ state: StoreState) throws -> StoreState {
         let payloads = try state.fingerprint()
         var reader = SnapshotReader(limits: RandomMachine.wideLimits, historyByteCount: 1 << 20)

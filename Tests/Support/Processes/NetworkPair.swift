@@ -46,7 +46,7 @@ package final class NetworkPair: Sendable {
         for name in [names.hub, names.client] { try? Self.run("netns", "delete", name) }
     }
 
-    /// What runs a program at the hub's end, or at the client's.
+    /// The command that runs a program at the hub's end, or at the client's.
     package var atHub: [String] { [Self.ip ?? "ip", "netns", "exec", names.hub] }
     package var atClient: [String] { [Self.ip ?? "ip", "netns", "exec", names.client] }
 

@@ -1,7 +1,7 @@
 internal import CoreAPITesting
 internal import Platform
 
-/// What a host tells of itself in figures.
+/// The figures that a host tells of itself.
 package enum ToldFigures {
     /// Asks at the socket of its metrics, and waits for the whole answer.
     package static func at(_ path: String) async throws -> String {

@@ -3,13 +3,13 @@ internal import CoreAPITesting
 internal import Platform
 package import Synchronization
 
-/// What an observer has come to, and on which threads.
+/// The progress of an observer, and its threads.
 package final class ObserverNotes: Sendable {
     /// The state of the last post.
     package let posts = Atomic<UInt64>(0)
     /// The names of the threads.
     package let threads = Mutex<Set<String>>([])
-    /// Whether those that block may go on.
+    /// Whether the blocking observers may go on.
     package let isReleased = Atomic(false)
 
     package init() {}

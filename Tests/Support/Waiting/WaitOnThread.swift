@@ -12,7 +12,7 @@ package func waitOnThread(atMost limit: Duration, until condition: () -> Bool) -
     return true
 }
 
-/// What never ends by itself: waits until its task is cancelled, which it says by an error.
+/// Never ends by itself: waits until its task is cancelled, and then throws.
 package func untilCancelled() async throws {
     while true { try await Task.sleep(for: .seconds(3600)) }
 }

@@ -26,14 +26,14 @@ final class Burst {
     }
 
     /// Waits until all of them wait, also the last that a busy machine has started: the core of those before it would have
-    /// served everybody and stopped by then.
+    /// served all others and stopped by then.
     func allWait() async throws {
         try await eventually("all wait for their messages", timeout: TestTimeout.long) {
             try await group.list(".sharedcore/expectations").entries.count == callIDs.count
         }
     }
 
-    /// Starts another Executor for each call-id whose Executor was killed.
+    /// Starts another Executor for each call-id with a killed Executor.
     func pushAgain() async throws {
         for (callID, process) in processes {
             guard case .killed = process.ended else { continue }

@@ -12,8 +12,8 @@ internal import Testing
 struct BurstTests {
     private static let size = 100
     private static let smallSize = 40
-    /// A push is in time when it is served long before its own deadline of two minutes, which a frozen owner that nobody
-    /// replaces would make all of them wait out.
+    /// A push is in time when it is served long before its own deadline of two minutes, which a frozen owner without a
+    /// successor would make all of them wait out.
     private static let inTime = Duration.seconds(60)
     /// How many owners may be taken for frozen that are not: a machine may be that busy.
     private static let mostExcused = 3

@@ -7,10 +7,10 @@ internal import TestSupport
 internal import Testing
 
 /// A call that ends without a message lets its caller tell the sender that the message was shown, or that there is nothing to
-/// show. What it has read may be another process's, and not on the disk yet.
+/// show. It may have read another process's write, which is not on the disk yet.
 @Suite("Nothing to show, and a disk that does not confirm it", .timeLimit(.minutes(10)))
 struct UnconfirmedAnswerTests {
-    /// What ends a wait without a message.
+    /// The mark that ends a wait without a message.
     enum Mark: String, CaseIterable, CustomTestStringConvertible {
         case nothingToShow, acknowledged
 

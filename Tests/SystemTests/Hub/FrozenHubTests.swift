@@ -7,7 +7,7 @@ internal import TestSupport
 internal import Testing
 internal import ZMQBackend
 
-/// What holds while the hub is stopped and answers nobody.
+/// The promises that hold while the hub is stopped and answers no client.
 struct FrozenHubTests {
     /// A core that has nothing to fetch.
     private struct IdleCore: Core {

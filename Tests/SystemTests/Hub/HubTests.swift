@@ -27,7 +27,7 @@ struct HubTests {
         .timeLimit(.minutes(10)))
     func killedHub() async throws {
         let post = try Post(startMilliseconds: 100)
-        // This process's look at the group goes to the files, whatever becomes of the hub.
+        // This process's look at the group goes to the files, in any state of the hub.
         let group = try await post.open()
         var processes: [String: ChildProcess] = [:]
         for round in 1...3 {

@@ -9,7 +9,7 @@ internal import Testing
 
 @testable internal import Coordination
 
-/// What a Main does to the process that an owner's record names.
+/// The action of a Main on the process that an owner's record names.
 @Suite("C3: nothing is killed that is not proven to be the owner", .timeLimit(.minutes(10)))
 struct InnocentProcessTests {
     /// A Main's core that does nothing.

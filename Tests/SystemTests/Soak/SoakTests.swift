@@ -6,7 +6,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-/// A short soak of the program itself, as anybody runs a long one.
+/// A short soak of the program itself, as a user runs a long one.
 @Suite(.serialized)
 struct SoakTests {
     /// The line that scripts rely on.

@@ -121,7 +121,7 @@ final class Post: Sendable {
         return try ChildProcess(words[0], Array(words.dropFirst()), environment: environment, errors: errors)
     }
 
-    /// Where all programs write what they have to complain about.
+    /// The file to which all programs write their complaints.
     private var errors: String { directory.path(of: "errors") }
 
     /// The lines in which a program says that it was told something that it does not know: a setting that a test believes
@@ -130,13 +130,13 @@ final class Post: Sendable {
         guard access(errors, F_OK) == 0 else { return [] }
         let file = try OpenFile(path: errors, .read)
         let text = String(decoding: try file.read(count: try file.status().byteCount, at: 0), as: UTF8.self)
-        // What the tests themselves are told, whoever they start inherits.
+        // The processes that the tests start inherit the tests' own variables.
         return text.split(separator: "\n").map(String.init).filter {
             $0.contains("unknown variable") && !$0.contains("unknown variable SHAREDCORE_TEST_")
         }
     }
 
-    /// What a process's lines say about its call-id.
+    /// The report on its call-id in a process's lines.
     func report(of process: ChildProcess) -> PushReport? {
         process.lines.compactMap(PushReport.init).last
     }
