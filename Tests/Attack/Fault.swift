@@ -196,7 +196,7 @@ struct SystemCalls: Sendable {
         "fdatasync", "fsync", "pwrite64", "fallocate", "renameat2", "linkat", "openat", "mmap", "ftruncate", "unlinkat",
         "mkdirat",
     ]
-    /// Those that look, lock and watch. The C library's `fstat` is one call or another.
+    /// Those that read, lock and watch. The C library's `fstat` is one call or another.
     static let looking = [
         "pread64", "fcntl", "newfstatat", "fstat", "statx", "getdents64", "fstatfs", "inotify_init1",
         "inotify_add_watch",
@@ -271,7 +271,7 @@ struct SystemCalls: Sendable {
         return line.contains("<\(directory[..<slash])>, \"\(directory[directory.index(after: slash)...])\"")
     }
 
-    /// ``places`` without the middle of those in which the program looks again and again, as while it waits for a lock.
+    /// ``places`` without the middle of those in which the program polls, as while it waits for a lock.
     var distinctPlaces: [Place] {
         var rest = Dictionary(grouping: places, by: \.call).mapValues(\.count)
         var seen: [String: Int] = [:]

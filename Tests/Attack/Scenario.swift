@@ -54,7 +54,7 @@ struct Scenario: Sendable {
     let sampleCount: Int?
     let cases: @Sendable (Wish, Attempt) async throws -> [Case]
 
-    /// A scenario with cases that need no look at the program first.
+    /// A scenario with cases that need no run of the program first.
     init(_ name: String, weight: Int = 1, _ cases: @escaping @Sendable (Wish) -> [Case]) {
         self.init(name, weight: weight, looking: { wish, _ in cases(wish) })
     }

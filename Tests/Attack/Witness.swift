@@ -28,8 +28,8 @@ struct Witness: Sendable {
         return ["sh", "-c", script, directory, "\(Self.windowSeconds)"]
     }
 
-    /// For how long a core may go on after the group's files were taken from under it: the interval at which each process
-    /// looks, and the time to stop.
+    /// The time for which a core may go on after the group's files were taken from under it: the interval at which each
+    /// process polls, and the time to stop.
     static let windowSeconds = 12
 
     /// Demands that no two cores have run at once.

@@ -4,7 +4,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-/// The measurement with real processes. People judge the figures, on an idle machine: no test does.
+/// The measurement with real processes. People evaluate the figures, on an idle machine: no test does.
 @Suite("sharedcore-bench", .serialized)
 struct BenchProgramTests {
     private static let fields: Set<String> = [

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import LifecycleSimulation
 
-/// The table of the rules of background life: what every schedule of the simulations is judged by, and the mutants of the
-/// machines that break it.
+/// The table of the rules of background life: the rules that every schedule of the simulations is checked by, and the
+/// mutants of the machines that break it.
 struct LifecycleTable {
     /// A mutant and the rules that it was first seen to break, in one schedule or another.
     private struct Tried {

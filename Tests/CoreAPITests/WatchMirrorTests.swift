@@ -3,7 +3,7 @@ internal import CoreAPITesting
 internal import TestSupport
 internal import Testing
 
-/// The judge of the watch tests sees each breach that it is there to see.
+/// The mirror of the watch tests notices each breach that it is there for.
 @Suite("W1 to W3: the mirror of a watch notices what breaks them")
 struct WatchMirrorTests {
     private static let origin = SessionID(rawValue: 1)

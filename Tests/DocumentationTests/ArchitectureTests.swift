@@ -41,7 +41,7 @@ struct ArchitectureTests {
     }
 }
 
-/// Which room knows which.
+/// The dependencies of each module.
 struct Rooms {
     let known: [String: Set<String>]
 

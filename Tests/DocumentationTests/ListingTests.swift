@@ -38,7 +38,7 @@ struct Listing: CustomStringConvertible {
 
     var description: String { "\(page), listing \(number)" }
 
-    /// All of the pages and of the rooms' articles.
+    /// All of the pages and of the modules' articles.
     static func all() throws -> [Listing] {
         let pages = try Repository.files(below: "Docs", "Sources", "Examples", ending: ".md") + ["README.md"]
         return try pages.flatMap { page -> [Listing] in

@@ -18,7 +18,7 @@ struct StatedLimitTests {
 
         var testDescription: String { words }
 
-        /// The intervals in which the hub looks at its connections are those of ``RelayThread/lookInterval``.
+        /// The intervals in which the hub polls its connections are those of ``RelayThread/lookInterval``.
         enum Scale: Sendable {
             case none
             /// The code has what happens in an interval, the page what happens in a second.

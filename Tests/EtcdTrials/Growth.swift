@@ -124,7 +124,7 @@
                 + "\(try Self.connectionCount(to: endpoint)) connection"
         }
 
-        /// The connections of this process to a member's door.
+        /// The connections of this process to a member's listener.
         private static func connectionCount(to endpoint: EtcdCluster.Endpoint) throws -> Int {
             let port = ":" + String(endpoint.port, radix: 16, uppercase: true)
             let own = Set(

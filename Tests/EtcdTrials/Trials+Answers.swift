@@ -96,7 +96,7 @@
             // A cluster's connection of its own: its keeper has had nothing but the long one.
             let alone = try EtcdCluster([cluster.nodes[1].endpoint, cluster.nodes[0].endpoint])
             let long = try await cluster.open("long", lease: .seconds(60), at: alone)
-            // The keeper has looked at the long lease and rests: no condition tells of that from outside.
+            // The keeper has read the long lease and rests: no condition tells of that from outside.
             try await Task.sleep(for: .seconds(2))
             let short = try await cluster.open("short", lease: .seconds(3), at: alone)
             // Three times the short one, and half of the third of the long one.

@@ -25,7 +25,7 @@
             return "one post each, at \(held) and \(lost)"
         }
 
-        /// Posts once over a line that is in trouble, and looks how often it was posted.
+        /// Posts once over a line that is in trouble, and checks how often it was posted.
         private func postOnce(
             _ name: NotificationName, _ trouble: (Line, EtcdGroup) async throws -> Revision
         ) async throws -> Revision {
@@ -38,7 +38,7 @@
             let group = try await cluster.open("writer", lease: .seconds(60), timeout: .seconds(20), at: place)
             try await group.sync()
             let revision = try await trouble(line, group)
-            // A late request is judged by its member in the member's own time: a few rounds through the same member.
+            // A late request is evaluated by its member in the member's own time: a few rounds through the same member.
             let beside = try await cluster.open("beside", at: EtcdCluster([cluster.nodes[0].endpoint]))
             for _ in 0..<50 { try await beside.sync() }
             let state = try await reader.state(of: name)
@@ -104,8 +104,9 @@
             }
         }
 
-        /// Does something just after a session has ended, where news of it come late: what a member says of it is lost, and on
-        /// a new connection it tells what was missed within a tenth of a second, and answers at once.
+        /// Does something just after a session has ended, where updates of it come late: a member's message on it is
+        /// lost, and on a new connection the member tells the missed ones within a tenth of a second, and answers at
+        /// once.
         private func afterUnheardEnd(
             limits: Limits = EtcdGroupOptions.standardLimits, _ body: (EtcdGroup) async throws -> Void
         ) async throws {

@@ -20,7 +20,7 @@
                 try $0.start()
             }
             let refusedCount = try await refused(by: secured, certificates)
-            // The cases of S15 are played with second processes.
+            // The cases of S15 are run with second processes.
             for words in [["demo"], ["conformance", "--only", "S15"]] {
                 try await play(words, at: secured, certificates)
             }
@@ -99,7 +99,7 @@
             }
         }
 
-        /// Plays a command of the program on the secured members.
+        /// Runs a command of the program on the secured members.
         private func play(_ words: [String], at secured: TrialCluster, _ certificates: Certificates) async throws {
             let program = try ChildProcess(
                 "timeout",

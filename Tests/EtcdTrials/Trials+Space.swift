@@ -13,7 +13,7 @@
             let holder = try await cluster.open("holder", lease: .seconds(60), at: place)
             try await holder.put("held", [1], lifetime: .session)
             try await group.put("brief", [1], lifetime: .expiring(after: .seconds(6)))
-            // Together: a server looks for space before it takes a request, and again when it carries it out.
+            // Together: a server checks for space before it takes a request, and again when it carries it out.
             let (taken, refused) = try await withThrowingTaskGroup(of: (Set<Key>, Int).self) { writers in
                 for writer in 0..<16 { writers.addTask { try await Self.fill(group, writer) } }
                 var all: (taken: Set<Key>, refused: Int) = ([], 0)

@@ -7,7 +7,7 @@
     /// The effects of a cluster in trouble on a group. Each trial gives a sentence of what it saw.
     struct Trials {
         let cluster: TrialCluster
-        /// This program, which plays the holder of a session.
+        /// This program, which acts as the holder of a session.
         let own: String
 
         static var all: [(name: String, run: (Trials) async throws -> String)] {

@@ -4,7 +4,7 @@ internal import Platform
 
 /// The surroundings of a second process of a case.
 extension CaseContext {
-    /// A place in the backend at which a process that is armed with it does not look without having heard anything.
+    /// A fail point of the backend: a process that is armed with it does not poll without a signal.
     static let onlyWhenWoken = "look.idle:fail"
 
     /// Starts a second process that has not joined yet.
@@ -23,9 +23,9 @@ extension CaseContext {
         return peer
     }
 
-    /// Starts a second process that has a group open, observes the name `a`, and hears bells alone: by an inotify instance, of
-    /// which the system gives a user a hundred or so. A process that gets none sleeps at shared memory, which is no
-    /// less, but another way. Others may have taken them all for a while.
+    /// Starts a second process that has a group open, observes the name `a`, and hears wake channels alone: by an
+    /// inotify instance, of which the system gives a user a hundred or so. A process that gets none sleeps at shared
+    /// memory, which is no less, but another way. Others may have taken them all for a while.
     func startHearingBells(of address: String) async throws -> Peer {
         var found: Peer?
         try await eventually("the system gives an inotify instance", timeout: TestTimeout.long) {

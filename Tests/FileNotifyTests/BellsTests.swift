@@ -50,7 +50,7 @@ struct BellsTests {
         let watched = try (0..<100).map { Bells(listeningTo: try KeyPrefix("a/inbox/\($0)")) }
         let rung = try (0..<100).map { Bells(changing: try Key("a/demand/\($0)/session")) }
         let woken = rung.map { bells in watched.count { !$0.isDisjoint(with: bells) } }
-        // 100 on 128 bells are less than one on each; one path of this depth is above each key.
+        // 100 on 128 wake channels are less than one on each; one path of this depth is above each key.
         #expect(woken.reduce(0, +) <= 150, "\(woken)")
         #expect(watched.allSatisfy { $0.isDisjoint(with: Bells(changing: "a/demand")) })
     }

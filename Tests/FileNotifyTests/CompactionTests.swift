@@ -25,7 +25,7 @@ struct CompactionTests {
         try await peer.tell("arm compaction.afterSnapshot:stop,compaction.beforeSeal:fail,\(onlyWhenWoken)")
         try peer.send("compact")
         try await peer.stopped()
-        // Published, and not rung for: only the compaction itself comes across it.
+        // Published, and not signalled: only the compaction itself comes across it.
         try await writer.tell("arm commit.beforeRing:stop")
         try writer.send("put key new")
         try await writer.stopped()

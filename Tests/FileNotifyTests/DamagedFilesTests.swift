@@ -378,7 +378,7 @@ struct DamagedFilesTests {
         try await group.put("key", text: "kept")
         await group.close()
         #expect(close(creat(path + "/journal-" + number, 0o600)) == 0)
-        // To the system's clock, the machine was started anew: a number is looked for above all others.
+        // To the system's clock, the machine was started anew: a number above all others is searched.
         let peer = try await PeerProcess.joining(path)
         #expect(try await peer.tell("get key") == "value kept")
     }

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable import FileNotifyBackend
 
-/// Tasks that run on the threads that hear of news.
+/// Tasks that run on the threads that hear of updates.
 // One after the other: there is one such thread in a process, and one of these tests blocks it.
 @Suite("Tasks that run where news is heard", .serialized, .timeLimit(.minutes(10)))
 struct DeliveryExecutorTests {

@@ -19,7 +19,7 @@ struct FileSystemTests {
         let group = try await FileGroup.open(directory: path, options: FileGroupOptions(clock: ManualClock()))
         try await group.put("key", text: "kept")
         await group.close()
-        // To the system's clock, the machine was started anew: the newest journal is looked for.
+        // To the system's clock, the machine was started anew: the newest journal is searched.
         let peer = try PeerProcess(failPoint: "readdir:fail*")
         _ = try await peer.answer()
         try peer.send("open \(path)")

@@ -357,7 +357,7 @@ struct FullDiskTests {
         try await changeHands("at first")
         try await first.tell("put key new")
         try await first.tell("fill kept/ 100 3000")
-        // The other process has the old journal, and with it an inode, until it looks.
+        // The other process has the old journal, and with it an inode, until it polls.
         #expect(try await first.tell("compact") == "true")
         try await changeHands("behind a compaction")
         for round in 0..<3 {
@@ -415,7 +415,7 @@ struct FullDiskTests {
     func interruptedKeeping() async throws {
         let directory = try TemporaryDirectory()
         let first = try await firstPeer(at: directory.path, size: "3m")
-        // Its idle look would keep the space.
+        // Its idle poll would keep the space.
         try await first.tell("arm \(onlyWhenWoken)")
         try await first.tell("fill kept/ 100 3000")
         #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"))

@@ -338,7 +338,7 @@ struct LostDirectoryTests {
     /// A process that waits for a name and has files watched.
     ///
     /// The system gives a user 128 inotify instances, and the tests that run meanwhile use all of them at times. A
-    /// process that gets none says so, and asks again at the looks of all, which this one leaves out: another takes its
+    /// process that gets none says so, and asks again at the polls of all, which this one leaves out: another takes its
     /// place. One that has an instance must watch.
     private func waitingPeer(_ path: String) async throws -> PeerProcess {
         var waiting: PeerProcess?
@@ -420,7 +420,7 @@ struct LostDirectoryTests {
         let journal = try Journal(try OpenFile(path: path + "/journal-1", .write))
         let page = try GroupPage(in: Directory(path: path), access: .readOnly)
         try peer.send("await never")
-        // For bells; for signals where the tests that run meanwhile have left no inotify instance.
+        // For wake channels; for signals where the tests that run meanwhile have left no inotify instance.
         try await eventually("the process waits") {
             !(journal.interest.isEmpty && page.signalInterest.isEmpty) && Self.isAsleep(peer)
         }

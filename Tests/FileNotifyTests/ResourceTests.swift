@@ -10,8 +10,8 @@ internal import Testing
 
 @Suite("What a participant takes and gives back", .serialized, .timeLimit(.minutes(10)))
 struct ResourceTests {
-    /// How many bells of a group the system watches for this process. A watch is no descriptor: each stands as a line in
-    /// what the system says of the descriptor that all of them share.
+    /// How many wake channels of a group the system watches for this process. A watch is no descriptor: each stands as
+    /// a line in what the system says of the descriptor that all of them share.
     private func watchedBells(of path: String) throws -> Int {
         let group = try Directory(path: path)
         let bells = try group.names().filter { $0.hasPrefix("bell-") }.map { name in
@@ -83,7 +83,7 @@ struct ResourceTests {
             // It reads in the journal that the group has come to.
             try await peer.tell("put key \(generation)")
         }
-        // A process that only looks changes no word, and may lock nothing.
+        // A process that only reads changes no word, and may lock nothing.
         let reader = try await PeerProcess.joining(path + " readOnly")
         #expect(try locks(of: path + "/journal-2", in: reader.pid) == [false])
         await group.close()

@@ -9,7 +9,7 @@ internal import Testing
 /// The ways of a process when the system lets it watch no files, or not these.
 @Suite("Waiting without reports of writes", .timeLimit(.minutes(10)))
 struct WakeUpMethodTests {
-    /// Why a peer cannot watch the bells.
+    /// The reason for which a peer cannot watch the wake channels.
     enum Obstacle: String, CaseIterable, CustomTestStringConvertible {
         case noInstance, noWatch, silentFileSystem
 
@@ -32,7 +32,7 @@ struct WakeUpMethodTests {
         var words: String { self == .silentFileSystem ? " silent" : "" }
     }
 
-    /// A peer that cannot watch the bells and has the group open.
+    /// A peer that cannot watch the wake channels and has the group open.
     private func deafPeer(_ obstacle: Obstacle, in path: String, failPoint: String? = nil) async throws -> PeerProcess {
         let peer = try PeerProcess(failPoint: failPoint, through: obstacle.start)
         _ = try await peer.answer()
@@ -49,7 +49,7 @@ struct WakeUpMethodTests {
         let peer = try await deafPeer(obstacle, in: path)
         try await peer.tell("observe name")
         #expect(try await peer.tell("wakeUp") == "sharedMemory")
-        // Looking without having heard anything happens every ten seconds, so these would take minutes.
+        // Polls without a signal come every ten seconds, so these would take minutes.
         for count in 1...40 as ClosedRange<UInt64> {
             try await group.post("name", state: count)
             var seen = ""
@@ -123,7 +123,7 @@ struct WakeUpMethodTests {
         let poster = try await PeerProcess.joining(path)
         try await poster.tell("post name 1")
         try await eventually("the observer is woken") { try await observer.tell("seen") == "1 1" }
-        // The looks come every ten seconds. The machine may be slow, but hardly twice.
+        // The polls come every ten seconds. The machine may be slow, but hardly twice.
         let clock = ContinuousClock()
         var quickest = Duration.seconds(3600)
         for seen in ["2 2", "3 3"] {

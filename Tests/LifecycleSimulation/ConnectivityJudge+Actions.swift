@@ -3,7 +3,7 @@ internal import Lifecycle
 
 /// The actions that are carried out, and the state when nothing is left to be done.
 extension ConnectivityJudge {
-    /// Judges that an action is carried out now.
+    /// Validates that an action is carried out now.
     mutating func carriedOut(
         _ ordered: OrderedAction, _ outcome: ConnectivityMachine.Outcome, at position: LifecyclePosition
     ) {
@@ -75,7 +75,7 @@ extension ConnectivityJudge {
         hasConnected = ordered.action == .reconnect && isDone
     }
 
-    /// Judges a machine at rest: nothing is left to be done now.
+    /// Validates a machine at rest: nothing is left to be done now.
     mutating func atRest(_ machine: ConnectivityMachine, at now: BootInstant) {
         require(machine.question == nil, "P2: no answer is waited for in vain", machine.position)
         require(!isResumeOwed || isOfferTried || !isOnline(machine), "P3: resume is offered", machine.position)
@@ -112,14 +112,14 @@ extension ConnectivityJudge {
         require(budgetFrom == nil, "P6: a wake whose work is done is over", machine.position)
     }
 
-    /// Judges an instant that the machine waits for, before it hears of it.
+    /// Validates an instant that the machine waits for, before it hears of it.
     mutating func stepComes(at now: BootInstant, _ machine: ConnectivityMachine) {
         guard let keepAliveFrom, machine.wake != nil, keepAliveFrom.duration(to: now) > .seconds(10) else { return }
         let rest = machine.pending.filter { $0.action == .refreshRegistration || $0.action == .refreshSubscriptions }
         require(rest.isEmpty, "P4: a keep-alive's work is over after 10 s", rest)
     }
 
-    /// Judges that time has passed.
+    /// Validates that time has passed.
     mutating func timePassed(to now: BootInstant) {
         if let budgetFrom {
             require(budgetFrom.duration(to: now) < .seconds(10), "P6: a wake is over after 10 s", now)

@@ -99,7 +99,7 @@ package struct ConnectivityJudge {
         }
     }
 
-    /// Judges a line of the trace.
+    /// Validates a line of the trace.
     mutating func judge(_ transition: ConnectivityTransition, _ machine: ConnectivityMachine) {
         if let number = transition.number { numbers.insert(number) }
         if let event = transition.event {

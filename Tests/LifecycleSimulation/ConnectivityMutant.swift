@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Lifecycle
 
-/// A connectivity machine with one protection taken out: what the judge has to notice.
+/// A connectivity machine with one protection taken out, which the judge has to notice.
 package struct ConnectivityMutant: Sendable {
     /// The defect.
     package let name: String

@@ -150,7 +150,7 @@ struct ApplicationStatesTests {
             late.update { $0 = opened }
             _ = try? await ApplicationStates(opened).set(.foreground)
         }
-        // Whichever of the two a Host looks at first.
+        // Either of the two may be the one that a Host reads first.
         let store = InterposedStore(host, afterList: { _, _ in await act() }, afterSessions: act)
         try await ApplicationStates(store).set(.background, of: one.session.id)
         let opened = try #require(late.value)

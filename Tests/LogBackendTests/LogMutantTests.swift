@@ -5,7 +5,7 @@ internal import TestInstruments
 internal import TestSupport
 internal import Testing
 
-/// A duty of a log that is broken, and the rules of which a case must fail.
+/// A rule that a log breaks, and the rules of which a case must fail.
 private struct LogMutant: CustomTestStringConvertible {
     let name: String
     let rules: [String]
@@ -53,7 +53,7 @@ private struct LogMutant: CustomTestStringConvertible {
     ]
 }
 
-/// The duties of a log are those that the suite tries.
+/// The rules of a log are those that the suite tries.
 @Suite(
     "Mutants: a log that breaks a duty is caught by the suite", .enabled(if: TestScope.isCheck), .serialized)
 struct LogMutantTests {

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import LogBackend
 
-/// A log is not trusted: one that breaks its duties ends the handle, before a wrong value is read.
+/// A log is not trusted: one that breaks its rules ends the handle, before a wrong value is read.
 @Suite("S9: a log that lies ends the handle as corrupt", .timeLimit(.minutes(10)))
 struct LyingLogTests {
     private let log = MemoryLog()

@@ -4,7 +4,7 @@ internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
 
-/// A program that runs on its first thread alone, so that a test can look at its threads.
+/// A program that runs on its first thread alone, so that a test can observe its threads.
 ///
 ///     sharedcore-test-sleeper DIRECTORY
 ///

@@ -15,7 +15,7 @@ package enum TestScope {
     /// The cases of the conformance suite that take long, and `make test` leaves out.
     package static let longCases: Set = ["S6d", "W3a", "W3c", "W4a", "N6g", "N8a", "C9f", "M6f"]
 
-    /// The cases of an id or a rule in `SHAREDCORE_TEST_CASES`, to look for the fault behind one; nil without the variable.
+    /// The cases of an id or a rule in `SHAREDCORE_TEST_CASES`, to find the fault behind one; nil without the variable.
     package static let chosenCases: [ConformanceCase]? = getenv("SHAREDCORE_TEST_CASES").map { names in
         let cases = String(cString: names).split(separator: ",").flatMap {
             ConformanceSuite.cases(matching: String($0))

@@ -114,7 +114,7 @@ struct PassedOverTests {
 struct WormholeFixture {
     let space: MemorySpace
 
-    /// - Parameter historyByteCount: How much of what happened a slow listener can look back on.
+    /// - Parameter historyByteCount: The bytes of history that a slow listener can read back.
     init(historyByteCount: Int = 1 << 20) {
         space = MemorySpace(historyByteCount: historyByteCount)
     }

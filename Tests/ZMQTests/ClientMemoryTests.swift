@@ -146,7 +146,7 @@ extension ZMQTests {
             try await eventually("a request waits for the order") { order.waitingCount == 1 }
             for _ in 0..<40 { try await flood.say([UInt8](repeating: 0xFF, count: 1 << 20)) }
             try await eventually("the hub has what it may have of it") { await service.intake.byteCount >= 16 << 20 }
-            // The thread looks at its sockets after each of these jobs.
+            // The thread polls its sockets after each of these jobs.
             for _ in 0..<500 { #expect(await service.intake.byteCount <= ClientMemory.requestByteCount + (1 << 20)) }
             order.letGo()
             #expect(try await withTimeout(TestTimeout.usual, "the commit ends") { try await commit.value }.changed)

@@ -8,7 +8,7 @@ internal import Testing
 internal import ZMQBackend
 
 extension ZMQTests {
-    /// The bell by which a hub on files hears of what others write.
+    /// The wake channel by which a hub on files hears of writes by others.
     @Suite("A hub's own bell")
     struct HubBellTests {
         /// The wake channel for all changes.
@@ -65,7 +65,7 @@ extension ZMQTests {
                 _ = bell.take()
                 try await client.tell("hold held/\(number) here")
                 #expect(try await next(of: watch) == [Key("held/\(number)")])
-                // Nothing has to be looked at for it: the hub waits for the client's end.
+                // Nothing has to be polled for it: the hub waits for the client's end.
                 #expect(bell.take().isEmpty)
             }
             clients[0].signal(SIGKILL)
@@ -151,7 +151,7 @@ extension ZMQTests {
             // No process polls by itself.
             let armed = FailPoint.arm("look.idle:fail")
             defer { armed.disarm() }
-            // The first is long, so that the time of the second is news.
+            // The first is long, so that the time of the second changes the next deadline.
             try await client.put("long", [1], lifetime: .expiring(after: .seconds(3600)))
             try await client.put("short", [1], lifetime: .expiring(after: .milliseconds(300)))
             try await eventually("it is over") { try await client.get("short", consistency: .causal) == nil }

@@ -30,7 +30,7 @@ extension ZMQTests {
             }
             let limit = Intake.byteLimit
             try await eventually("the intake is full") { await service.intake.byteCount >= limit }
-            // The thread looks at its sockets after each of these jobs.
+            // The thread polls its sockets after each of these jobs.
             for _ in 0..<500 { #expect(await service.intake.byteCount <= limit + byteCount) }
             order.letGo()
             #expect(try await withTimeout(TestTimeout.usual, "the commit ends") { try await commit.value }.changed)

@@ -73,13 +73,13 @@ extension ZMQTests {
             arguments: [true, false])
         func answeredBeforeCancellation(isProtected: Bool) async throws {
             try await expectDone(isProtected) { client, hub, putting in
-                // It has been answered when it asks for the news of it.
+                // It has been answered when it asks for the updates of it.
                 _ = try await hub.nextCatchUp()
                 putting.cancel()
             }
         }
 
-        /// A put that is answered, and of which no news come, has the result of the answer after `end`; without the
+        /// A put that is answered, and of which no updates come, has the result of the answer after `end`; without the
         /// protection the outcome is unknown.
         private func expectDone(
             _ isProtected: Bool, after end: (ZMQGroup, ScriptedHub, Task<Commit, any Error>) async throws -> Void

@@ -8,7 +8,7 @@ internal import Testing
 internal import ZMQBackend
 
 extension ZMQTests {
-    /// How news reaches replicas, and what happens when some of it does not.
+    /// How updates reach replicas, and the effect of lost ones.
     @Suite("News through a hub")
     struct NewsTests {
         @Test("N3, W1: the last news is lost: the beacon tells, without anybody asking")

@@ -142,7 +142,7 @@ extension ZMQTests {
                 }
                 return isSent.value
             }
-            // Not by a job, which would make the thread look.
+            // Not by a job, which would make the thread poll.
             try await eventually("the thread takes it") {
                 asker.answerCount.load(ordering: .sequentiallyConsistent) == 1
             }
@@ -165,7 +165,7 @@ extension ZMQTests {
             #expect(mustSet(20, at: 10))
             #expect(!mustSet(20, at: 11))
             #expect(mustSet(15, at: 50))
-            // It has rung, and a thread has seen it.
+            // The timer has fired, and a thread has seen it.
             state.wake(pthread_self(), with: [SocketThreadState.timerKey])
             _ = state.takeWork()
             #expect(mustSet(90, at: 14))

@@ -329,7 +329,7 @@ enum FaultScenarios {
         for place in calls.distinctPlaces {
             faults += Fault.errors(of: place.call).map { Fault(.error($0), at: place) }
             faults.append(Fault(.kill, at: place))
-            // A process that stands still where it looks has changed no more than at its next change.
+            // A process that stands still at a read has changed no more than at its next change.
             if operation.isPassedOver, place.isChanging { faults.append(Fault(.stop, at: place)) }
         }
         for call in Set(calls.places.map(\.call)).sorted() {
@@ -355,7 +355,7 @@ enum FaultScenarios {
     /// The pairs of the last 20 places: two errors, and an error or a short write with a kill behind it.
     private static func pairs(of calls: SystemCalls, withFailPoints: Bool) -> [[Fault]] {
         let changing = pairs(of: calls.places.filter { !$0.isGeneral }.suffix(20))
-        // Of two calls that look, both can be struck alone as well.
+        // Of two calls that read, both can be struck alone as well.
         let named = pairs(of: calls.namedPlaces.suffix(20)).filter { first, second in
             (first.isGeneral || second.isGeneral) && (first.isChanging || second.isChanging)
         }

@@ -115,7 +115,7 @@ enum ReplacementScenarios {
         }
     }
 
-    /// Commands that only look make no group.
+    /// Commands that only read make no group.
     private static func withoutGroup(_ attempt: Attempt) async throws {
         try await attempt.put("before", number: 1)
         let commands = [

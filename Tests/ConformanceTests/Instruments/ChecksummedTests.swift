@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import CoreAPITesting
 
-/// The judge of torn values sees each kind of tear.
+/// The check for torn values sees each kind of tear.
 @Suite("S9: a checksummed value that was torn is noticed", .timeLimit(.minutes(10)))
 struct ChecksummedTests {
     private func entry(_ value: [UInt8]) -> Entry {

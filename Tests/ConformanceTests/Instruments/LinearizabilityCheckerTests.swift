@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import CoreAPITesting
 
-/// The judge knows right from wrong.
+/// The checker accepts valid histories and refuses invalid ones.
 @Suite("The linearizability checker", .timeLimit(.minutes(10)))
 struct LinearizabilityCheckerTests {
     private typealias Call = RegisterOperation.Call

@@ -3,7 +3,7 @@ internal import CoreAPITesting
 internal import Glibc
 internal import Platform
 
-/// S10: what the disk has room for, and what it keeps.
+/// S10: the room on the disk, and its content.
 enum DiskCases {
     static let all = [returnsWhenDurable, endingsSucceed, endingsMakeRoom, heldSpace, failedSyncs]
 

@@ -48,7 +48,7 @@ package struct FileTrial: Sendable {
     /// Tries a case in another process.
     ///
     /// - Parameters:
-    ///   - patience: How long the case waits for what must come.
+    ///   - patience: How long the case waits for an event that must come.
     ///   - defect: What is wrong there; nil for nothing.
     ///   - place: Where the processes are armed from the start.
     package static func report(

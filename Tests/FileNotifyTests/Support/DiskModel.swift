@@ -2,8 +2,8 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import Platform
 
-/// A disk that keeps for sure only what was synced: plays what was done to a directory, and gives what may be left of it
-/// when the power fails.
+/// A disk that keeps for sure only what was synced: replays the changes of a directory, and gives the content that may
+/// be left of it when the power fails.
 ///
 /// It writes pages out in any order, each whole, and names in the order in which they were given, as a file system with a
 /// journal of its own does.

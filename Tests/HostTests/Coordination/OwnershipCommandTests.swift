@@ -177,7 +177,7 @@ struct OwnershipCommandTests {
             let path = program.directory.path(of: "state/sharedcore/default/\(name)")
             try FileManager.default.copyItem(atPath: path, toPath: path + ".copy")
             try #require(rename(path + ".copy", path) == 0)
-            // Its idle look, every 10 s, is what notices.
+            // Its idle poll, every 10 s, notices.
         }
         #expect(main.status == 69)
         #expect(try main.objects().last?["event"] == .text("sessionEnded"))

@@ -3,7 +3,7 @@ internal import Subprocess
 internal import TestSupport
 internal import Testing
 
-/// Scenarios 3, 4, 5, 11, 15 and 24 as one story that any user can play.
+/// Scenarios 3, 4, 5, 11, 15 and 24 as one scenario that any user can run.
 @Suite("The demo", .serialized)
 struct DemoTests {
     private static let fields: Set<String> = [

@@ -100,7 +100,7 @@ struct HostileMailTests {
             ])
         let identity = try #require(ProcessIdentity(of: child.pid))
         let thread = SerialThread(name: "memory")
-        // As often as the system lets it look.
+        // As often as the system lets it read.
         let (most, time) = await thread.run { () -> (UInt64, Duration) in
             var (most, time) = (UInt64(0), Duration.zero)
             while child.ended == nil {

@@ -105,7 +105,7 @@ struct SlimExecutorTests {
     @Test("SIGTERM lets it release what it owns and ends it with status 1", arguments: [2, 15])
     func signals(number: Int32) async throws {
         let host = HostProgram(named: "sharedcore", in: program.directory)
-        // Its core runs for as long as a busy machine needs to look at it.
+        // Its core runs for as long as a busy machine needs to observe it.
         let ended = try await program.running(arguments("--timeout-ms", "200000", "--budget-ms", "3600000")) {
             running in
             try await eventually("it owns and runs its core", timeout: TestTimeout.long) {

@@ -26,7 +26,7 @@ struct ClientListWatchTests {
         var writer: OpenFile? = try OpenFile(path: path, .write)
         try writer?.truncate(to: lines[1].utf8.count)
         try writer?.write(Array(lines[1].utf8), at: 0)
-        // A file that is completed beside the list has the list looked at.
+        // A file that is completed beside the list has the list read.
         try OpenFile(path: directory.path(of: "other"), .create).write([1], at: 0)
         await #expect(throws: ConditionNotMet.self, "the half is not followed") {
             try await eventually("another list is followed", timeout: .milliseconds(500)) { seen.value.count > 1 }
@@ -209,7 +209,7 @@ struct ClientListWatchTests {
             try await eventually("that is named: \(problem)") { told(problem) }
         }
         #expect(seen.value == [[keys[0]]])
-        // The last word on the list must be true: the same keys are news after an error.
+        // The log's last line on the list must be true: the same keys are reported again after an error.
         try turn(to: keys[0] + "\n")
         try await eventually("the mended list is named") {
             log.lines.contains {

@@ -9,8 +9,8 @@ struct ServingHost: Sendable {
     let program: HostProgram
     let running: RunningProgram
 
-    /// Runs a host while `body` looks at it, then stops it with SIGTERM. Unless the test says otherwise its Executors have an
-    /// hour: on a busy machine the usual 30 s may be over before the test has seen what it looks for.
+    /// Runs a host while `body` observes it, then stops it with SIGTERM. Unless the test says otherwise its Executors
+    /// have an hour: on a busy machine the usual 30 s may be over before the test has seen the expected event.
     @discardableResult
     static func serve(
         _ program: HostProgram, _ arguments: String...,

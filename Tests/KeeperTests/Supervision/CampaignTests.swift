@@ -23,14 +23,14 @@ extension KeeperTests {
     }
 }
 
-/// Stories of a Main, at random from a seed.
+/// Runs of a Main, at random from a seed.
 enum SupervisionCampaign {
-    /// The first problem of a story, or nil.
+    /// The first problem of a run, or nil.
     static func problem(of mutant: SupervisionMutant, seed: UInt64) -> String? {
         var chance = SeededRandom(seed: seed)
         var options = SupervisionOptions()
         options.restart.limit = SupervisionJudge.restartLimit
-        // Short, so that a story reaches it before the limit of the window.
+        // Short, so that a run reaches it before the limit of the window.
         options.restart.longestDelay = .seconds(4)
         options.watchdog = .seconds(30)
         mutant.options(&options)

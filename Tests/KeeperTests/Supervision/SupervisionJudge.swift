@@ -30,7 +30,7 @@ struct SupervisionJudge {
     static let window = Duration.seconds(600)
     static let restartLimit = 6
 
-    /// Judges that all due actions were done by now.
+    /// Validates that all due actions were done by now.
     mutating func judgeTime(_ now: BootInstant) {
         if let killAt, killAt < now { problems.append("a Main that was asked to end was not killed") }
         if isUp, !isDying, !isStopping, calls == 0 {

@@ -85,7 +85,7 @@ struct DeliveriesTests {
             return count
         }
         await receiver.store.close()
-        // A look after the close may be refused instead.
+        // A read after the close may be refused instead.
         let result = try await withTimeout(TestTimeout.usual, "the sequence ends") { await task.result }
         switch result {
         case .success(let count): #expect(count == 0)

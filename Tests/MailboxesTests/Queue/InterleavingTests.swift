@@ -4,7 +4,7 @@ import Mailboxes
 import TestSupport
 import Testing
 
-/// The commit of another participant between a look and the commit that relies on it.
+/// The commit of another participant between a read and the commit that relies on it.
 @Suite("Queue: between a look and its commit (M1, M6)")
 struct InterleavingTests {
     @Test("M6: a message that another takes in between is not taken twice; the next one is")

@@ -53,7 +53,7 @@ struct TakingTests {
         let other = try await fixture.mailbox()
         try await other.send(bytes(1))
         store.loseAnswers { _ in
-            // Nor is there an answer to the look that follows.
+            // Nor is there an answer to the read that follows.
             store.setSilent(true)
             return true
         }

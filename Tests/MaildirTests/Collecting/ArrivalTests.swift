@@ -14,7 +14,8 @@ struct ArrivalTests {
     func takesEarlyAndLate() async throws {
         let maildir = try TestMaildir()
         try maildir.deliver(id: "early")
-        // A Main looks by itself only every 10 s, so what comes sooner came by the bell; see the test below.
+        // A Main polls by itself only every 10 s, so mail that comes sooner came by the wake channel; see the test
+        // below.
         let inbox = try await TestInbox(role: .main)
         try await withCore(on: maildir, inbox: inbox) {
             try await eventually("the waiting one is taken") { inbox.callIDs == ["early"] }
@@ -46,7 +47,7 @@ struct ArrivalTests {
         try await withCore(on: maildir, inbox: inbox) {
             var copy: OpenFile? = try OpenFile(path: maildir.path + "/new/copy", .createNew)
             try copy?.write(Array(bytes.prefix(bytes.count - 8)), at: 0)
-            // Makes the core look while the copy is half done, twice.
+            // Makes the core read while the copy is half done, twice.
             for marker in ["first", "second"] {
                 try maildir.deliver(id: marker)
                 try await eventually("the other is taken") { inbox.callIDs.contains(marker) }
@@ -85,12 +86,12 @@ struct ArrivalTests {
         let maildir = try TestMaildir()
         try maildir.makeFolders()
         let bytes = Array(TestMaildir.message(id: "linked", text: "begin and end").utf8)
-        // A Main looks by itself only after 10 s, and nothing rings in `new` when a file is closed in `tmp`.
+        // A Main polls by itself only after 10 s, and `new` has no signal when a file is closed in `tmp`.
         let inbox = try await TestInbox(role: .main)
         try await withCore(on: maildir, inbox: inbox) {
             var copy: OpenFile? = try OpenFile(path: maildir.path + "/tmp/linked", .createNew)
             #expect(link(maildir.path + "/tmp/linked", maildir.path + "/new/linked") == 0)
-            // One after the other, so that in the end the core has heard every ring and waits.
+            // One after the other, so that in the end the core has heard every signal and waits.
             for number in 1...5 {
                 try maildir.deliver(id: "other\(number)")
                 try await eventually("the other is taken") { maildir.names("cur").count == number }

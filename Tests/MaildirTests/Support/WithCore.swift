@@ -5,7 +5,7 @@ internal import TestSupport
 
 @testable internal import MaildirCore
 
-/// Runs a core over a Maildir while a test looks at what it does, and stops it.
+/// Runs a core over a Maildir while a test observes it, and stops it.
 func withCore(
     on maildir: TestMaildir, inbox: TestInbox, clock: (any TimeSource)? = nil, memory: UInt64? = 24 << 20,
     _ body: () async throws -> Void

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Waits for a condition on this thread, where no task can: in `deinit`, on a thread that plays a stopped process, while the
-/// pool of tasks is taken. Gives whether it came.
+/// Waits for a condition on this thread, where no task can: in `deinit`, on a thread that simulates a stopped process,
+/// while the pool of tasks is taken. Gives whether it came.
 @discardableResult
 package func waitOnThread(atMost limit: Duration, until condition: () -> Bool) -> Bool {
     let end = ContinuousClock.now + limit

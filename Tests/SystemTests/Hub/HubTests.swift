@@ -15,7 +15,7 @@ struct HubTests {
         let demo = try ChildProcess(
             try ChildProcess.built("sharedcore"), ["--backend", "zmq", "demo"],
             environment: [
-                // A machine that is busy may need longer than Main has patience.
+                // A machine that is busy may need longer than Main's timeout.
                 "SHAREDCORE_HANDOVER_TIMEOUT": "30s", "SHAREDCORE_HANDOVER_MAXIMUM_TIMEOUT": "60s",
             ])
         #expect(await demo.end() == .exited(0), "\(demo.lines)")
@@ -27,7 +27,7 @@ struct HubTests {
         .timeLimit(.minutes(10)))
     func killedHub() async throws {
         let post = try Post(startMilliseconds: 100)
-        // This process's look at the group goes to the files, in any state of the hub.
+        // This process's handle of the group goes to the files, in any state of the hub.
         let group = try await post.open()
         var processes: [String: ChildProcess] = [:]
         for round in 1...3 {

@@ -28,7 +28,7 @@ final class Post: Sendable {
     var group: String { directory.path(of: "groups/main") }
     var maildir: String { directory.path(of: "mail") }
 
-    /// This process's own look at the group.
+    /// This process's own handle of the group.
     func open() async throws -> FileGroup {
         try await FileGroup.open(directory: group, as: SessionDescription(role: .tool, name: "test"))
     }

@@ -6,7 +6,7 @@ struct ProcessUse {
     let descriptorCount: Int
     let residentByteCount: Int
 
-    /// Looks at a process of this user.
+    /// Reads the figures of a process of this user.
     init(of pid: Int32) throws {
         descriptorCount = try Directory(path: "/proc/\(pid)/fd").names().count
         let bytes = try OpenFile(path: "/proc/\(pid)/statm", .read).read(count: 256, at: 0)

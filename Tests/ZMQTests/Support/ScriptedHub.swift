@@ -38,7 +38,7 @@ final class ScriptedHub {
 
     // MARK: - Requests
 
-    /// The next message that has come. It is looked for each time: nothing here waits for the sockets' descriptors.
+    /// The next message that has come. The sockets are read each time: nothing here waits for the sockets' descriptors.
     private func nextMessage() -> IncomingMessage? {
         for socket in door.sockets { socket.signal() }
         return door.next()
@@ -146,7 +146,7 @@ final class ScriptedHub {
 
     // MARK: - The order
 
-    /// Records a value; gives the news of it.
+    /// Records a value; gives the update of it.
     func put(_ key: Key, _ value: [UInt8]) async throws -> News {
         let before = order.replica.read { $0.revision }
         let id = try expectSome(session, "a session").id
