@@ -30,7 +30,7 @@ protocol BenchDriver: Sendable {
 }
 
 extension BenchDriver {
-    /// From Main's wish to own to its core's start, while an Executor owns that stops at once.
+    /// The time from Main's request to own to its core's start, while an Executor owns that stops at once.
     ///
     /// - Parameter veteran: A Main that has joined before; nil for a new one.
     func handover(to veteran: (any BenchParticipant)? = nil) async throws -> Double {

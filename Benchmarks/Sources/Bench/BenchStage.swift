@@ -42,8 +42,8 @@ struct BenchStage: Sendable {
     /// How long an idle participant is watched, and how many such times a minute has.
     private static let idleTime = (duration: Duration.seconds(20), perMinute: 3.0)
 
-    /// How often a minute the threads of a participant wake that has nothing to do: by SharedCore one that waits for
-    /// news, by a peer one that owns, by none a program that has run a task.
+    /// The wake-ups a minute of the threads of an idle participant: of SharedCore one that waits for updates, of a peer
+    /// one that owns, of none a program that has run a task.
     func idleWakeUps(_ design: Design, isOnPool: Bool = false) async throws -> Double {
         let place = try place("idle")
         let participant = try await programs.participant(

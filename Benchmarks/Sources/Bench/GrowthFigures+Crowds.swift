@@ -25,7 +25,7 @@ extension GrowthFigures {
     private static let commitCount = 500
     /// How long processes are watched at rest.
     private static let restDuration = Duration.seconds(2)
-    /// How often it is looked whether processes rest, and whether they have seen all, on a machine that is busy.
+    /// How often it is checked whether processes rest, and whether they have seen all, on a machine that is busy.
     private static let lookLimit = 10
 
     /// Processes that observe, and one that posts, each time when all have heard the post before.
@@ -106,7 +106,7 @@ extension GrowthFigures {
         return (after, Double(after.count(since: before)) / begin.milliseconds(to: SystemClock().now()))
     }
 
-    /// How often they have woken, once they do so no more but for that timer and for the look that each takes every ten
+    /// The wake-ups so far, once the only ones left are those of that timer and of the poll that each makes every ten
     /// seconds.
     private func restingSwitches(of processes: [ChildProcess]) async throws -> ThreadSwitches {
         let numbers = processes.map(\.pid)

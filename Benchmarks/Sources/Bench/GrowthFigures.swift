@@ -7,7 +7,7 @@ struct GrowthFigures: Sendable {
         "growth.keys.get", "growth.keys.put", "growth.bytes.put", "growth.observers.heard", "growth.processes.post",
         "growth.processes.heard", "herd.commit", "herd.wakeups", hubWakeUps,
     ]
-    /// How often the hub of a herd wakes, where there is one.
+    /// How often the hub of a cluster of processes wakes, where there is one.
     static let hubWakeUps = "herd.wakeups.hub"
 
     let programs: BenchPrograms

@@ -10,7 +10,7 @@ extension BenchOrders {
     func get(_ count: Int, _ consistency: ReadConsistency) async throws -> [Double] {
         let keys = try (0..<filledCount.load(ordering: .relaxed)).map(Self.key)
         if filledCount.load(ordering: .relaxed) == 1 { try await group.put(keys[0], Self.value(Self.valueByteCount)) }
-        // Over a connection one look takes long enough.
+        // Over a connection one read takes long enough.
         let isAsked = consistency == .linearizable && ["zmq", "etcd"].contains(group.capabilities.backend)
         let looks = isAsked ? 1 : Self.looksPerSample
         var samples: [Double] = []
@@ -64,7 +64,7 @@ extension BenchOrders {
         }
     }
 
-    /// How long after a commit of a herd the next one follows.
+    /// The pause between two commits that a cluster of processes watches.
     private static let pause = Duration.milliseconds(1)
 
     func drive(_ count: Int, herd: Int) async throws -> [Double] {

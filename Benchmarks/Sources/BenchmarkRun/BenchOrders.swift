@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Carries out the orders of a measurement as a participant, and measures their time in nanoseconds.
 package final class BenchOrders: Sendable {
-    /// How many looks are one sample: one alone takes less time than reading the clock.
+    /// How many reads are one sample: one alone takes less time than reading the clock.
     static let looksPerSample = 100
     /// How many bytes a value has where no number is given.
     static let valueByteCount = 256

@@ -6,8 +6,8 @@ internal import Synchronization
 /// every 50 ms, let go of at a renewal; a waiting process tries again after 10 ms, then after twice as long each time,
 /// up to 1 s.
 ///
-/// The original design cannot ask an owner to let go. Here it can, to be compared: an owner looks for a request at each
-/// renewal.
+/// The original design cannot ask an owner to let go. Here it can, to be compared: an owner checks for a request at
+/// each renewal.
 final class RenewedLease: PeerDesign {
     private static let duration: UInt64 = 500_000_000
     private static let renewal: UInt64 = 50

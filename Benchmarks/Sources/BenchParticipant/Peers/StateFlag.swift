@@ -47,7 +47,7 @@ final class StateFlag: PeerDesign {
         }
     }
 
-    /// Refreshes the flag, and looks whether a Main has asked for it.
+    /// Refreshes the flag, and checks whether a Main has asked for it.
     private func keep() {
         while true {
             let isKept = dictionary.update { values in

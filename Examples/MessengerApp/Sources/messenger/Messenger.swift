@@ -1,7 +1,7 @@
 import Coordination
 import Foundation
 
-/// `messenger main DIRECTORY`, `messenger push DIRECTORY ID`, and `messenger story`, which plays both.
+/// `messenger main DIRECTORY`, `messenger push DIRECTORY ID`, and `messenger story`, which runs both.
 @main
 enum Messenger {
     static func main() async {

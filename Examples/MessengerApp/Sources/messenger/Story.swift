@@ -3,7 +3,7 @@ import CoreAPI
 import FileNotifyBackend
 import Foundation
 
-/// The whole life of the application, with a process for each part, and a look at the end whether all was as it must be.
+/// The whole life of the application, with a process for each part, and a check of the result at the end.
 struct Story {
     /// The error for a wrong result.
     struct Wrong: Error {

@@ -98,7 +98,7 @@ public actor Telephone: ConnectivityDelegate {
             await client.keepUnread(false)
         case .endBudget, .stopWork:
             isInWake = false
-            // Texts that came between the answers of a keep-alive are no less news than the one that woke it.
+            // Texts that came between the answers of a keep-alive are no less new than the one that woke it.
             await showTexts()
         case .processSocketData: try await readWhatCame()
         case .alertUser: await showTexts()

@@ -4,8 +4,8 @@ internal import NetworkMonitor
 internal import TelephoneServer
 internal import Telephony
 
-/// A day of a telephone, with a real server over real sockets. Only the network is told to come and go, so that the story
-/// can be played anywhere.
+/// A day of a telephone, with a real server over real sockets. Only the network is told to come and go, so that the
+/// scenario can run anywhere.
 struct Story {
     private let server: TelephoneServer
     private let life: TelephoneLife

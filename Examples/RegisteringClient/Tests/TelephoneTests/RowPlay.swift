@@ -3,7 +3,7 @@ import TelephoneServer
 import Telephony
 import Testing
 
-/// How a row of the table is played: where it begins, what happens, and what is seen of it outside of the machine.
+/// How a row of the table is run: where it begins, what happens, and what is seen of it outside of the machine.
 struct RowPlay: Sendable {
     typealias Act = @Sendable (Stage) async throws -> Void
 

@@ -6,7 +6,8 @@ import TelephoneServer
 import Telephony
 import Testing
 
-/// A telephone and a server, with real sockets between them. The network, the user and the system are played by the test.
+/// A telephone and a server, with real sockets between them. The network, the user and the system are simulated by the
+/// test.
 final class Stage: Sendable {
     let server: TelephoneServer
     let life: TelephoneLife

@@ -33,7 +33,7 @@ final class TableLog: SharedLog {
         }
     }
 
-    /// Makes the tables, or looks whether they are ours.
+    /// Makes the tables, or checks whether they are ours.
     private static func prepare(_ database: Database) throws {
         let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         let isEmpty = try !(Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master)") ?? false)

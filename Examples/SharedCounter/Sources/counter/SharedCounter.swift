@@ -16,7 +16,7 @@ struct SharedCounter {
                 try await store.put(Self.key, Array(String(sum).utf8), if: unchanged)
                 return sum
             } catch {
-                // Another process wrote since the look: look again.
+                // Another process wrote since the read: read again.
                 guard error.code == .guardFailed else { throw error }
             }
         }
