@@ -3,7 +3,7 @@ internal import Glibc
 internal import Platform
 internal import ProgramOutput
 
-/// Why the program ends without success.
+/// The error with which the program ends without success.
 struct BenchFailure: Error {
     let status: ExitStatus
     /// One line without the program's name; nil where there is nothing to say.

@@ -5,7 +5,7 @@ internal import ProgramOutput
 
 /// The figures by name, each with what it is compared with.
 struct BenchFigures: Sendable {
-    /// Those that are measured when none is named.
+    /// The figures that are measured when none is named.
     static let standardNames =
         StoreFigures.names + [
             "handover", "takeover.kill", "takeover.frozen", "burst.100", "executor.start", "executor.memory",
@@ -15,7 +15,7 @@ struct BenchFigures: Sendable {
     /// The figures of a group behind a hub.
     private static let hubNames = [GrowthFigures.hubWakeUps, FloodFigure.name]
 
-    /// Those figures among some that a backend can give.
+    /// The names of those figures that a backend can give.
     static func names(_ names: [String], for backend: String) -> [String] {
         switch backend {
         case "memory":
@@ -34,7 +34,7 @@ struct BenchFigures: Sendable {
     static let flag = "state flag, polled every 100 ms, believed for 30 s"
     static let lease = "lease of 500 ms, renewed every 50 ms"
     static let burstSize = 100
-    /// How long the core of a burst takes to connect: its one run.
+    /// The time that the core of a burst takes to connect: its one run.
     static let coreStart = Duration.milliseconds(100)
 
     let programs: BenchPrograms

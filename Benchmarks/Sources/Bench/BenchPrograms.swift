@@ -6,7 +6,7 @@ internal import ProgramOutput
 
 /// The programs that figures are measured with, which stand beside this one.
 struct BenchPrograms: Sendable {
-    /// Which way of agreeing a participant goes.
+    /// The design by which a participant agrees with others.
     enum Design: String, Sendable {
         case sharedcore, flag, lease
         /// By none: it has the group open.

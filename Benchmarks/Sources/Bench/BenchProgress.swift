@@ -2,7 +2,7 @@ internal import Glibc
 internal import ProgramOutput
 internal import Synchronization
 
-/// How far a measurement is, on standard error where that is a terminal.
+/// The progress of a measurement, on standard error where that is a terminal.
 final class BenchProgress: Sendable {
     private let isShown = isatty(STDERR_FILENO) == 1
     private let total: Int

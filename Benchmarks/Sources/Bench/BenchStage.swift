@@ -39,7 +39,7 @@ struct BenchStage: Sendable {
         return begin.milliseconds(to: SystemClock().now())
     }
 
-    /// How long an idle participant is watched, and how many such times a minute has.
+    /// The time for which an idle participant is watched, and the number of such times in a minute.
     private static let idleTime = (duration: Duration.seconds(20), perMinute: 3.0)
 
     /// The wake-ups a minute of the threads of an idle participant: of SharedCore one that waits for updates, of a peer

@@ -6,7 +6,7 @@ struct Figure: Sendable {
     /// A rival of the figure.
     struct Rival: Sendable {
         let name: String
-        /// How many rounds it takes part in at most.
+        /// The most rounds that it takes part in.
         var rounds = Int.max
         /// Whether one takes so long, and waits so much, that it is taken beside the others.
         var isSlow = false

@@ -6,7 +6,7 @@ struct FigureResult: Sendable {
     struct Rival: Sendable {
         let name: String
         var samples = Samples()
-        /// Why there are no samples, where it is not installed here.
+        /// The reason that there are no samples, where it is not installed here.
         var absence: String?
     }
 
@@ -27,7 +27,7 @@ struct FigureResult: Sendable {
         [limit].compactMap { $0 }.map { ("limit", $0) } + peers.map { ("peer", $0) } + beside.map { ("beside", $0) }
     }
 
-    /// How many times as long the figure takes as a rival.
+    /// The figure's time divided by that of a rival.
     func ratio(to rival: Rival?) -> Double? {
         guard let own = own.p50, let other = rival?.samples.p50, other > 0 else { return nil }
         return own / other

@@ -8,9 +8,9 @@ internal import ProgramOutput
 struct FloodFigure: Sendable {
     static let name = "flood.put"
 
-    /// How many commits of the flood are under way at any time, over one connection.
+    /// The number of commits of the flood that are under way at any time, over one connection.
     private static let window = 64
-    /// How many commits of the client are one round, which gives the time that 99 of 100 do not exceed.
+    /// The commits of the client in one round, which gives the time that 99 of 100 do not exceed.
     private static let order = "herd 200 1"
 
     let programs: BenchPrograms
@@ -46,7 +46,7 @@ struct FloodFigure: Sendable {
 
     private struct Served {
         let process: ChildProcess
-        /// How its group is reached with the key of the group's directory, and with one of the flood's own.
+        /// The ways to its group with the key of the group's directory, and with one of the flood's own.
         let client: BackendConfiguration
         let flood: BackendConfiguration
     }

@@ -13,19 +13,20 @@ extension GrowthFigures {
     /// The times of many commits, each of a key that one of many processes watches.
     struct HerdSample: Sendable {
         let commits: [Double]
-        /// How many threads woke for each commit in all of the watching processes, beyond those that wake at rest.
+        /// The number of threads that woke for each commit in all of the watching processes, beyond those that wake at
+        /// rest.
         let wakeUps: Double
         /// The same in the hub; zero where there is none.
         let hubWakeUps: Double
     }
 
-    /// How many posts are one round.
+    /// The number of posts in one round.
     private static let postCount = 10
-    /// How many commits are one round.
+    /// The number of commits in one round.
     private static let commitCount = 500
-    /// How long processes are watched at rest.
+    /// The time for which processes are watched at rest.
     private static let restDuration = Duration.seconds(2)
-    /// How often it is checked whether processes rest, and whether they have seen all, on a machine that is busy.
+    /// The most checks whether processes rest, and whether they have seen all, on a machine that is busy.
     private static let lookLimit = 10
 
     /// Processes that observe, and one that posts, each time when all have heard the post before.
@@ -96,8 +97,8 @@ extension GrowthFigures {
         return sum
     }
 
-    /// How often they have woken, and how often they do in a millisecond when nothing comes: Swift's pool has a timer of a
-    /// second in every process.
+    /// The wake-ups so far, and those in a millisecond when nothing comes: Swift's pool has a timer of a second in
+    /// every process.
     private func switchesAtRest(of processes: [ChildProcess]) async throws -> (ThreadSwitches, perMillisecond: Double) {
         let before = try await restingSwitches(of: processes)
         let begin = SystemClock().now()

@@ -1,13 +1,13 @@
 internal import CoreAPI
 internal import Platform
 
-/// How the figures grow with what a group has in it: each at its largest size, with the smaller ones beside it.
+/// The growth of figures with the content of a group: each at its largest size, with the smaller ones beside it.
 struct GrowthFigures: Sendable {
     static let names = [
         "growth.keys.get", "growth.keys.put", "growth.bytes.put", "growth.observers.heard", "growth.processes.post",
         "growth.processes.heard", "herd.commit", "herd.wakeups", hubWakeUps,
     ]
-    /// How often the hub of a cluster of processes wakes, where there is one.
+    /// The wake-ups of the hub of a cluster of processes, where there is one.
     static let hubWakeUps = "herd.wakeups.hub"
 
     let programs: BenchPrograms

@@ -30,7 +30,7 @@ struct Samples: Hashable, Sendable {
     var p50: Double? { quantile(0.5) }
     var p99: Double? { quantile(0.99) }
 
-    /// How many times as long this takes as another, round by round: the first and the third quartile.
+    /// The ratio to the times of another, round by round: the first and the third quartile.
     func ratios(to other: Samples) -> (low: Double, high: Double)? {
         let ratios = zip(rounds, other.rounds).filter { $1 > 0 }.map { $0 / $1 }.sorted()
         guard let low = Self.quantile(0.25, of: ratios), let high = Self.quantile(0.75, of: ratios) else { return nil }

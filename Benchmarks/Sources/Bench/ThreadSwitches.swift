@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Platform
 
-/// How often the threads of processes have waited, and so woken, up to a moment.
+/// The number of times that the threads of processes have waited, and so woken, up to a moment.
 struct ThreadSwitches {
     private var counts: [String: Int] = [:]
 
@@ -18,7 +18,7 @@ struct ThreadSwitches {
         }
     }
 
-    /// How often since an earlier moment. The counts of threads that have ended since are lost; threads of a pool come
+    /// The number since an earlier moment. The counts of threads that have ended since are lost; threads of a pool come
     /// and go, so their counts are not taken together.
     func count(since earlier: ThreadSwitches) -> Int {
         counts.reduce(0) { $0 + $1.value - (earlier.counts[$1.key] ?? 0) }

@@ -30,7 +30,7 @@ struct BenchArguments {
     var server: String?
     /// Whether it runs on its first thread, and nothing of it on Swift's pool.
     var isOffPool = false
-    /// How long the core takes to start.
+    /// The time that the core takes to start.
     var startMilliseconds: UInt32 = 0
 
     init(_ arguments: [String]) throws {

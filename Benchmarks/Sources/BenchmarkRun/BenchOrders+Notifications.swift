@@ -48,7 +48,7 @@ extension BenchOrders {
     }
 }
 
-/// How many observers have heard each post.
+/// The number of observers that have heard each post.
 final class HeardPosts: Sendable {
     private let counts = Mutex<[UInt64: Int]>([:])
 

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// Carries out the orders of a measurement as a participant, and measures their time in nanoseconds.
 package final class BenchOrders: Sendable {
-    /// How many reads are one sample: one alone takes less time than reading the clock.
+    /// The number of reads in one sample: one alone takes less time than reading the clock.
     static let looksPerSample = 100
-    /// How many bytes a value has where no number is given.
+    /// The number of bytes of a value where no number is given.
     static let valueByteCount = 256
     static let writerCount = 8
 

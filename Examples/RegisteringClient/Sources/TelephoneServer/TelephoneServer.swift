@@ -9,7 +9,7 @@ public final class TelephoneServer: Sendable {
         var listener: StreamSocket?
         var connections: [ObjectIdentifier: StreamSocket] = [:]
         var client: StreamSocket?
-        /// Those to which the way was cut.
+        /// The connections to which the way was cut.
         var lost: Set<ObjectIdentifier> = []
         var requests: [String] = []
         var grant = 3600
@@ -46,10 +46,10 @@ public final class TelephoneServer: Sendable {
     }
 
     public var requests: [String] { state.withLock { $0.requests } }
-    /// How many requests of its own were answered.
+    /// The number of its own requests that were answered.
     public var answers: Int { state.withLock { $0.answers } }
 
-    /// How many connections were made.
+    /// The number of connections that were made.
     public var accepted: Int { state.withLock { $0.accepted } }
 
     /// For how many seconds registrations are valid.

@@ -38,7 +38,7 @@ public actor TelephoneClient {
     private var waiting: [Int: Waiting] = [:]
     private var lastNumber = 0
     private var attempts = 0
-    /// How many questions are put only to see whether the connection stands.
+    /// The number of questions that are put only to see whether the connection stands.
     private var checks = 0
     private var texts: [String] = []
     private var notices: [String: String] = [:]

@@ -10,7 +10,7 @@ final class LiveNetwork: Sendable {
     private let process = Process()
     private let keyboard: FileHandle
     private let output = Mutex(Data())
-    /// How many lines the test has gone past.
+    /// The number of lines that the test has gone past.
     private let seen = Mutex(0)
 
     private static let isRoot = geteuid() == 0

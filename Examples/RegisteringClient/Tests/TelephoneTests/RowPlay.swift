@@ -3,7 +3,7 @@ import TelephoneServer
 import Telephony
 import Testing
 
-/// How a row of the table is run: where it begins, what happens, and what is seen of it outside of the machine.
+/// The run of a row of the table: where it begins, what happens, and what is seen of it outside of the machine.
 struct RowPlay: Sendable {
     typealias Act = @Sendable (Stage) async throws -> Void
 
@@ -16,7 +16,7 @@ struct RowPlay: Sendable {
     var to: LifecyclePosition
     /// The requests that the server gets.
     var requests: [String] = []
-    /// How many connections it makes.
+    /// The number of connections that it makes.
     var connections = 0
     /// Checks the rest that can be seen.
     var look: Act = { _ in }

@@ -149,7 +149,7 @@ final class Stage: Sendable {
         try await eventually(what, condition)
     }
 
-    /// How many attempts have failed.
+    /// The number of attempts that have failed.
     var failures: Int {
         get async { await life.runner.trace.count { $0.hasFailed } }
     }

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import GRDB
 
 extension SharedCoreError {
-    /// The error of a call to the database. Those of the contract that were thrown inside pass through.
+    /// The error of a call to the database. Errors of the contract that were thrown inside pass through.
     init(_ error: any Error, at path: String) {
         switch error {
         case let error as SharedCoreError: self = error

@@ -4,7 +4,7 @@ import Foundation
 import LogBackend
 import SQLiteBackend
 
-/// How the suite gets at this backend.
+/// The suite's access to this backend.
 struct SQLiteHarness: ConformanceHarness {
     let name = "sqlite"
 
