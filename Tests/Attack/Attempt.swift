@@ -8,7 +8,7 @@ internal import TestSupport
 ///
 /// The program is driven as a user does it: by arguments, streams, signals and what lies in the file system.
 final class Attempt: Sendable {
-    /// How a command of the program ended, with what it printed.
+    /// The end of a command of the program, with its output.
     struct Answer: Sendable {
         let command: String
         let end: ProgramEnd
@@ -45,7 +45,7 @@ final class Attempt: Sendable {
     var groups: String { directory + "/groups" }
     /// The directory of the group.
     var group: String { groups + "/default" }
-    /// How many faults were injected.
+    /// The number of injected faults.
     var faultCount: Int { faults.load(ordering: .relaxed) }
     /// Whether the fault that was to be tried did not come.
     var isMissed: Bool { missed.load(ordering: .relaxed) }

@@ -78,7 +78,7 @@ struct Campaign {
         return isFailed ? 1 : 0
     }
 
-    /// Why the system lets strace trace no process, which most of the faults need; nil when it does.
+    /// The reason that the system lets strace trace no process, which most of the faults need; nil when it does.
     private func tracingLimitation() async throws -> String? {
         let look = try attempt("look", seed: seed)
         defer { TemporaryDirectory.remove(look.directory) }

@@ -146,7 +146,7 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
             .map { FailPoint.mark(ofStrike: String($0)) }
     }
 
-    /// How many of them have struck, by what strace has written.
+    /// The number of them that have struck, by the output of strace.
     ///
     /// - Parameter directories: As for the arguments of strace.
     static func struckCount(of faults: [Fault], trace path: String, in directories: [String]) -> Int {
@@ -191,12 +191,12 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
 /// `bind`, `chmod`, `connect` and `unlink` are of the host's sockets, which lie beside the store. `futex_waitv` waits
 /// in memory.
 struct SystemCalls: Sendable {
-    /// Those that change the directory or bring it to the disk, or map its pages for that.
+    /// The calls that change the directory or bring it to the disk, or map its pages for that.
     static let changing = [
         "fdatasync", "fsync", "pwrite64", "fallocate", "renameat2", "linkat", "openat", "mmap", "ftruncate", "unlinkat",
         "mkdirat",
     ]
-    /// Those that read, lock and watch. The C library's `fstat` is one call or another.
+    /// The calls that read, lock and watch. The C library's `fstat` is one call or another.
     static let looking = [
         "pread64", "fcntl", "newfstatat", "fstat", "statx", "getdents64", "fstatfs", "inotify_init1",
         "inotify_add_watch",
@@ -214,9 +214,9 @@ struct SystemCalls: Sendable {
         var isChanging: Bool { SystemCalls.changing.contains(call) }
     }
 
-    /// How many there were.
+    /// The number of calls.
     private(set) var count = 0
-    /// How many there were of each.
+    /// The number of calls of each kind.
     private(set) var counts: [String: Int] = [:]
     /// The places that one fault can single out: calls of the same number in two threads are one. General calls on named
     /// files are numbered among these.
@@ -224,7 +224,7 @@ struct SystemCalls: Sendable {
     /// The places of those on a file of the group that has a known name, numbered among these alone: where one of two
     /// calls is general, strace is told these names and counts no other call.
     private(set) var namedPlaces: [Place] = []
-    /// How many ``places`` there were before each write.
+    /// The number of ``places`` before each write.
     private(set) var placeCountsBeforeWrites: [Int] = []
 
     /// Reads what strace has written.
@@ -297,11 +297,11 @@ struct SystemCalls: Sendable {
         ["-f", "-y", "-qq", "-o", output, "-e", "trace=" + calls.map { "?" + $0 }.joined(separator: ",")]
     }
 
-    /// Those by which a strike of a fail point shows in a trace. Machines differ in which of them there is.
+    /// The calls by which a strike of a fail point shows in a trace. Machines differ in which of them there is.
     static let marking = ["access", "faccessat"]
 
-    /// How many faults strace has injected. A call at which the process was killed has no result, like those in which its
-    /// other threads were, and those in which a thread is at the end of a process.
+    /// The number of faults that strace has injected. A call at which the process was killed has no result, like those
+    /// in which its other threads were, and those in which a thread is at the end of a process.
     fileprivate static func injectedCount(of faults: [Fault], trace path: String) -> Int {
         let killed = Set(faults.filter { $0.kind == .kill }.map(\.call))
         return lines(ofFile: path).count { line in
@@ -311,7 +311,7 @@ struct SystemCalls: Sendable {
         }
     }
 
-    /// How often fail points have struck, by the marks of their strikes.
+    /// The number of strikes of fail points, by the marks of their strikes.
     fileprivate static func markCount(of marks: [String], trace path: String) -> Int {
         lines(ofFile: path).count { line in marks.contains { line.contains("\"\($0)\"") } }
     }

@@ -6,7 +6,7 @@ struct Options: Sendable {
         let text: String
     }
 
-    /// How much is tried, and for how long.
+    /// The extent of the attack, and its time.
     enum Form: Sendable {
         /// A sample in at most two minutes.
         case brief
@@ -16,14 +16,15 @@ struct Options: Sendable {
         case whole
     }
 
-    /// How much is tried.
+    /// The extent of the attack.
     private(set) var form = Form.timed
     /// The prefixes of the cases that need not be possible here; any other case that cannot run is a failure.
     private(set) var allowedMissing: [String] = []
     private(set) var isListing = false
     /// Whether only cases run that need a build with fail points, or only those that need none; nil for all.
     private(set) var usesFailPoints: Bool?
-    /// How the names begin of what is to run, such as `sync` or `faults-commit.fdatasync.1.EIO`; all of it where none is given.
+    /// The prefixes of the names that are to run, such as `sync` or `faults-commit.fdatasync.1.EIO`; all run where none
+    /// is given.
     private(set) var only: [String] = []
     private(set) var seed: UInt64?
     /// The program that is attacked.

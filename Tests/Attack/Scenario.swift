@@ -50,7 +50,7 @@ struct Scenario: Sendable {
     let name: String
     /// Its part of the time, beside the others.
     let weight: Int
-    /// How many of its cases are tried in the short form; nil for all.
+    /// The number of its cases that are tried in the short form; nil for all.
     let sampleCount: Int?
     let cases: @Sendable (Wish, Attempt) async throws -> [Case]
 

@@ -62,7 +62,7 @@ struct BundledBackendTests {
         }
     }
 
-    /// Which cases a backend is tried on.
+    /// The cases that a backend is tried on.
     private enum Cases {
         static let all = TestScope.cases
 
@@ -80,7 +80,7 @@ struct BundledBackendTests {
 }
 
 extension BundledBackend {
-    /// Why a case cannot be tried on a backend. No other may be left out.
+    /// The reasons for which cases cannot be tried on a backend. No other may be left out.
     static let expectedGaps: [BundledBackend: [String: String]] = [
         .memory: gaps("a group in memory is gone when everybody has left", "S3c", "S8j", "S8k", "S10h", "C10d").merging(
             gaps(

@@ -10,7 +10,7 @@ struct LifecycleTable {
         let broken: Set<String>
     }
 
-    /// How many schedules each mutant is tried on at least, and at most until it is caught.
+    /// The number of schedules that each mutant is tried on at least, and at most until it is caught.
     private static let schedules = (least: UInt64(300), most: UInt64(2_000))
 
     /// The rows, as lines of a table.

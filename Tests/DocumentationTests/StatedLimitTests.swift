@@ -12,7 +12,7 @@ struct StatedLimitTests {
         let file: String
         /// The text of the file in front of the number.
         let code: String
-        /// How the number of the code becomes that of the page.
+        /// The conversion of the code's number into that of the page.
         let scale: Scale
         let page: String
 

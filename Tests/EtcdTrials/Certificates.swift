@@ -34,7 +34,7 @@
             ]
         }
 
-        /// How a client comes.
+        /// The certificates of a client.
         func security(showing name: String?, believing authority: Authority = .own) -> EtcdCluster.Security {
             EtcdCluster.Security(
                 authorities: certificate(authority.rawValue), certificate: name.map(certificate), key: name.map(key))

@@ -34,7 +34,7 @@
             EtcdMutant(defect: .eagerRenewal, trial: 15, complaint: "renewals in the time of"),
         ]
 
-        /// How long a trial may take, which a defect may have wait for ever.
+        /// The longest time of a trial, since a defect may have it wait for ever.
         private static let patience = Duration.seconds(600)
 
         /// The names that are no defect's.

@@ -85,9 +85,9 @@
             }
         }
 
-        /// How many bytes of clients are kept.
+        /// The number of kept bytes of clients.
         var heldCount: Int { state.withLock { $0.heldCount } }
-        /// How many bytes of members are lost.
+        /// The number of lost bytes of members.
         var lostCount: Int { state.withLock { $0.lostCount } }
         var connectionCount: Int { state.withLock { $0.connectionCount } }
 

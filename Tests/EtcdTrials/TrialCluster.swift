@@ -114,7 +114,7 @@
         }
     }
 
-    /// Why a trial failed.
+    /// The error of a failed trial.
     struct TrialFailure: Error, CustomStringConvertible {
         let description: String
     }

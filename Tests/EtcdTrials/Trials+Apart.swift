@@ -5,7 +5,7 @@
     internal import Platform
     internal import TestSupport
 
-    /// Why a trial was not made.
+    /// The reason that a trial was not made.
     struct NotTried: Error {
         let reason: String
     }

@@ -207,7 +207,8 @@ struct DiskFailureTests {
         /// Whether no process syncs it again after the first failure.
         var isGivenUp: Bool { self == .journal || self == .predecessor }
 
-        /// How often it fails when it is to fail so many times; nil where that depends on which process writes it.
+        /// The number of its failures when it is to fail so many times; nil where that depends on which process writes
+        /// it.
         func failureCount(outOf count: Int) -> Int? {
             if isGivenUp { return 1 }
             return count == .max || self == .successor && count > 1 ? nil : count

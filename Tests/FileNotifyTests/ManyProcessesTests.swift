@@ -31,7 +31,7 @@ struct ManyProcessesTests {
             case 1: try await group.put("other", text: "x")
             default: break
             }
-            // How long a stop lasts is left to chance; nothing is expected to happen meanwhile.
+            // The length of a stop is left to chance; nothing is expected to happen meanwhile.
             try await Task.sleep(for: .milliseconds(Int.random(in: 0..<40, using: &random)))
             peer.signal(SIGCONT)
         }

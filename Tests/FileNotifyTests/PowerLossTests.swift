@@ -29,8 +29,8 @@ struct PowerLossTests {
         [UInt8](repeating: UInt8(number % 251 + 1), count: [40, 700, 5_000, 90, 9_000][number % 5])
     }
 
-    /// How many of the last changes may have reached the disk in any order, after each thing that was done. Each more doubles
-    /// the time.
+    /// The number of last changes that may have reached the disk in any order, after each thing that was done. Each
+    /// more doubles the time.
     private static let window = TestScope.isAtLength ? 10 : 7
 
     /// Opens what every loss of power may have left, on a machine that was started anew: every reordering of the last

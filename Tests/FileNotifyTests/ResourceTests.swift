@@ -10,8 +10,8 @@ internal import Testing
 
 @Suite("What a participant takes and gives back", .serialized, .timeLimit(.minutes(10)))
 struct ResourceTests {
-    /// How many wake channels of a group the system watches for this process. A watch is no descriptor: each stands as
-    /// a line in what the system says of the descriptor that all of them share.
+    /// The number of a group's wake channels that the system watches for this process. A watch is no descriptor: each
+    /// stands as a line in what the system says of the descriptor that all of them share.
     private func watchedBells(of path: String) throws -> Int {
         let group = try Directory(path: path)
         let bells = try group.names().filter { $0.hasPrefix("bell-") }.map { name in
@@ -131,7 +131,7 @@ struct ResourceTests {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
         var groups = [try await FileGroup.open(directory: path)]
-        // Those of this group only: the process is shared with the tests that run beside this one.
+        // The descriptors of this group only: the process is shared with the tests that run beside this one.
         func open() throws -> Int { try openTargets(of: getpid()).count { $0.hasPrefix(path) } }
         let before = try open()
         for _ in 1..<100 { groups.append(try await FileGroup.open(directory: path)) }

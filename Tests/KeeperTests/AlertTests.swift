@@ -110,7 +110,7 @@ extension KeeperTests {
 
 /// A session bus with a notification service that writes down what it is asked (python3-dbusmock).
 final class NotificationMock {
-    /// Why it cannot be had; nil where it can.
+    /// The reason that it cannot be had; nil where it can.
     static let obstacle: String? = {
         for path in [python, "/usr/bin/dbus-daemon", question, "/usr/lib/python3/dist-packages/dbusmock/__init__.py"]
         where access(path, R_OK) != 0 {

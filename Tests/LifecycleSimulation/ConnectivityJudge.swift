@@ -7,9 +7,9 @@ package struct ConnectivityJudge {
     package private(set) var breaches: [String] = []
     /// Every rule that came up.
     package private(set) var rules: Set<String> = []
-    /// Which cells of position and event came up.
+    /// The cells of position and event that came up.
     package private(set) var cells: Set<String> = []
-    /// Which rows did.
+    /// The rows that came up.
     package private(set) var numbers: Set<TransitionNumber> = []
 
     var calls = 0

@@ -4,7 +4,7 @@ internal import LogBackend
 internal import Platform
 internal import Synchronization
 
-/// How the suite gets at groups over logs in memory.
+/// The suite's access to groups over logs in memory.
 struct MemoryLogHarness: ConformanceHarness {
     let name = "log in memory"
     /// The log as a participant is given it.

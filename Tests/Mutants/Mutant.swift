@@ -22,7 +22,7 @@ package struct Mutant: Sendable, CustomStringConvertible {
         store + transactions + lifetimes + limits + requests + closing + watches + notifications + sessions
         + coordination + mailboxes
 
-    /// How the suite gets at it.
+    /// The suite's access to it.
     package var harness: any ConformanceHarness { MutantHarness(name: name, damage: damage) }
 
     /// The same harness without a damage: a failure there is not the damage's doing.

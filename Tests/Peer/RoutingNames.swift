@@ -8,7 +8,8 @@ internal import Glibc
 /// next of those numbers and others without a name follow. Names of random bytes come between. The peer says after
 /// each 100 connections how many there were.
 struct RoutingNames {
-    /// How many numbers of each sequence one block of connections takes, and how many without a name come behind them.
+    /// The count of numbers of each sequence that one block of connections takes, and of the connections without a name
+    /// behind them.
     private static let blockCount: UInt32 = 12
 
     private let endpoint: String
@@ -16,7 +17,7 @@ struct RoutingNames {
     private let keys: [String]
     private let context = zmq_ctx_new()
     private let request: [UInt8] = [1]
-    /// Those that are open, the oldest first.
+    /// The open sockets, the oldest first.
     private var sockets: [UnsafeMutableRawPointer] = []
     private var count = 0
     private let begin = Self.now()

@@ -1,8 +1,9 @@
 package import CoreAPITesting
 internal import Glibc
 
-/// How much of the tests is run. `make test` leaves out what takes long; `make check` runs all that every change must pass.
-/// `Docs/Testing.md` lists what is left out, and a test of the documentation compares the list with the code.
+/// The extent of the tests that are run. `make test` leaves out what takes long; `make check` runs all that every
+/// change must pass. `Docs/Testing.md` lists what is left out, and a test of the documentation compares the list with
+/// the code.
 package enum TestScope {
     private static let scope = getenv("TEST_SCOPE").map { String(cString: $0) }
 
@@ -34,8 +35,8 @@ package enum TestScope {
         isAtLength || chosenCases != nil ? cases : cases.filter { $0.id != "N8a" }
 }
 
-/// How long processes are killed at random. In a test of every change a moment, three minutes where tests run at length, or as
-/// many as the environment variable `SHAREDCORE_TEST_KILL_MINUTES` says.
+/// The time for which processes are killed at random. In a test of every change a moment, three minutes where tests run
+/// at length, or as many as the environment variable `SHAREDCORE_TEST_KILL_MINUTES` says.
 package enum KillLoopTime {
     package static var minutes: Int? {
         getenv("SHAREDCORE_TEST_KILL_MINUTES").flatMap { Int(String(cString: $0)) } ?? (TestScope.isAtLength ? 3 : nil)

@@ -97,7 +97,7 @@ struct PassedOverTests {
         #expect(last == 2_999)
     }
 
-    /// How many sends and clearings an event stands for; messages rise.
+    /// The number of sends and clearings that an event stands for; messages rise.
     private static func weight(of event: MailboxEvent<Int>?, last: inout Int) throws -> UInt64 {
         switch try #require(event) {
         case .message(let message):

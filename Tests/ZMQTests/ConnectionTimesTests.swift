@@ -200,7 +200,7 @@ extension ZMQTests {
 }
 
 extension HubService {
-    /// How many connections have a session.
+    /// The number of connections that have a session.
     fileprivate var connectionCount: Int { addresses.count }
 }
 

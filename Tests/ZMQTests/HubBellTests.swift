@@ -96,7 +96,7 @@ extension ZMQTests {
             await client.killNow()
         }
 
-        /// How many descriptors of this process stand for another one.
+        /// The number of descriptors of this process that stand for another one.
         private func waits(for pid: Int32) throws -> Int {
             let descriptors = "/proc/self/fdinfo"
             return try Directory(path: descriptors).names().count { name in

@@ -73,7 +73,7 @@ extension ZMQTests {
             await hub?.stop()
         }
 
-        /// How many have begun to wait.
+        /// The number of tasks that have begun to wait.
         private final class Begun: Sendable {
             let count = Atomic(0)
         }

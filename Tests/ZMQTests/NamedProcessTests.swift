@@ -19,7 +19,7 @@ extension ZMQTests {
             func stop() async {}
         }
 
-        /// How the owner and the Main reach the group.
+        /// The way by which the owner and the Main reach the group.
         enum Way: CaseIterable {
             case socket
             /// The owner over the network.

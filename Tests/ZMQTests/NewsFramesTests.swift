@@ -11,7 +11,7 @@ extension ZMQTests {
     /// The number of frames for updates: each wakes all clients.
     @Suite("Frames of news")
     struct NewsFramesTests {
-        /// How many requests come together, and of what size.
+        /// The number of requests that come together, and their size.
         struct Burst: CustomTestStringConvertible {
             let count: Int
             let valueByteCount: Int

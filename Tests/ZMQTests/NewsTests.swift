@@ -8,7 +8,7 @@ internal import Testing
 internal import ZMQBackend
 
 extension ZMQTests {
-    /// How updates reach replicas, and the effect of lost ones.
+    /// The way of updates to replicas, and the effect of lost ones.
     @Suite("News through a hub")
     struct NewsTests {
         @Test("N3, W1: the last news is lost: the beacon tells, without anybody asking")
@@ -76,7 +76,7 @@ extension ZMQTests {
             await close([writer, listener], hub)
         }
 
-        /// How many join.
+        /// The number of joins.
         private static let joinCount: UInt64 = TestScope.isAtLength ? 10_000 : 100
 
         @Test("N2: who joins among writers misses nothing that is posted after it is there")

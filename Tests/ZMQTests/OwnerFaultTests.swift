@@ -14,7 +14,7 @@ extension ZMQTests {
     /// An owner that cannot follow its store any more: another owns as soon as its session is over.
     @Suite("C4: an owner with a fault")
     struct OwnerFaultTests {
-        /// How long the hub listens for what must not come.
+        /// The time for which the hub listens for messages that must not come.
         private static let silence = Duration.milliseconds(300)
 
         @Test("its core has stopped before its session is closed", arguments: [true, false])

@@ -12,7 +12,7 @@ extension ZMQTests {
     @Suite("Strangers at a hub's doors", .enabled(if: TestScope.isCheck))
     struct StrangerTests {
         private static let count = 10_000
-        /// How much the memory of a hub may grow from one wave of strangers to the next: less than a KiB for each.
+        /// The most that the memory of a hub may grow from one wave of strangers to the next: less than a KiB for each.
         private static let growthLimit = 8 << 20
         /// Memory that is kept grows with every wave. A wave may have some more of them at once than those before.
         private static let mostWaves = 4

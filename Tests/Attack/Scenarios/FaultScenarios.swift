@@ -24,7 +24,7 @@ enum FaultScenarios {
         var failPoint: String?
         /// Whether others can go on while its process stands still.
         var isPassedOver = true
-        /// How many of its pairs are possible cases; nil for all of them.
+        /// The number of its pairs that are possible cases; nil for all of them.
         var pairCount: Int? = 100
         /// The directories that it writes to.
         var directories: @Sendable (Attempt) -> [String] = { [$0.group] }

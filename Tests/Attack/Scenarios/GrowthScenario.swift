@@ -36,7 +36,7 @@ enum GrowthScenario {
         }
     }
 
-    /// How many processes stand still in the middle of a compaction.
+    /// The number of processes that stand still in the middle of a compaction.
     private static let frozenCompactorCount = 5
 
     private static func grow(_ attempt: Attempt, count: Int, _ way: Way) async throws {

@@ -9,7 +9,7 @@ struct DiskImage {
     struct Page {
         let file: UInt64
         let index: Int
-        /// How long the file is at least when this page is there.
+        /// The least size of the file when this page is there.
         let end: Int
         let content: [UInt8]
         /// Tells contents apart.

@@ -51,7 +51,8 @@ struct ThreadLimitTests {
         let lines = try lines(ended.output)
         #expect(lines.count == 21, "\(ended.output) \(ended.errors)")
         for (index, line) in lines.enumerated() {
-            // Status 1 is that of an Executor without its message. How many threads are enough goes by the processors.
+            // Status 1 is that of an Executor without its message. The number of threads that is enough goes by the
+            // processors.
             let (good, refusal): (Int32, Int32) = [(0, 69), (0, 125), (1, 69)][index % 3]
             #expect(line.status == (line.isNamed ? refusal : good), "\(line)")
             if ["-u 3", "-u 4", "-u 5"].contains(line.limit) { #expect(line.isNamed, "\(line)") }

@@ -4,7 +4,7 @@ internal import Testing
 /// A configuration names programs to run and sockets to talk to: its writer acts as the caller.
 @Suite("Configuration files of strangers (contract E2)")
 struct UntrustedConfigurationTests {
-    /// How a program comes to a file.
+    /// The way by which a program comes to a file.
     enum Way: String, CaseIterable {
         case here, flag, variable, personal
 

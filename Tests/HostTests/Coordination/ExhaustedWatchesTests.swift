@@ -61,7 +61,7 @@ struct ExhaustedWatchesTests {
 }
 
 extension String {
-    /// How often a text occurs.
+    /// The number of occurrences of a text.
     fileprivate func count(of text: String) -> Int {
         ranges(of: text).count
     }

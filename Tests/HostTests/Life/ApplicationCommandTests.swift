@@ -2,7 +2,7 @@ internal import CoreAPITesting
 internal import Subprocess
 internal import Testing
 
-/// How applications stand, at the shell (contract P1, P2).
+/// The states of applications, at the shell (contract P1, P2).
 @Suite("application, and what status shows of background life")
 struct ApplicationCommandTests {
     @Test("status shows the levels that are configured, and those of the table")

@@ -35,7 +35,7 @@ struct FullStorePushTests {
         }
     }
 
-    /// Which process runs the core.
+    /// The process that runs the core.
     enum Owner: String, CaseIterable, Sendable {
         case executor
         case main

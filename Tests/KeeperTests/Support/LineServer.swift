@@ -59,9 +59,9 @@ final class LineServer: Sendable {
         }
     }
 
-    /// How many have ever connected.
+    /// The number of connections so far.
     var connectionCount: Int { state.withLock { $0.connections.count } }
-    /// How many of the other ends were closed.
+    /// The number of other ends that were closed.
     var closeCount: Int { state.withLock { $0.closes } }
 
     /// Sends a line on the only connection. A Main that says it is connected is so before this server has heard of it.

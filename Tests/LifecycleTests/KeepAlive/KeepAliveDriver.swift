@@ -8,7 +8,7 @@ struct KeepAliveDriver {
 
     var machine: KeepAliveMachine
     var now = KeepAliveDriver.start
-    /// How long a call of each handler takes; none at all where nothing is said.
+    /// The time that a call of each handler takes; none at all where nothing is said.
     var takes: [String: Duration] = [:]
     /// The calls of handlers, with the time since the start.
     var runs: [(at: Duration, run: KeepAliveRun)] = []

@@ -30,7 +30,7 @@ struct ReadingDesk {
         try await read(Array(text.utf8))
     }
 
-    /// Why the bytes are refused; nil when they are not.
+    /// The refusal of the bytes; nil when they are not refused.
     func refusal(of bytes: [UInt8]) async throws -> MailRefusal? {
         do {
             _ = try await read(bytes)

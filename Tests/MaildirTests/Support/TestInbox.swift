@@ -41,7 +41,7 @@ final class TestInbox: Sendable {
     var acceptances: [CoreContext.DeliveryResult] { accepted.value }
     /// The reported problems.
     var reports: [String] { problems.value }
-    /// How many deliveries were begun.
+    /// The number of begun deliveries.
     var attempts: Int { attempted.value }
 
     func content(of callID: String) -> InboxMessage.Content? {

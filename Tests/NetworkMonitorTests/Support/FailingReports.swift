@@ -12,9 +12,9 @@ final class FailingReports: RouteReports {
         socket = try RouteSocket()
     }
 
-    /// How many calls there were.
+    /// The number of calls.
     var callCount: Int { calls.withLock { $0 } }
-    /// How many of the next calls still fail.
+    /// The number of next calls that still fail.
     var remaining: Int { failures.withLock { $0 } }
 
     /// Lets the next calls fail.

@@ -21,7 +21,7 @@ struct RandomMachine {
     /// The limits of a machine with long texts: values that share a record of a snapshot, and larger ones.
     static let wideLimits = Limits(valueByteCount: 9_000, transactionByteCount: 20_000, storeByteCount: 200_000)
 
-    /// Which keys, names and descriptions the commands use.
+    /// The keys, names and descriptions that the commands use.
     enum Vocabulary {
         /// A few, so that commands meet on the same keys.
         case few

@@ -85,7 +85,7 @@ struct ForgottenNameTests {
         try post(["more"], in: &state)
         #expect(state.topic("name 5") == .never)
 
-        // Those that a commit posts cannot make room for each other.
+        // The names that a commit posts cannot make room for each other.
         #expect(throws: SharedCoreError.self) { try post(["more", "and more"], in: &state) }
     }
 

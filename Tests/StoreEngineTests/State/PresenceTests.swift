@@ -29,7 +29,7 @@ struct PresenceTests {
     /// Commits of one kind, each of another key.
     private struct Kind: CustomTestStringConvertible {
         let testDescription: String
-        /// How much of the room it may use, in eighths.
+        /// The part of the room that it may use, in eighths.
         let share: Int
         let put: @Sendable (_ number: Int, _ byteCount: Int) throws -> [Transaction.Operation]
 

@@ -24,10 +24,10 @@ package struct UncertainStore: ForwardingStore {
         state.update { $0.loss = loss }
     }
 
-    /// How often something was listed.
+    /// The number of calls to list.
     package var lookCount: Int { state.value.lookCount }
 
-    /// How many calls wait for an answer.
+    /// The number of calls that wait for an answer.
     package var waiterCount: Int { state.value.waiterCount }
 
     private func pass() async throws(SharedCoreError) {

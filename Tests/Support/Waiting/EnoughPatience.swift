@@ -2,7 +2,7 @@ internal import CoreAPITesting
 internal import Foundation
 
 /// Calls `body` with a timeout of a second, and with four times as much until a program that it starts has written a
-/// file within the first half of it. How long a program takes to get there is a matter of the machine.
+/// file within the first half of it. The time that a program takes to get there is a matter of the machine.
 ///
 /// - Returns: The value of the last call, and the timeout that was enough.
 package func withEnoughPatience<Value>(

@@ -105,7 +105,8 @@ final class Burst {
         #expect(excused <= mostExcused, "owners that answer are not taken for frozen again and again")
     }
 
-    /// How many owners were taken for frozen: each of them means one more start, which a machine that is busy enough brings.
+    /// The number of owners that were taken for frozen: each of them means one more start, which a machine that is busy
+    /// enough brings.
     private func unansweredChallenges() async throws -> Int {
         try await Timeline(group).history().records.count {
             $0.entry.kind == .tookOver && $0.entry.previous?.end == .unanswered

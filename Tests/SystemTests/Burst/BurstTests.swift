@@ -15,7 +15,7 @@ struct BurstTests {
     /// A push is in time when it is served long before its own deadline of two minutes, which a frozen owner without a
     /// successor would make all of them wait out.
     private static let inTime = Duration.seconds(60)
-    /// How many owners may be taken for frozen that are not: a machine may be that busy.
+    /// The number of running owners that may be taken for frozen: a machine may be that busy.
     private static let mostExcused = 3
     /// The owner's start and its successor's, and some for a machine so busy that a successor was taken for frozen as well.
     private static let startLimit = 2 + mostExcused

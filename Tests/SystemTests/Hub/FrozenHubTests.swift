@@ -16,9 +16,9 @@ struct FrozenHubTests {
         func stop() async {}
     }
 
-    /// How long a request to the hub waits for its answer.
+    /// The time for which a request to the hub waits for its answer.
     private static let requestTimeout = Duration.seconds(100)
-    /// How long the message is waited for, and what a busy machine may add to that and to a close.
+    /// The time for which the message is waited for, and the time that a busy machine may add to that and to a close.
     private static let deadline = Duration.seconds(12)
     private static let stopTimeout = Duration.seconds(1)
     private static let slack = Duration.seconds(20)

@@ -11,7 +11,7 @@ internal import ZMQBackend
 /// A group, its Maildir and the programs that take part in it.
 final class Post: Sendable {
     let directory: TemporaryDirectory
-    /// How long a core takes to connect, in milliseconds.
+    /// The time that a core takes to connect, in milliseconds.
     let startMilliseconds: Int
     private let counter = Atomic(0)
 

@@ -29,7 +29,7 @@ final class HeldOrder: LocalOrder {
     var clock: any TimeSource { order.clock }
     var replica: Replica { order.replica }
 
-    /// How many requests wait.
+    /// The number of waiting requests.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     func hold() { state.withLock { $0.isHeld = true } }
