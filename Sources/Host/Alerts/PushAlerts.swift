@@ -2,13 +2,14 @@ internal import CoreAPI
 internal import FoundationEssentials
 internal import Logging
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// Tells the user what the Executors of a host have brought: from the background this is the only way (contract P9).
 struct PushAlerts: Sendable {
     private let alerts: BackgroundAlerts
 
     /// Nil where nobody is to be told.
-    init?(of group: any SharedStore, for context: CommandContext) throws(CommandFailure) {
+    init?(of group: any SharedStore, for context: CommandContext) throws(ConfigurationFailure) {
         let logger = context.logger
         switch try context.resolution.value(Settings.alerts) {
         case "desktop": alerts = BackgroundAlerts(of: group, logger: logger)

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CoreAPI
 internal import Logging
+internal import SharedCoreConfiguration
 internal import Wormholes
 
 /// `mailbox listen`: what happens in a mailbox, as it comes.

@@ -6,6 +6,7 @@ internal import Lifecycle
 internal import Logging
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 internal import Synchronization
 
 /// Has a Main supervised: sees to it that its keeper is there, and tells it what is configured. The supervision itself is
@@ -126,12 +127,12 @@ final class MainSupervisor: Sendable {
 
 extension Resolution {
     /// Where the keeper of the group's Main has its files.
-    func keeperPlace() throws(CommandFailure) -> KeeperPlace {
+    func keeperPlace() throws(ConfigurationFailure) -> KeeperPlace {
         KeeperPlace(directory: try runtimeDirectory())
     }
 
     /// Which Main is supervised, and how; nil when none is.
-    func supervision() throws(CommandFailure) -> KeeperConfiguration? {
+    func supervision() throws(ConfigurationFailure) -> KeeperConfiguration? {
         guard let command = try optional(Settings.mainCommand) else { return nil }
         var options = SupervisionOptions()
         options.watchdog = try optional(Settings.mainWatchdog)
@@ -155,13 +156,13 @@ extension Resolution {
 
 extension MainSupervisor {
     /// What sees to the Main that is configured; nil when none is.
-    convenience init?(for context: CommandContext) throws(CommandFailure) {
+    convenience init?(for context: CommandContext) throws {
         let resolution = context.resolution
         guard let configuration = try resolution.supervision() else { return nil }
         let place = try resolution.keeperPlace()
         // What the kernel takes as the path of a socket.
         guard place.socket.utf8.count <= 107 else {
-            throw .configuration(
+            throw CommandFailure.configuration(
                 "main.command: the path of the keeper's socket is longer than 107 bytes: \(place.socket); set "
                     + "XDG_RUNTIME_DIR, or choose a shorter stateDirectory.")
         }
