@@ -105,6 +105,8 @@ examples:
 	$(SWIFT) run -j $(JOBS) --package-path Examples/MessengerApp messenger story
 	$(SWIFT) test -j $(JOBS) --package-path Examples/WormholeChat
 	$(SWIFT) test -j $(JOBS) --package-path Examples/SharedCounter
+	$(SWIFT) build -j $(JOBS) --package-path Examples/SharedNote --product sharedcore
+	$(SWIFT) test -j $(JOBS) --package-path Examples/SharedNote
 	@# For its test in a network namespace.
 	@Scripts/install-dependencies iproute2
 	$(SWIFT) test -j $(JOBS) --package-path Examples/RegisteringClient

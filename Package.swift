@@ -48,6 +48,10 @@ func etcdOnly(_ product: String, of package: String) -> Target.Dependency {
 let package = Package(
     name: "SharedCore",
     products: [
+        // One import of what an application uses that names its backend in code.
+        .library(name: "SharedCore", targets: ["SharedCore"]),
+        // The group that the file, the environment and given values describe. It links Foundation, which Yams needs.
+        .library(name: "SharedCoreConfiguration", targets: ["SharedCoreConfiguration"]),
         .library(name: "CoreAPI", targets: ["CoreAPI"]),
         // For its SystemClock, the clock that whoever asks for a TimeSource is given, and MainThread; the rest is the
         // package's own.
@@ -80,7 +84,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -140,6 +143,20 @@ let package = Package(
         room(
             "MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Mailboxes", "Platform", "CLinux"]),
 
+        // For applications.
+        room(
+            "SharedCore",
+            knows: [
+                "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", zmqBackend, etcdBackend,
+                "Mailboxes", "Wormholes", "Coordination",
+            ]),
+        room(
+            "SharedCoreConfiguration",
+            knows: [
+                "CoreAPI", "BackendRegistry", "CLinux", "Coordination", "Lifecycle", "Platform", "ProgramOutput",
+                zmqBackend, .product(name: "Yams", package: "Yams"),
+            ]),
+
         // What the kernel tells of the machine's networks.
         room("NetworkMonitor", knows: ["CoreAPI", "Platform"]),
 
@@ -180,14 +197,12 @@ let package = Package(
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes",
                 "Coordination", "CLinux", "KeptSockets", "Lifecycle",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
-                zmqBackend, etcdBackend,
+                "SharedCoreConfiguration", zmqBackend, etcdBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-                .product(name: "Yams", package: "Yams"),
             ],
             path: "Sources/Host", swiftSettings: settings),
 
@@ -265,6 +280,9 @@ let package = Package(
             ],
             path: "Tests/Peer", swiftSettings: settings),
         .executableTarget(
+            name: "sharedcore-test-configured", dependencies: ["SharedCore", "SharedCoreConfiguration"],
+            path: "Tests/Configured", swiftSettings: settings),
+        .executableTarget(
             name: "sharedcore-network-watcher", dependencies: ["CoreAPI", "NetworkMonitor", "Platform"],
             path: "Tests/NetworkWatcher", swiftSettings: settings),
         .executableTarget(
@@ -278,10 +296,13 @@ let package = Package(
             name: "Listings",
             dependencies: [
                 "CoreAPI", "FileNotifyBackend", "Mailboxes", "Wormholes", "Lifecycle", "Platform", "KeptSockets",
-                "NetworkMonitor", "CoreAPITesting", "CoreAPITestingAdapters", "Coordination",
+                "NetworkMonitor", "CoreAPITesting", "CoreAPITestingAdapters", "Coordination", "SharedCore",
+                "SharedCoreConfiguration",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Tests/Listings", swiftSettings: settings),
-        tests("DocumentationTests", of: []),
+        tests("DocumentationTests", of: ["Platform"]),
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine"]),
         tests(
@@ -342,8 +363,8 @@ let package = Package(
             "HostTests",
             of: [
                 "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend", "Lifecycle",
-                "Mailboxes", "MaildirCore", "ProgramOutput", "Platform", "Wormholes", "sharedcore",
-                "sharedcore-test-peer", "ZMQBackend",
+                "Mailboxes", "MaildirCore", "ProgramOutput", "Platform", "SharedCoreConfiguration", "Wormholes",
+                "sharedcore", "sharedcore-test-configured", "sharedcore-test-peer", "ZMQBackend",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -353,7 +374,7 @@ let package = Package(
             "SystemTests",
             of: [
                 "CoreAPI", "FileNotifyBackend", "InMemoryBackend", "ZMQBackend", "Coordination", "MaildirCore",
-                "Platform", "sharedcore", "sharedcore-test-peer",
+                "Platform", "SharedCoreConfiguration", "sharedcore", "sharedcore-test-peer",
             ]),
     ]
 )

@@ -2,6 +2,10 @@ public import CoreAPI
 internal import FileNotifyBackend
 public import InMemoryBackend
 
+#if ZMQ
+    package import ZMQBackend
+#endif
+
 /// The backends that a configuration can choose from: the bundled ones and any that the caller adds.
 ///
 /// ```swift
@@ -34,6 +38,14 @@ public struct BackendRegistry: Sendable {
     public mutating func register(_ factory: any BackendFactory) {
         factories[factory.name] = factory
     }
+
+    #if ZMQ
+        /// Has the bundled backend over ZeroMQ start a hub where none is. Another backend that was registered by its name stays.
+        package mutating func startHubs(with launcher: HubLauncher) {
+            guard factories["zmq"] is ZMQFactory else { return }
+            register(ZMQFactory(launcher: launcher))
+        }
+    #endif
 
     /// The names of the backends, in alphabetical order.
     public var names: [String] { factories.keys.sorted() }

@@ -44,6 +44,13 @@ public struct FileWitness: Witness {
         self.path = path
     }
 
+    /// The witness of the group whose files lie in a directory, where the programs have it.
+    ///
+    /// - Parameter directory: The absolute path of the group's directory, which must exist.
+    public init(besideGroup directory: String) {
+        self.init(path: directory + "/witness")
+    }
+
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for an epoch beyond the offsets of a file;
     ///   ``SharedCoreError/Code/corrupt`` when it is no regular file; ``SharedCoreError/Code/forbidden`` or
     ///   ``SharedCoreError/Code/system`` when it cannot be used.

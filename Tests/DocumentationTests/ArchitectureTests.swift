@@ -1,4 +1,6 @@
 internal import Foundation
+internal import Platform
+internal import TestSupport
 internal import Testing
 
 @Suite("The architecture is drawn from what is there")
@@ -27,6 +29,27 @@ struct ArchitectureTests {
                 guard let from = layers[room], let to = layers[other] else { continue }
                 #expect(from <= to, "\(room) knows \(other)")
             }
+        }
+    }
+
+    @Test("What names its backend in code links no Foundation, and so may an Executor: read from the built modules")
+    func foundation() throws {
+        let modules = try Rooms.declared().reach(from: "SharedCore").union(["SharedCore"])
+            // Of C; and gRPC needs what it needs, where the trait is on.
+            .subtracting(["CLinux", "CZMQ", "EtcdBackend"])
+        #expect(modules.count > 10)
+        for module in modules { #expect(try !Self.linksFoundation(module), "\(module)") }
+        #expect(try Self.linksFoundation("SharedCoreConfiguration"), "what is looked for is to be seen where it is")
+    }
+
+    /// Whether an object of a built module has the linker link all of Foundation.
+    private static func linksFoundation(_ module: String) throws -> Bool {
+        let programs = URL(filePath: try ChildProcess.built("sharedcore")).deletingLastPathComponent()
+        let folder = programs.appending(path: "\(module).build")
+        let objects = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".o") }
+        try #require(!objects.isEmpty)
+        return try objects.contains { name in
+            try Data(contentsOf: folder.appending(path: name)).range(of: Data("-lFoundation\0".utf8)) != nil
         }
     }
 
@@ -88,7 +111,7 @@ struct Rooms {
             })
     }
 
-    private func reach(from room: String) -> Set<String> {
+    func reach(from room: String) -> Set<String> {
         (known[room] ?? []).reduce(into: known[room] ?? []) { $0.formUnion(reach(from: $1)) }
     }
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <sys/types.h>
 
 #include "CLinuxBus.h"
@@ -274,3 +275,7 @@ int clinux_ask_routes(int socket, uint16_t kind, uint32_t sequence);
 /// Takes one datagram of the kernel; its length, 0 for one of somebody else, -ENOBUFS when reports were dropped,
 /// -EMSGSIZE for one that did not fit, -EAGAIN when there is none.
 int clinux_take_routes(int socket, void *bytes, size_t count);
+
+/// Whether this process has more rights than the one that started it (`AT_SECURE`): by the bit of the user or group of its
+/// program's file, or by capabilities.
+static inline bool clinux_has_more_rights_than_caller(void) { return getauxval(AT_SECURE) != 0; }

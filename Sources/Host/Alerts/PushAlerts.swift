@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import FoundationEssentials
 internal import Logging
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// Tells the user of the messages that the Executors of a host have brought: from the background this is the only way
 /// (contract P9).
@@ -9,7 +10,7 @@ struct PushAlerts: Sendable {
     private let alerts: BackgroundAlerts
 
     /// Nil where alerts are off.
-    init?(of group: any SharedStore, for context: CommandContext) throws(CommandFailure) {
+    init?(of group: any SharedStore, for context: CommandContext) throws(ConfigurationFailure) {
         let logger = context.logger
         switch try context.resolution.value(Settings.alerts) {
         case "desktop": alerts = BackgroundAlerts(of: group, logger: logger)

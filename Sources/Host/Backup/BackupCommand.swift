@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CoreAPI
 internal import FileNotifyBackend
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// `backup`: writes what stands in the group to a directory.
 struct BackupCommand: HostCommand {
@@ -81,7 +82,7 @@ struct SalvageCommand: HostCommand {
 
     func run(in context: CommandContext) async throws {
         let path = try context.path(ofBackup: directory)
-        let target = try into.map { text throws(CommandFailure) in try context.path(ofBackup: text) }
+        let target = try into.map { text in try context.path(ofBackup: text) }
         let salvaged = try await context.onFiles { () throws(SharedCoreError) in
             let salvaged = try SalvagedGroup(readingFrom: path)
             if let target { _ = try salvaged.write(to: target) }

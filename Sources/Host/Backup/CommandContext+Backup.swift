@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import FileNotifyBackend
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 #if ZMQ
     internal import ZMQBackend
@@ -9,9 +10,9 @@ internal import ProgramOutput
 
 extension CommandContext {
     /// The directory of the configured group, for a command that works on its files.
-    func directoryOfFiles(for command: String) throws(CommandFailure) -> String {
+    func directoryOfFiles(for command: String) throws -> String {
         guard try isInFiles else {
-            throw .usage(
+            throw CommandFailure.usage(
                 "“\(command)” is for groups in files of this machine, with the backend file or behind a hub on files that "
                     + "is reached by ipc. For a hub on files at a port of this machine, give --backend file.")
         }
@@ -29,7 +30,7 @@ extension CommandContext {
     }
 
     /// The directory of the configured group, where the group that answers has its content in files of this machine.
-    func presentDirectoryOfFiles() throws(CommandFailure) -> String? {
+    func presentDirectoryOfFiles() throws -> String? {
         guard try isInFiles else { return nil }
         #if ZMQ
             if try resolution.value(Settings.backend) == "zmq", case .ipc(let socket) = try resolution.hubEndpoint(),
@@ -44,7 +45,7 @@ extension CommandContext {
 
     /// Whether a hub has the configured group's files open.
     var hasServingHub: Bool {
-        get throws(CommandFailure) {
+        get throws {
             #if ZMQ
                 if try resolution.value(Settings.backend) == "zmq", case .ipc(let socket) = try resolution.hubEndpoint()
                 {
@@ -57,7 +58,7 @@ extension CommandContext {
     }
 
     #if ZMQ
-        private static func isOnMemory(at socket: String) throws(CommandFailure) -> Bool {
+        private static func isOnMemory(at socket: String) throws -> Bool {
             do throws(SharedCoreError) {
                 return try HubSeat.isOnMemory(atSocket: socket)
             } catch {
@@ -68,7 +69,7 @@ extension CommandContext {
 
     /// Whether the configured group's content is in files of this machine.
     var isInFiles: Bool {
-        get throws(CommandFailure) {
+        get throws {
             let backend = try resolution.value(Settings.backend)
             #if ZMQ
                 // The files of a hub on another machine are not to be seen from here.
@@ -81,8 +82,8 @@ extension CommandContext {
     }
 
     /// The absolute path of a directory that an argument names.
-    func path(ofBackup text: String) throws(CommandFailure) -> String {
-        guard !text.isEmpty else { throw .usage("the directory is empty, as an unset variable is") }
+    func path(ofBackup text: String) throws -> String {
+        guard !text.isEmpty else { throw CommandFailure.usage("the directory is empty, as an unset variable is") }
         return try resolution.absolutePath(text)
     }
 

@@ -4,6 +4,7 @@ internal import CoreAPI
 internal import Glibc
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// `bench`: becomes `sharedcore-bench`, the program that measures, which is no part of what users install.
 struct BenchCommand: HostCommand {

@@ -3,9 +3,10 @@ internal import CoreAPI
 internal import FileNotifyBackend
 internal import Logging
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 #if ZMQ
-    internal import ZMQBackend
+    internal import Platform
 #endif
 
 /// What a command runs with: the configuration in force, the way to print, the log and the backends.
@@ -20,14 +21,14 @@ struct CommandContext: Sendable {
     /// - Parameter command: The command's name, for the message that refuses a backend which lives in one process.
     func openGroup(
         as description: SessionDescription, for command: String
-    ) async throws(CommandFailure) -> any SharedGroup {
+    ) async throws -> any SharedGroup {
         try requireSharedBackend(for: command)
         let configuration = try resolution.backendConfiguration()
         let registry = try startingRegistry(for: configuration)
         do throws(SharedCoreError) {
             return try await registry.open(configuration, as: description)
         } catch {
-            throw try .opening(error, with: resolution)
+            throw try CommandFailure.opening(error, with: resolution)
         }
     }
 
@@ -38,10 +39,12 @@ struct CommandContext: Sendable {
     }
 
     /// The backends, of which that with a hub starts one where none is, if it is to.
-    func startingRegistry(for configuration: BackendConfiguration) throws(CommandFailure) -> BackendRegistry {
+    func startingRegistry(for configuration: BackendConfiguration) throws -> BackendRegistry {
         var registry = registry
         #if ZMQ
-            if configuration.backend == "zmq" { registry.register(ZMQFactory(launcher: try resolution.hubLauncher())) }
+            if configuration.startsHub {
+                registry.startHubs(with: configuration.hubLauncher(program: try OwnProgram.path))
+            }
         #endif
         return registry
     }
@@ -60,18 +63,18 @@ struct CommandContext: Sendable {
         try await group.closing { try await body(group) }
     }
 
-    private func openToRead(for command: String) async throws(CommandFailure) -> any SharedGroup {
+    private func openToRead(for command: String) async throws -> any SharedGroup {
         try requireSharedBackend(for: command)
         try requirePresentGroup()
         var configuration = try resolution.backendConfiguration()
         let description = SessionDescription(role: .tool, name: "sharedcore \(command)")
-        if configuration.backend == "zmq", try isWithoutHub {
-            guard try resolution.value(Settings.zmqStorage) != "memory" else {
-                throw try noGroup("no hub has it in memory")
+        #if ZMQ
+            if configuration.isWithoutHub {
+                // The files that the hub would serve which joining starts are the group.
+                guard let files = configuration.inFiles else { throw try noGroup("no hub has it in memory") }
+                configuration = files
             }
-            // The files that the hub would serve which joining starts are the group.
-            configuration.backend = "file"
-        }
+        #endif
         do throws(SharedCoreError) {
             return try await registry.openToRead(configuration, as: description)
         } catch {
@@ -81,41 +84,37 @@ struct CommandContext: Sendable {
                     throw try noGroup("the directory \(directory) holds none")
                 }
             }
-            throw try .opening(error, with: resolution)
+            throw try CommandFailure.opening(error, with: resolution)
         }
     }
 
     /// Whether no hub serves the configured group, and joining it would start one.
     private var isWithoutHub: Bool {
-        get throws(CommandFailure) {
+        get throws {
             #if ZMQ
-                guard try resolution.value(Settings.zmqHub) == "auto",
-                    case .ipc(let path) = try resolution.hubEndpoint()
-                else { return false }
-                let seat = try? HubSeat.ofSocket(path)
-                return seat == .free || seat == .abandoned
+                try resolution.backendConfiguration().isWithoutHub
             #else
-                return false
+                false
             #endif
         }
     }
 
-    private func requireSharedBackend(for command: String) throws(CommandFailure) {
+    private func requireSharedBackend(for command: String) throws {
         try resolution.checkBackend(among: registry.names)
         guard try resolution.value(Settings.backend) == "memory" else { return }
-        let place = try resolution.find(Settings.backend.erased)?.origin.description ?? ""
-        throw .configuration(
+        let place = resolution.find(Settings.backend.erased)?.origin.description ?? ""
+        throw CommandFailure.configuration(
             "\(place): backend is “memory”, which lives in one process and ends with it; “\(command)” needs one that "
                 + "several processes share, such as file.")
     }
 
-    private func noGroup(_ reason: String) throws(CommandFailure) -> CommandFailure {
+    private func noGroup(_ reason: String) throws -> CommandFailure {
         CommandFailure(.no, "there is no such group: “\(try resolution.value(Settings.group))”: \(reason)")
     }
 
     /// Refuses a group without a directory, where the backend keeps it in files and opening would make it. Elsewhere opening
     /// leaves nothing behind that lasts.
-    func requirePresentGroup() throws(CommandFailure) {
+    func requirePresentGroup() throws {
         guard try isInFiles else { return }
         // A hub that is there has its group, wherever its directory is.
         if try resolution.value(Settings.backend) == "zmq", try !isWithoutHub { return }
@@ -123,7 +122,7 @@ struct CommandContext: Sendable {
     }
 
     /// Refuses a group whose directory is not there.
-    func requirePresentGroup(at directory: String) throws(CommandFailure) {
+    func requirePresentGroup(at directory: String) throws {
         guard !FileGroup.isPresent(in: directory) else { return }
         let name = try resolution.value(Settings.group)
         throw CommandFailure(.no, "there is no such group: “\(name)” has no directory \(directory)")

@@ -2,6 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import ExecutorRun
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 internal import Wormholes
 
 /// Why a command ends without success: what the shell is told, and what a person.
@@ -17,25 +18,17 @@ struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     var description: String { message ?? "it ends with status \(status.rawValue)" }
 
+    /// What it means that the configuration cannot be used.
+    init(_ failure: ConfigurationFailure) {
+        self.init(.configuration, failure.description)
+    }
+
     static func configuration(_ message: String) -> CommandFailure {
         CommandFailure(.configuration, message)
     }
 
     static func usage(_ message: String) -> CommandFailure {
         CommandFailure(.usage, message)
-    }
-
-    /// A setting whose text is not what it must be. One that has the form of a key is not shown.
-    static func wrongValue(_ text: String, of setting: AnySetting, at place: String) -> CommandFailure {
-        guard !SecretText.isKey(text) else {
-            return .configuration(
-                "\(place): \(setting.name) has the form of a key, which is not shown; it must be \(setting.expectation)."
-            )
-        }
-        let suggestion = Spelling.suggestion(for: text, among: setting.choices)
-        return .configuration(
-            "\(place): \(setting.name) is “\(text)”; it must be \(setting.expectation)"
-                + (suggestion.isEmpty ? "." : suggestion))
     }
 }
 
@@ -66,7 +59,7 @@ extension CommandFailure {
     /// What it means that a group could not be opened: the place that named the group comes first.
     static func opening(
         _ error: SharedCoreError, with resolution: Resolution
-    ) throws(CommandFailure) -> CommandFailure {
+    ) throws(ConfigurationFailure) -> CommandFailure {
         if error.code == .cancelled { return CommandFailure(.no, "interrupted") }
         let failure = CommandFailure(error)
         let setting =
@@ -75,7 +68,7 @@ extension CommandFailure {
             case "etcd": Settings.etcdEndpoints
             default: Settings.stateDirectory
             }
-        let found = try resolution.find(setting.erased)
+        let found = resolution.find(setting.erased)
         let place =
             found.map { "\($0.origin): \(setting.name) is “\($0.text)”" }
             ?? "\(setting.name) is not set, so it has its default"

@@ -4,6 +4,7 @@ internal import ExecutorRun
 internal import Platform
 internal import ProgramOutput
 internal import ServiceLifecycle
+internal import SharedCoreConfiguration
 internal import Synchronization
 internal import Wormholes
 
@@ -42,6 +43,7 @@ final class CommandService: Service {
         case is OutputClosed where wasInterrupted: .success(())
         case _ where wasInterrupted: .failure(CommandFailure(.no, "interrupted"))
         case let failure as CommandFailure: .failure(failure)
+        case let failure as ConfigurationFailure: .failure(CommandFailure(failure))
         case let end as Interrupted: .failure(CommandFailure(end.status, end.message))
         // Nobody reads any more: that is for the reader to decide, and no failure.
         case is OutputClosed: .success(())

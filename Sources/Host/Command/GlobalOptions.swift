@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Logging
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// The options that every command takes, before its name or after it.
 struct GlobalOptions: ParsableArguments {

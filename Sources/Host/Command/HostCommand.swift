@@ -6,6 +6,7 @@ internal import Logging
 internal import Platform
 internal import ProgramOutput
 internal import ServiceLifecycle
+internal import SharedCoreConfiguration
 internal import Synchronization
 internal import UnixSignals
 
@@ -38,12 +39,18 @@ struct CommandFrame: Sendable {
             case .failure(let failure): throw failure
             }
         } catch let failure as CommandFailure {
-            if let message = failure.message { StandardError.write("sharedcore: \(message)") }
-            throw ExitCode(failure.status.rawValue)
+            throw Self.end(with: failure)
+        } catch let failure as ConfigurationFailure {
+            throw Self.end(with: CommandFailure(failure))
         }
     }
 
-    private func makeContext() throws(CommandFailure) -> CommandContext {
+    private static func end(with failure: CommandFailure) -> ExitCode {
+        if let message = failure.message { StandardError.write("sharedcore: \(message)") }
+        return ExitCode(failure.status.rawValue)
+    }
+
+    private func makeContext() throws(ConfigurationFailure) -> CommandContext {
         let level = global.logLevel
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler(label: label, stream: LogStream())
@@ -57,7 +64,7 @@ struct CommandFrame: Sendable {
         let resolution = Resolution(
             flags: global.flags, environment: environment, file: file,
             workingDirectory: (try? OwnProcess.workingDirectory()).map { .init($0) } ?? .gone)
-        EnvironmentLayer.warnOfUnknown(in: environment, logger: logger)
+        UnknownVariables.warn(in: environment, logger: logger)
         return CommandContext(
             resolution: resolution, output: Output(json: global.json), logger: logger, registry: .bundled())
     }

@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import Glibc
 internal import Platform
+internal import SharedCoreConfiguration
 
 /// An environment variable that names the `sharedcore` which has started a process. The process's own children inherit
 /// it.

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// The program `sharedcore`.
 @main

@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import FileNotifyBackend
 internal import Logging
+internal import SharedCoreConfiguration
 
 extension SharedStore {
     /// How this process is woken by news of the group. It is known only once something is watched: the system may have
@@ -15,7 +16,7 @@ extension SharedStore {
 extension CommandContext {
     /// How a participant of this user would be woken in the configured group; nil where only a trial would tell, which writes.
     var wakeUpOfParticipants: WakeUpMethod? {
-        get throws(CommandFailure) {
+        get throws(ConfigurationFailure) {
             guard try resolution.value(Settings.backend) == "file" else { return .direct }
             return FileGroup.wakeUpOfParticipants(in: try resolution.groupDirectory())
         }

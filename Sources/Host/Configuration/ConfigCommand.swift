@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BackendRegistry
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// `config`: what is configured, and whether it can be.
 struct ConfigCommand: ParsableCommand {

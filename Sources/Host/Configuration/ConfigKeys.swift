@@ -2,6 +2,7 @@
     internal import ArgumentParser
     internal import CoreAPI
     internal import ProgramOutput
+    internal import SharedCoreConfiguration
     internal import ZMQBackend
 
     /// `config keys`: makes a pair of keys for connections over a network.

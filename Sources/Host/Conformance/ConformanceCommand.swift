@@ -7,6 +7,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 internal import Synchronization
 
 #if Etcd

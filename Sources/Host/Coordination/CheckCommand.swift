@@ -4,6 +4,7 @@ internal import CoreAPI
 internal import FileNotifyBackend
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// `check`: proves the rules of ownership on the timeline, and that what is stored is what was written.
 struct CheckCommand: HostCommand {

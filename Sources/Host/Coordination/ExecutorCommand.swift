@@ -3,6 +3,7 @@ internal import Coordination
 internal import CoreAPI
 internal import ExecutorRun
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// `executor`: runs one Executor, as a push does.
 struct ExecutorCommand: HostCommand {

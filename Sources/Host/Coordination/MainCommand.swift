@@ -4,6 +4,7 @@ internal import CoreAPI
 internal import MaildirCore
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// `main`: runs a Main with the configured core until stopped.
 struct MainCommand: HostCommand {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Coordination
 internal import CoreAPI
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// `status`: who is there, and who owns.
 struct StatusCommand: HostCommand {

@@ -4,6 +4,7 @@ internal import CoreAPI
 internal import FoundationEssentials
 internal import Logging
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// `timeline`: what happened to the ownership of the core.
 struct TimelineCommand: HostCommand {

@@ -1,6 +1,7 @@
 #if Etcd
     internal import CoreAPI
     internal import EtcdBackend
+    internal import SharedCoreConfiguration
 
     /// The group of a command that plays in a temporary one on the configured cluster: it has a name of its own, and its keys
     /// go with the command.

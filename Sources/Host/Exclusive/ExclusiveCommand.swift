@@ -5,6 +5,7 @@ internal import Glibc
 internal import Logging
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 internal import Synchronization
 
 /// `exclusive`: runs any command while owning the core.
@@ -145,7 +146,7 @@ final class ExclusiveStatus: Sendable {
 extension Resolution {
     /// How `exclusive` handles ownership, and how long its command has from SIGTERM to SIGKILL: a little less than a Main
     /// waits for a core that is stopping, so that the core is released in time.
-    func exclusiveOptions() throws(CommandFailure) -> (coordination: CoordinationOptions, grace: Duration) {
+    func exclusiveOptions() throws(ConfigurationFailure) -> (coordination: CoordinationOptions, grace: Duration) {
         var options = try coordinationOptions()
         let bound = max(options.handoverTimeout, options.stopTimeout)
         let grace = bound - min(bound / 5, .seconds(1))

@@ -3,6 +3,7 @@
     internal import FileNotifyBackend
     internal import Platform
     internal import ProgramOutput
+    internal import SharedCoreConfiguration
     internal import ZMQBackend
 
     /// A hub that is started in the background, in a session of its own and with its standard error in a log: a daemon, or one

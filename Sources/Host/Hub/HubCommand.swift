@@ -5,6 +5,7 @@
     internal import Logging
     internal import Platform
     internal import ProgramOutput
+    internal import SharedCoreConfiguration
     internal import ZMQBackend
 
     /// `hub`: serves the group to those who come over ZeroMQ.
@@ -51,10 +52,10 @@
             // A dump would have the keys, which the library keeps in memory of its own.
             if case .tcp = try context.resolution.hubEndpoint() { OwnProcess.makeNoCoreDump() }
             let hub: Hub
-            do throws(CommandFailure) {
+            do {
                 hub = try await Self.start(in: context)
             } catch {
-                report.failed(error)
+                report.failed("\(error)")
                 throw error
             }
             report.listens()
@@ -92,7 +93,7 @@
             for await clients in watch.changes { try await hub.allow(clients) }
         }
 
-        private static func start(in context: CommandContext) async throws(CommandFailure) -> Hub {
+        private static func start(in context: CommandContext) async throws -> Hub {
             var options = try context.resolution.hubOptions()
             options.onRefusal = { [logger = context.logger] error in logger.warning("\(error.sentence)") }
             do throws(SharedCoreError) {

@@ -16,7 +16,7 @@
 
         func listens() { tell(Self.listening) }
 
-        func failed(_ failure: CommandFailure) { tell(failure.message ?? "") }
+        func failed(_ sentence: String) { tell(sentence) }
 
         private func tell(_ text: String) {
             // Closed with its last reference. Who does not listen any more need not be told.

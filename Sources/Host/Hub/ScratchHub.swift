@@ -1,5 +1,6 @@
 #if ZMQ
     internal import CoreAPI
+    internal import SharedCoreConfiguration
     internal import ZMQBackend
 
     /// The hub of a command that plays in a temporary group: it ends with the command, also when that one is killed.

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CoreAPI
 internal import Lifecycle
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// `application`: says for an application how it stands.
 struct ApplicationCommand: HostCommand {
@@ -56,17 +57,17 @@ struct ApplicationCommand: HostCommand {
 
 extension Resolution {
     /// Returns the table of service levels, with the configured rows in place of its own.
-    func serviceLevels() throws(CommandFailure) -> ServiceLevelTable {
+    func serviceLevels() throws(ConfigurationFailure) -> ServiceLevelTable {
         var overrides: [ServiceLevelOverride] = []
         for service in Service.allCases {
             for application in Settings.levelledStates {
                 let setting = Settings.level(of: service, in: application)
-                guard try find(setting.erased) != nil else { continue }
+                guard find(setting.erased) != nil else { continue }
                 let level = try value(setting)
                 do throws(LifecycleError) {
                     overrides.append(try ServiceLevelOverride(service, in: application, to: level))
                 } catch {
-                    throw .configuration("\(setting.name): \(error.message)")
+                    throw ConfigurationFailure("\(setting.name): \(error.message)")
                 }
             }
         }

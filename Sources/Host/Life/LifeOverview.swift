@@ -3,6 +3,7 @@ internal import KeptSockets
 internal import Lifecycle
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// The background life of a group, as `status` shows it: how its applications stand, which levels their services have,
 /// and when the keep-alives are due.

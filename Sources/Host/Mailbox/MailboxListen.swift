@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CoreAPI
 internal import Logging
+internal import SharedCoreConfiguration
 internal import Wormholes
 
 /// `mailbox listen`: the events of a mailbox, as they come.

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CoreAPI
 internal import Mailboxes
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 internal import Wormholes
 
 /// `mailbox send`: puts a message into a mailbox.

@@ -4,6 +4,7 @@ internal import CoreAPI
 internal import MaildirCore
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// `maildir`: lists the messages that a core has set aside, and gives them back.
 struct MaildirCommand: HostCommand {

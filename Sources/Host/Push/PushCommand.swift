@@ -3,6 +3,7 @@ internal import Coordination
 internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// `push`: tells the host that a push came.
 struct PushCommand: HostCommand {

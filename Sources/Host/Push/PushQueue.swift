@@ -2,6 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import Mailboxes
 internal import Platform
+internal import SharedCoreConfiguration
 internal import Synchronization
 
 /// The pushes of a group: mail that waits until an Executor, or a Main for the types that are routed to it, has dealt with it,

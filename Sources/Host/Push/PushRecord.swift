@@ -99,39 +99,3 @@ enum PushID {
         return CallID(String(text))
     }
 }
-
-/// Whose the pushes of each type are: `push.routes`, such as `call=main message=executor`.
-struct PushRoutes: Hashable, Sendable {
-    enum Route: String, Sendable {
-        /// A Main takes it.
-        case main
-        /// The host starts an Executor for it.
-        case executor
-    }
-
-    static let expectation = "types with “=main” or “=executor” behind each and spaces between, such as “call=main”"
-
-    private var routes: [String: Route] = [:]
-
-    /// All types are the Executors'.
-    init() {}
-
-    /// Nil for a text of another form, and for one that names a type twice.
-    init?(_ text: String) {
-        for word in text.split(whereSeparator: \.isWhitespace) {
-            let parts = word.split(separator: "=", omittingEmptySubsequences: false)
-            guard parts.count == 2, Push.isType(parts[0]), let route = Route(rawValue: String(parts[1])),
-                routes.updateValue(route, forKey: String(parts[0])) == nil
-            else { return nil }
-        }
-        guard !routes.isEmpty else { return nil }
-    }
-
-    /// Whose a type is; that of a type that is not named is the Executors'.
-    subscript(type: String) -> Route { routes[type] ?? .executor }
-}
-
-extension SettingKind where Value == PushRoutes {
-    static let pushRoutes = SettingKind(
-        name: "routes", expectation: PushRoutes.expectation, parse: { PushRoutes($0) })
-}

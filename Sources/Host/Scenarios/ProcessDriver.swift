@@ -3,6 +3,7 @@ internal import CoreAPI
 internal import Glibc
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// A scenario with real processes: the slim Executor where it stands beside this program and knows the backend, and
 /// Main of this program, with the configuration that is in force.

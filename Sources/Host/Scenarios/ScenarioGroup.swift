@@ -1,6 +1,7 @@
 internal import BackendRegistry
 internal import Coordination
 internal import CoreAPI
+internal import SharedCoreConfiguration
 
 /// A temporary group in which a command runs a scenario, and the Maildir of its cores.
 struct ScenarioGroup: Sendable {

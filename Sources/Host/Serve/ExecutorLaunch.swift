@@ -3,6 +3,7 @@ internal import CoreAPI
 internal import Glibc
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// What the host starts for a push.
 ///
@@ -27,7 +28,7 @@ struct ExecutorLaunch: Sendable {
     /// - Parameters:
     ///   - timeout: How long an Executor waits for its message.
     ///   - own: The path of this program; nil to find it.
-    init(_ resolution: Resolution, timeout: Duration, own: String? = nil) throws(CommandFailure) {
+    init(_ resolution: Resolution, timeout: Duration, own: String? = nil) throws {
         guard let own = own ?? (try? OwnProgram.path) else {
             throw CommandFailure(.unavailable, "the own program cannot be found")
         }
@@ -48,14 +49,14 @@ struct ExecutorLaunch: Sendable {
     }
 
     /// Refuses what would let a call-id, which comes from outside, name a program or be one.
-    private static func check(_ words: [String], in resolution: Resolution) throws(CommandFailure) {
+    private static func check(_ words: [String], in resolution: Resolution) throws(ConfigurationFailure) {
         let afterScript = zip(words.dropFirst(), words).filter { $1 == "-c" }.map(\.0)
         guard let program = words.first, ([program] + afterScript).contains(where: { $0.contains("{id}") }) else {
             return
         }
-        let place = try resolution.find(Settings.executorCommand.erased)?.origin.description ?? ""
-        throw .configuration(
-            "\(place): executor.command has “{id}” in its program or in a script after “-c”, where a call-id that somebody "
+        throw ConfigurationFailure(
+            at: resolution.find(Settings.executorCommand.erased)?.origin.description,
+            "executor.command has “{id}” in its program or in a script after “-c”, where a call-id that somebody "
                 + "sends would be run; give it as an argument, or use $SHAREDCORE_CALL_ID.")
     }
 

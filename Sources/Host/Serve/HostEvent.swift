@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import Lifecycle
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// What happens at a host, for those who look on.
 enum HostEvent: Sendable {

@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// The host of a group and its pushes, as `status` shows them.
 struct HostOverview: Sendable {

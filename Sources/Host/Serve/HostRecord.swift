@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import FoundationEssentials
 internal import Lifecycle
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// What a host says of itself in the group, for as long as its session lives.
 struct HostRecord: Codable, Hashable, Sendable {

@@ -3,6 +3,7 @@ internal import FoundationEssentials
 internal import KeptSockets
 internal import Logging
 internal import Platform
+internal import SharedCoreConfiguration
 internal import UnixSignals
 
 /// Reads the configuration again at each SIGHUP.
@@ -26,17 +27,17 @@ struct HostReload: Sendable {
         var current = context.resolution
         for await _ in signals {
             notifier.reloading(at: SystemClock.monotonicMicroseconds)
-            do throws(CommandFailure) {
+            do {
                 current = try await adopt(try read(), after: current)
             } catch {
-                context.logger.error("the configuration stays as it was: \(error.message ?? "")")
+                context.logger.error("the configuration stays as it was: \(error)")
             }
             notifier.ready()
             changes.ring()
         }
     }
 
-    private func read() throws(CommandFailure) -> Resolution {
+    private func read() throws(ConfigurationFailure) -> Resolution {
         let environment = context.resolution.environment
         return Resolution(
             flags: global.flags, environment: environment,
@@ -44,7 +45,7 @@ struct HostReload: Sendable {
             workingDirectory: context.resolution.workingDirectory)
     }
 
-    private func adopt(_ new: Resolution, after former: Resolution) async throws(CommandFailure) -> Resolution {
+    private func adopt(_ new: Resolution, after former: Resolution) async throws -> Resolution {
         let start = context.resolution
         let adopted = Self.resolution(after: start, reading: new)
         let settings = try ExecutorSettings(adopted)
@@ -67,7 +68,9 @@ struct HostReload: Sendable {
     }
 
     /// The settings that two configurations do not have in common.
-    private static func differences(of new: Resolution, from former: Resolution) throws(CommandFailure) -> [String] {
+    private static func differences(
+        of new: Resolution, from former: Resolution
+    ) throws(ConfigurationFailure) -> [String] {
         let before = Dictionary(try former.overview().map { ($0.key, $0.value) }) { first, _ in first }
         return try new.overview().filter { before[$0.key] != $0.value }.map(\.key)
     }

@@ -4,6 +4,7 @@ internal import Lifecycle
 internal import Logging
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 internal import UnixSignals
 
 /// One run of the host, from its claim of the group to its end.
@@ -83,7 +84,7 @@ struct HostRun: Sendable {
     private static func socket(for queue: PushQueue, in context: CommandContext) throws -> RequestServer? {
         let resolution = context.resolution
         guard let path = try resolution.pushSocket() else { return nil }
-        if try resolution.find(Settings.pushSocket.erased) == nil { try resolution.makeRuntimeDirectory() }
+        if resolution.find(Settings.pushSocket.erased) == nil { try resolution.makeRuntimeDirectory() }
         return try listening(by: Settings.pushSocket.erased, in: resolution) { () throws(SystemCallError) in
             try PushSocket.start(at: path, queue)
         }
@@ -92,8 +93,8 @@ struct HostRun: Sendable {
     private static func metrics(of registry: PrometheusRegistry, in context: CommandContext) throws -> RequestServer? {
         let resolution = context.resolution
         guard let place = try resolution.metricsPlace() else { return nil }
-        let isStandard = try resolution.find(Settings.metricsListen.erased) == nil
-        do throws(CommandFailure) {
+        let isStandard = resolution.find(Settings.metricsListen.erased) == nil
+        do {
             if isStandard { try resolution.makeRuntimeDirectory() }
             return try listening(by: Settings.metricsListen.erased, in: resolution) {
                 () throws(SystemCallError) in
@@ -102,7 +103,7 @@ struct HostRun: Sendable {
         } catch {
             // A host whose figures were not asked for serves without them.
             guard isStandard else { throw error }
-            context.logger.warning("the host's figures are told nowhere: \(error.message ?? "")")
+            context.logger.warning("the host's figures are told nowhere: \(error)")
             return nil
         }
     }
@@ -111,7 +112,7 @@ struct HostRun: Sendable {
     private static func listening(
         by setting: AnySetting, in resolution: Resolution, _ listen: () throws(SystemCallError) -> RequestServer
     ) throws(CommandFailure) -> RequestServer {
-        let place = try resolution.find(setting)?.origin.description ?? "default"
+        let place = resolution.find(setting)?.origin.description ?? "default"
         do throws(SystemCallError) {
             return try listen()
         } catch {

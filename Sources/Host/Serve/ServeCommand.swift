@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CoreAPI
 internal import Lifecycle
 internal import Platform
+internal import SharedCoreConfiguration
 
 /// `serve`: the host of a group.
 struct ServeCommand: HostCommand {

@@ -2,6 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import Glibc
 internal import Lifecycle
+internal import SharedCoreConfiguration
 
 /// How `sharedcore-executor`, which reads no configuration, is told what a configuration says.
 struct SlimExecutor: Sendable {
@@ -15,7 +16,7 @@ struct SlimExecutor: Sendable {
     private let parent: Int32?
 
     /// - Parameter parent: The process with which it ends; nil for none.
-    init(_ resolution: Resolution, parent: Int32? = nil) throws(CommandFailure) {
+    init(_ resolution: Resolution, parent: Int32? = nil) throws(ConfigurationFailure) {
         directory = try resolution.groupDirectory()
         maildir = try resolution.maildir()
         startDelay = try resolution.value(Settings.coreStartDelay)
@@ -69,7 +70,7 @@ struct ExecutorSettings: Sendable {
     ]
 
     /// - Parameter own: The path of this program; nil to find it.
-    init(_ resolution: Resolution, own: String? = nil) throws(CommandFailure) {
+    init(_ resolution: Resolution, own: String? = nil) throws {
         limit = try resolution.value(Settings.executorLimit)
         let budget = try resolution.value(Settings.executorBudget)
         limits = ExecutorLimits(
@@ -85,14 +86,15 @@ struct ExecutorSettings: Sendable {
 
 extension Resolution {
     /// When an Executor is told that its budget is nearly used up: as configured, else after five sixths of it.
-    fileprivate func executorWarning() throws(CommandFailure) -> Duration {
+    fileprivate func executorWarning() throws(ConfigurationFailure) -> Duration {
         let budget = try value(Settings.executorBudget)
-        guard let found = try find(Settings.executorWarning.erased),
+        guard let found = find(Settings.executorWarning.erased),
             let warning = try optional(Settings.executorWarning)
         else { return budget * 5 / 6 }
         guard warning <= budget else {
-            throw .configuration(
-                "\(found.origin): executor.warning is “\(found.text)”; it must not be longer than executor.budget, "
+            throw ConfigurationFailure(
+                at: found.origin.description,
+                "executor.warning is “\(found.text)”; it must not be longer than executor.budget, "
                     + "which is \(DurationText.write(budget)).")
         }
         return warning

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CoreAPI
 internal import Logging
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// `notify`: the notification centre.
 struct NotifyCommand: ParsableCommand {

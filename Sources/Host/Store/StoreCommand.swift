@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CoreAPI
 internal import Glibc
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// `store`: the shared dictionary.
 struct StoreCommand: ParsableCommand {

@@ -3,6 +3,7 @@ internal import CoreAPI
 internal import KeptSockets
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// `keeper`: shows the supervised Main, starts it, stops it.
 struct KeeperCommand: HostCommand {

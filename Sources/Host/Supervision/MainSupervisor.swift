@@ -6,6 +6,7 @@ internal import Lifecycle
 internal import Logging
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 internal import Synchronization
 
 /// Has a Main supervised: makes sure that its keeper is there, and tells it the configuration. The supervision itself
@@ -127,12 +128,12 @@ final class MainSupervisor: Sendable {
 
 extension Resolution {
     /// Returns the place of the files of the keeper of the group's Main.
-    func keeperPlace() throws(CommandFailure) -> KeeperPlace {
+    func keeperPlace() throws(ConfigurationFailure) -> KeeperPlace {
         KeeperPlace(directory: try runtimeDirectory())
     }
 
     /// Which Main is supervised, and how; nil when none is.
-    func supervision() throws(CommandFailure) -> KeeperConfiguration? {
+    func supervision() throws(ConfigurationFailure) -> KeeperConfiguration? {
         guard let command = try optional(Settings.mainCommand) else { return nil }
         var options = SupervisionOptions()
         options.watchdog = try optional(Settings.mainWatchdog)
@@ -156,13 +157,13 @@ extension Resolution {
 
 extension MainSupervisor {
     /// Makes the supervisor of the configured Main; nil when none is configured.
-    convenience init?(for context: CommandContext) throws(CommandFailure) {
+    convenience init?(for context: CommandContext) throws {
         let resolution = context.resolution
         guard let configuration = try resolution.supervision() else { return nil }
         let place = try resolution.keeperPlace()
         // The longest path of a socket that the kernel takes.
         guard place.socket.utf8.count <= 107 else {
-            throw .configuration(
+            throw CommandFailure.configuration(
                 "main.command: the path of the keeper's socket is longer than 107 bytes: \(place.socket); set "
                     + "XDG_RUNTIME_DIR, or choose a shorter stateDirectory.")
         }

@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import KeptSockets
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// The supervision of Main and its kept sockets, as `status` shows them.
 struct SupervisionOverview: Sendable {

@@ -26,10 +26,11 @@ package struct StartedProgram: Sendable {
     ///   - ownSession: Whether it leaves this process's terminal and group, as a daemon does.
     ///   - endsWithThread: Whether the kernel kills it when the calling thread is gone, and so with this process.
     ///   - omitted: Variables of this process's environment that it does not get.
+    ///   - inherited: The variables of this process's environment that it gets; nil for all but `omitted`.
     package init(
         _ path: String, _ arguments: [String], variables: [String: String] = [:], streams: [OpenFile],
         directory: String? = "/", ownSession: Bool = false, endsWithThread: Bool = false,
-        omitting omitted: Set<String> = []
+        omitting omitted: Set<String> = [], inheriting inherited: Set<String>? = nil
     ) throws(SystemCallError) {
         var duplicates: [OpenFile] = []
         for stream in streams {
@@ -40,7 +41,7 @@ package struct StartedProgram: Sendable {
             duplicates.append(OpenFile(owning: number, path: stream.path))
         }
         let words = ([path] + arguments).map { strdup($0) }
-        let pairs = Self.environment(with: variables, without: omitted).map(\.duplicatedCString)
+        let pairs = Self.environment(with: variables, without: omitted, inheriting: inherited).map(\.duplicatedCString)
         defer { for word in words + pairs { free(word) } }
         pid = try Self.start(
             path, words, pairs, duplicates.map(\.descriptor), directory: directory,
@@ -49,8 +50,7 @@ package struct StartedProgram: Sendable {
     }
 
     /// Starts a program with this process's streams, in its directory and process group. The kernel kills it when the
-    /// calling thread is gone. Otherwise as
-    /// ``init(_:_:variables:streams:directory:ownSession:endsWithThread:omitting:)``.
+    /// calling thread is gone. Otherwise as ``init(_:_:variables:streams:directory:ownSession:endsWithThread:omitting:inheriting:)``.
     ///
     /// - Parameters:
     ///   - arguments: Its arguments, byte by byte and without its own name.
@@ -179,11 +179,13 @@ package struct StartedProgram: Sendable {
     }
 
     /// Returns this process's environment, byte by byte, with some variables set otherwise.
-    static func environment(with variables: [String: String], without omitted: Set<String> = []) -> [[UInt8]] {
+    static func environment(
+        with variables: [String: String], without omitted: Set<String> = [], inheriting inherited: Set<String>? = nil
+    ) -> [[UInt8]] {
         let others = OwnProcess.environment.filter { entry in
             // A name that is no text is none of those.
-            guard let name = String(validating: entry.name, as: UTF8.self) else { return true }
-            return variables[name] == nil && !omitted.contains(name)
+            guard let name = String(validating: entry.name, as: UTF8.self) else { return inherited == nil }
+            return variables[name] == nil && !omitted.contains(name) && inherited?.contains(name) != false
         }
         return others.map { $0.name + [UInt8(ascii: "=")] + $0.value }
             + variables.sorted { $0.key < $1.key }.map { Array("\($0.key)=\($0.value)".utf8) }

@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 internal import Testing
 
 @testable internal import sharedcore

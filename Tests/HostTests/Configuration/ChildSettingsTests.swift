@@ -1,5 +1,6 @@
 internal import Coordination
 internal import CoreAPI
+internal import SharedCoreConfiguration
 internal import Testing
 
 @testable internal import sharedcore

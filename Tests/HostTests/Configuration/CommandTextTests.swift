@@ -1,3 +1,4 @@
+internal import SharedCoreConfiguration
 internal import Testing
 
 @testable internal import sharedcore

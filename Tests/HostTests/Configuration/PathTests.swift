@@ -1,3 +1,4 @@
+internal import SharedCoreConfiguration
 internal import Testing
 
 @testable internal import sharedcore
@@ -24,7 +25,7 @@ struct PathTests {
         #expect(
             try resolution(environment: ["XDG_STATE_HOME": "relative", "HOME": "/home/u"]).stateDirectory()
                 == "/home/u/.local/state/sharedcore")
-        #expect(throws: CommandFailure.self) { try resolution().groupDirectory() }
+        #expect(throws: ConfigurationFailure.self) { try resolution().groupDirectory() }
     }
 
     @Test("A relative path starts from the working directory, in a file from the file's directory")
@@ -49,10 +50,10 @@ struct PathTests {
         "A group's name never leaves the directory of groups",
         arguments: ["", ".", "..", "../a", "a/b", "/a", "a\u{0}b", "-a", ".a", "ä", String(repeating: "a", count: 65)])
     func badNames(name: String) throws {
-        let failure = #expect(throws: CommandFailure.self) {
+        let failure = #expect(throws: ConfigurationFailure.self) {
             try resolution(flags: ["group": name, "stateDirectory": "/g"]).groupDirectory()
         }
-        #expect(failure?.message?.contains("--group: group is “\(name)”") == true)
+        #expect(failure?.description.contains("--group: group is “\(name)”") == true)
     }
 
     @Test("Plain names are groups", arguments: ["a", "chat.v2", "A_b-c", String(repeating: "a", count: 64)])

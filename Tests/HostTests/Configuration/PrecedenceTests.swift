@@ -1,3 +1,4 @@
+internal import SharedCoreConfiguration
 internal import Testing
 
 @testable internal import sharedcore
@@ -46,7 +47,7 @@ struct PrecedenceTests {
     func environmentNames(variable: String) throws {
         let resolution = try resolution(environment: [variable: "x"])
         let setting = try #require(Settings.all.first { $0.environmentName == variable })
-        #expect(try resolution.find(setting) == .init(text: "x", origin: .environment(variable)))
+        #expect(resolution.find(setting) == .init(text: "x", origin: .environment(variable)))
     }
 
     @Test("An empty environment variable counts as unset")

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import SharedCoreConfiguration
 internal import Testing
 
 @testable internal import sharedcore
@@ -7,7 +8,8 @@ internal import Testing
 struct SettingsTests {
     @Test("E2: every setting that is declared is in the table, once")
     func declarations() throws {
-        let file = URL(filePath: #filePath).appending(path: "../../../../Sources/Host/Configuration/Settings.swift")
+        let file = URL(filePath: #filePath).appending(
+            path: "../../../../Sources/SharedCoreConfiguration/Settings.swift")
         let source = try String(contentsOf: file.standardizedFileURL, encoding: .utf8)
         let declared = source.matches(of: /static let \w+ = Setting\(\s*"([^"]+)"/).map { String($0.output.1) }
         let listed = Settings.all.map(\.name).filter { !$0.hasPrefix("serviceLevels.") }

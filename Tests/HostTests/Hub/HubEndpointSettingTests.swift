@@ -1,4 +1,4 @@
-internal import ProgramOutput
+internal import SharedCoreConfiguration
 internal import Testing
 internal import ZMQBackend
 
@@ -27,7 +27,7 @@ struct HubEndpointSettingTests {
         }
     }
 
-    @Test("A path that is too long for a socket, and what is no endpoint, is a wrong configuration (status 78)")
+    @Test("A path that is too long for a socket, and what is no endpoint, is a wrong configuration")
     func wrong() throws {
         let long = "/" + String(repeating: "a", count: 100)
         for (environment, part) in [
@@ -37,9 +37,8 @@ struct HubEndpointSettingTests {
             (["SHAREDCORE_ZMQ_ENDPOINT": "tcp://host"], "The port is missing"),
             (["SHAREDCORE_ZMQ_ENDPOINT": "tcp://:5555"], "The host is missing"),
         ] {
-            let failure = #expect(throws: CommandFailure.self) { try endpoint(environment) }
-            #expect(failure?.status == .configuration)
-            #expect(failure?.message?.contains(part) == true, "\(failure?.message ?? "")")
+            let failure = #expect(throws: ConfigurationFailure.self) { try endpoint(environment) }
+            #expect(failure?.description.contains(part) == true, "\(failure?.description ?? "")")
         }
     }
 }

@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
 internal import Platform
+internal import SharedCoreConfiguration
 internal import Subprocess
 internal import TestSupport
 internal import Testing

@@ -6,6 +6,7 @@ internal import Glibc
 internal import Lifecycle
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 internal import Synchronization
 internal import TestSupport
 internal import Testing

@@ -3,6 +3,7 @@ internal import CoreAPITesting
 internal import CoreMetrics
 internal import Glibc
 internal import Platform
+internal import SharedCoreConfiguration
 internal import Subprocess
 internal import TestSupport
 internal import Testing

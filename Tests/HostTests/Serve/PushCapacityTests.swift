@@ -3,6 +3,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import InMemoryBackend
 internal import Mailboxes
+internal import SharedCoreConfiguration
 internal import Synchronization
 internal import TestSupport
 internal import Testing

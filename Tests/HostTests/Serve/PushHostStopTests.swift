@@ -5,6 +5,7 @@ internal import InMemoryBackend
 internal import Logging
 internal import Mailboxes
 internal import Platform
+internal import SharedCoreConfiguration
 internal import Synchronization
 internal import TestSupport
 internal import Testing

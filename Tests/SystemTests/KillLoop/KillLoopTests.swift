@@ -3,6 +3,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import Platform
+internal import SharedCoreConfiguration
 internal import TestSupport
 internal import Testing
 

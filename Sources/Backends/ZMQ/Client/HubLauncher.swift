@@ -13,11 +13,16 @@ public struct HubLauncher: Hashable, Sendable {
     public var arguments: [String]
     /// What its environment has more or otherwise than the caller's.
     public var variables: [String: String]
+    /// The variables of the caller's environment that it gets, by their names; nil for all of them.
+    public var inherited: Set<String>?
 
-    public init(program: String, arguments: [String], variables: [String: String] = [:]) {
+    public init(
+        program: String, arguments: [String], variables: [String: String] = [:], inherited: Set<String>? = nil
+    ) {
         self.program = program
         self.arguments = arguments
         self.variables = variables
+        self.inherited = inherited
     }
 
     /// How long a client that joins waits before it looks whether its hub is still there.

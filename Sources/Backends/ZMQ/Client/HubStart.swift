@@ -95,7 +95,7 @@ struct HubStart: Sendable {
         let nothing = try OpenFile(path: "/dev/null", .write)
         let program = try StartedProgram(
             launcher.program, launcher.arguments, variables: launcher.variables,
-            streams: [nothing, nothing, pipe.input])
+            streams: [nothing, nothing, pipe.input], inheriting: launcher.inherited)
         return (program, pipe.output)
     }
 }

@@ -1,14 +1,13 @@
-internal import ArgumentParser
 internal import CoreAPI
 
 /// Durations as people write them: a number with `ms`, `s`, `m` or `h`; a bare number means seconds.
-enum DurationText {
-    static let expectation = "a duration such as 250ms, 1.5s, 2m or 1h (a bare number means seconds)"
+package enum DurationText {
+    package static let expectation = "a duration such as 250ms, 1.5s, 2m or 1h (a bare number means seconds)"
 
     /// The longest duration, about a hundred years: no sum of two of them leaves 64 bits of nanoseconds.
-    static let maximumMilliseconds: UInt64 = 3_153_600_000_000
+    package static let maximumMilliseconds: UInt64 = 3_153_600_000_000
 
-    static func parse(_ text: String) -> Duration? {
+    package static func parse(_ text: String) -> Duration? {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let millisecondsPerUnit: Double
         switch text.dropFirst(number.count) {
@@ -26,18 +25,10 @@ enum DurationText {
         return .nanoseconds(Int64((milliseconds * 1_000_000).rounded()))
     }
 
-    static let positiveExpectation = expectation + ", longer than zero"
-
-    /// Reads a duration on the command line that must pass for its option to mean anything.
-    static func argument(_ text: String) throws -> Duration {
-        guard let duration = parse(text), duration > .zero else {
-            throw ValidationError("It must be \(positiveExpectation).")
-        }
-        return duration
-    }
+    package static let positiveExpectation = expectation + ", longer than zero"
 
     /// The shortest way to write a duration that ``parse(_:)`` reads back as the same, to the millisecond.
-    static func write(_ duration: Duration) -> String {
+    package static func write(_ duration: Duration) -> String {
         // One longer than 64 bits of nanoseconds is cut there: a duration from outside must not trap.
         let milliseconds = duration.wholeMilliseconds
         for (unit, size) in [("h", 3_600_000), ("m", 60_000), ("s", 1000)] as [(String, UInt64)]

@@ -1,16 +1,14 @@
-internal import Configuration
-
 /// One thing that can be configured: its key, what it takes, and what holds when nobody says anything.
-struct Setting<Value: Sendable>: Sendable {
+package struct Setting<Value: Sendable>: Sendable {
     /// The key, with dots between its parts.
-    let name: String
-    let kind: SettingKind<Value>
+    package let name: String
+    package let kind: SettingKind<Value>
     /// What holds by default.
-    let fallback: SettingFallback
+    package let fallback: SettingFallback
     /// One line for people.
-    let summary: String
+    package let summary: String
 
-    init(_ name: String, _ kind: SettingKind<Value>, default fallback: SettingFallback, _ summary: String) {
+    package init(_ name: String, _ kind: SettingKind<Value>, default fallback: SettingFallback, _ summary: String) {
         self.name = name
         self.kind = kind
         self.fallback = fallback
@@ -18,7 +16,7 @@ struct Setting<Value: Sendable>: Sendable {
     }
 
     /// The same without its type, for tables.
-    var erased: AnySetting {
+    package var erased: AnySetting {
         AnySetting(
             name: name, kindName: kind.name, expectation: kind.expectation, choices: kind.choices, fallback: fallback,
             summary: summary, accepts: { [kind] text in kind.parse(text) != nil })
@@ -26,33 +24,28 @@ struct Setting<Value: Sendable>: Sendable {
 }
 
 /// A setting as a row of the table: everything but the type of its value.
-struct AnySetting: Sendable {
-    let name: String
-    let kindName: String
-    let expectation: String
-    let choices: [String]
-    let fallback: SettingFallback
-    let summary: String
-    let accepts: @Sendable (String) -> Bool
-
-    /// The key as the sources of configuration know it.
-    var key: AbsoluteConfigKey {
-        AbsoluteConfigKey(name.split(separator: ".").map(String.init))
-    }
+package struct AnySetting: Sendable {
+    package let name: String
+    package let kindName: String
+    package let expectation: String
+    package let choices: [String]
+    package let fallback: SettingFallback
+    package let summary: String
+    package let accepts: @Sendable (String) -> Bool
 
     /// The environment variable that gives it, such as `SHAREDCORE_HANDOVER_MAXIMUM_TIMEOUT`.
-    var environmentName: String {
+    package var environmentName: String {
         EnvironmentLayer.variable(of: name)
     }
 
     /// The option that gives it, for one that has an option, such as `--state-directory`.
-    var optionName: String {
+    package var optionName: String {
         "--" + EnvironmentLayer.name(of: name).lowercased().replacing("_", with: "-")
     }
 }
 
 /// What holds when a setting is given nowhere.
-enum SettingFallback: Sendable {
+package enum SettingFallback: Sendable {
     /// Always the same.
     case text(String)
     /// What other settings and the environment make of it; the text says how, for people.
@@ -61,7 +54,7 @@ enum SettingFallback: Sendable {
     case none
 
     /// The default as the table of settings shows it.
-    var description: String {
+    package var description: String {
         switch self {
         case .text(let text): text
         case .derived(let explanation): explanation
@@ -71,9 +64,11 @@ enum SettingFallback: Sendable {
 }
 
 /// Where the value of a setting was written.
-enum SettingOrigin: Hashable, Sendable, CustomStringConvertible {
+package enum SettingOrigin: Hashable, Sendable, CustomStringConvertible {
     /// On the command line, by this flag.
     case flag(String)
+    /// In the program, by this key of the values that it gives.
+    case value(String)
     /// In this environment variable.
     case environment(String)
     /// In a file, at a line and a column counted from 1.
@@ -82,9 +77,10 @@ enum SettingOrigin: Hashable, Sendable, CustomStringConvertible {
     case fallback
 
     /// The place as messages name it.
-    var description: String {
+    package var description: String {
         switch self {
         case .flag(let name): name
+        case .value(let key): "values[\"\(key)\"]"
         case .environment(let name): name
         case .file(let path, let line, let column): "\(path):\(line):\(column)"
         case .fallback: "default"
@@ -92,9 +88,10 @@ enum SettingOrigin: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The kind of place, for scripts.
-    var kind: String {
+    package var kind: String {
         switch self {
         case .flag: "flag"
+        case .value: "value"
         case .environment: "environment"
         case .file: "file"
         case .fallback: "default"

@@ -1,39 +1,39 @@
 internal import Platform
 
 /// How the text of a setting becomes a value, and what a right text looks like.
-struct SettingKind<Value: Sendable>: Sendable {
+package struct SettingKind<Value: Sendable>: Sendable {
     /// A word for the table of settings, such as `duration`.
-    let name: String
+    package let name: String
     /// What would be right, to follow "it must be".
-    let expectation: String
+    package let expectation: String
     /// The texts that a misspelt one is compared with.
-    var choices: [String] = []
+    package var choices: [String] = []
     /// The value; nil when the text is wrong.
-    let parse: @Sendable (String) -> Value?
+    package let parse: @Sendable (String) -> Value?
 }
 
 extension SettingKind where Value == String {
     /// Any text but the empty one.
-    static let text = SettingKind(name: "text", expectation: "a text", parse: { $0.isEmpty ? nil : $0 })
+    package static let text = SettingKind(name: "text", expectation: "a text", parse: { $0.isEmpty ? nil : $0 })
 
     /// A path; which directory a relative one starts from is decided by where it was written.
-    static let path = SettingKind(
+    package static let path = SettingKind(
         name: "path", expectation: "a path without NUL bytes",
         parse: { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 })
 
     /// The path of a file with keys. A text that has the form of a key is one that was given in the place of its file.
-    static let keyFile = SettingKind(
+    package static let keyFile = SettingKind(
         name: "path", expectation: "the path of a file",
         parse: { SecretText.isKey($0) ? nil : path.parse($0) })
 
     /// The name of a group, which is also the name of its directory.
-    static let groupName = SettingKind(
+    package static let groupName = SettingKind(
         name: "name",
         expectation: "1 to 64 letters, digits, “.”, “_” or “-”, beginning with a letter or a digit",
         parse: { GroupName.isValid($0) ? $0 : nil })
 
     /// One of a few words.
-    static func choice(_ choices: [String]) -> SettingKind {
+    package static func choice(_ choices: [String]) -> SettingKind {
         SettingKind(
             name: choices.joined(separator: ", "), expectation: choices.alternatives, choices: choices,
             parse: { choices.contains($0) ? $0 : nil })
@@ -42,18 +42,18 @@ extension SettingKind where Value == String {
 
 extension SettingKind where Value == Duration {
     /// A time that may be zero.
-    static let duration = SettingKind(
+    package static let duration = SettingKind(
         name: "duration", expectation: DurationText.expectation, parse: DurationText.parse)
 
     /// A time that must pass for the setting to mean anything.
-    static let positiveDuration = SettingKind(
+    package static let positiveDuration = SettingKind(
         name: "duration", expectation: DurationText.positiveExpectation,
         parse: { text in DurationText.parse(text).flatMap { $0 > .zero ? $0 : nil } })
 }
 
 extension SettingKind where Value: RawRepresentable & Sendable, Value.RawValue == String {
     /// One of the named cases.
-    static func oneOf(_ cases: [Value]) -> SettingKind {
+    package static func oneOf(_ cases: [Value]) -> SettingKind {
         let choices = cases.map(\.rawValue)
         return SettingKind(
             name: choices.joined(separator: ", "), expectation: choices.alternatives, choices: choices,
@@ -72,21 +72,22 @@ extension [String] {
 /// The kinds of settings that only the host has.
 extension SettingKind where Value == Int {
     /// How many of something; at least one.
-    static let count = SettingKind(
+    package static let count = SettingKind(
         name: "1 to 10000", expectation: "a number from 1 to 10000",
         parse: { text in Int(text).flatMap { (1...10_000).contains($0) ? $0 : nil } })
 }
 
 extension SettingKind where Value == MetricsPlace? {
     /// A port, the path of a socket, or nowhere.
-    static let metricsPlace = SettingKind(
+    package static let metricsPlace = SettingKind(
         name: "port or path", expectation: MetricsPlace.expectation,
         parse: { $0 == "none" ? .some(nil) : MetricsPlace($0).map { .some($0) } })
 }
 
 extension SettingKind where Value == [String] {
     /// A program with its arguments.
-    static let command = SettingKind(name: "command", expectation: CommandText.expectation, parse: CommandText.parse)
+    package static let command = SettingKind(
+        name: "command", expectation: CommandText.expectation, parse: CommandText.parse)
 }
 
 extension SettingKind where Value == UInt64? {
@@ -94,7 +95,7 @@ extension SettingKind where Value == UInt64? {
     private static var minimumMemory: UInt64 { 1 << 20 }
 
     /// An amount of memory, or none.
-    static let memory = SettingKind(
+    package static let memory = SettingKind(
         name: "memory", expectation: ByteCountText.expectation,
         parse: { text in
             if text == "none" { return .some(nil) }
@@ -104,7 +105,7 @@ extension SettingKind where Value == UInt64? {
 
 extension SettingKind where Value == Int {
     /// What a hub may take for a client, as `HubOptions.leastClientMemory` and more.
-    static let clientMemory = SettingKind(
+    package static let clientMemory = SettingKind(
         name: "memory", expectation: "an amount such as 54MiB, 26MiB or more (a bare number means bytes)",
         parse: { text in
             ByteCountText.parse(text).flatMap { Int(exactly: $0) }.flatMap { $0 < 26 << 20 ? nil : $0 }
@@ -112,14 +113,14 @@ extension SettingKind where Value == Int {
 }
 
 /// What must not be shown, since it may be a secret.
-enum SecretText {
+package enum SecretText {
     /// How many characters of Z85 a key of CURVE has (RFC 32 of ZeroMQ).
     private static let keyLength = 40
     private static let alphabet = Set(
         "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#".utf8)
 
     /// Whether a text has the form of a key, and is not the absolute path of a file that is there.
-    static func isKey(_ text: String) -> Bool {
+    package static func isKey(_ text: String) -> Bool {
         let word = text.utf8.drop(while: isSpace).reversed().drop(while: isSpace)
         guard word.count == keyLength, word.allSatisfy(alphabet.contains) else { return false }
         return !text.hasPrefix("/") || (try? FileStatus(ofPath: text)) == nil
@@ -129,13 +130,13 @@ enum SecretText {
 }
 
 /// Amounts of memory as people write them: a number with `KiB`, `MiB` or `GiB`; a bare number means bytes.
-enum ByteCountText {
-    static let expectation = "an amount such as 24MiB, 1MiB or more (a bare number means bytes), or “none”"
+package enum ByteCountText {
+    package static let expectation = "an amount such as 24MiB, 1MiB or more (a bare number means bytes), or “none”"
 
     /// The most that can be written. No sum of a few leaves 64 bits.
-    static let maximum: UInt64 = 1 << 60
+    package static let maximum: UInt64 = 1 << 60
 
-    static func parse(_ text: String) -> UInt64? {
+    package static func parse(_ text: String) -> UInt64? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let count = UInt64(digits) else { return nil }
         let shift: UInt64
@@ -153,11 +154,11 @@ enum ByteCountText {
 
 /// Commands as people write them in a configuration: words between spaces, of which some are in quotes. No shell is asked,
 /// so nothing else means anything.
-enum CommandText {
-    static let expectation = "a command with its arguments; what holds spaces stands in quotes"
+package enum CommandText {
+    package static let expectation = "a command with its arguments; what holds spaces stands in quotes"
 
     /// The words; nil when there is none or a quote is left open.
-    static func parse(_ text: String) -> [String]? {
+    package static func parse(_ text: String) -> [String]? {
         var words: [String] = []
         var word: String?
         var quote: Character?
@@ -182,10 +183,10 @@ enum CommandText {
 }
 
 /// The rule for the names of groups: one plain part of a path, so that no name leaves the directory of groups.
-enum GroupName {
-    static let maximumByteCount = 64
+package enum GroupName {
+    package static let maximumByteCount = 64
 
-    static func isValid(_ name: String) -> Bool {
+    package static func isValid(_ name: String) -> Bool {
         guard (1...maximumByteCount).contains(name.utf8.count), let first = name.utf8.first else { return false }
         return isAlphanumeric(first) && name.utf8.allSatisfy { isAlphanumeric($0) || punctuation.contains($0) }
     }

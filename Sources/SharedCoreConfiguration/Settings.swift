@@ -1,147 +1,147 @@
-internal import Coordination
-internal import CoreAPI
-internal import Lifecycle
+package import Coordination
+package import CoreAPI
+package import Lifecycle
 
 /// The table of everything that can be configured. This is the one place that knows the keys.
-enum Settings {
-    static let backend = Setting(
+package enum Settings {
+    package static let backend = Setting(
         "backend", .choice(["memory", "file", "zmq", "etcd"]), default: .text("file"),
         "The transport that agrees on the order and carries the news.")
-    static let group = Setting(
+    package static let group = Setting(
         "group", .groupName, default: .text("default"),
         "The name of the group. Groups never see each other.")
-    static let stateDirectory = Setting(
+    package static let stateDirectory = Setting(
         "stateDirectory", .path, default: .derived("$XDG_STATE_HOME/sharedcore"),
         "The directory in which groups lie, each in a directory of its own name.")
-    static let durability = Setting(
+    package static let durability = Setting(
         "durability", .oneOf([Durability.process, .disk]), default: .text("process"),
         "What a commit survives: the death of any process, or the loss of power.")
-    static let zmqEndpoint = Setting(
+    package static let zmqEndpoint = Setting(
         "zmq.endpoint", .text,
         default: .derived("a socket in $XDG_RUNTIME_DIR/sharedcore, or in the group's directory where that is unset"),
         "Where the hub is: ipc:// and an absolute path, or tcp:// with a host and a port.")
-    static let zmqHub = Setting(
+    package static let zmqHub = Setting(
         "zmq.hub", .choice(["auto", "none"]), default: .text("auto"),
         "Whether the first client of a socket starts a hub.")
-    static let zmqStorage = Setting(
+    package static let zmqStorage = Setting(
         "zmq.storage", .choice(["files", "memory"]), default: .text("files"),
         "Where the hub keeps the group: in files of the group's directory, or in its memory.")
-    static let zmqLease = Setting(
+    package static let zmqLease = Setting(
         "zmq.lease", .positiveDuration, default: .text("3s"),
         "How long a remote participant may be silent before its session ends.")
-    static let zmqClientMemory = Setting(
+    package static let zmqClientMemory = Setting(
         "zmq.clientMemory", .clientMemory, default: .text("54MiB"),
         "How much of a hub's memory one client over tcp may take for what it sends, and for what it does not take.")
-    static let zmqSecretKey = Setting(
+    package static let zmqSecretKey = Setting(
         "zmq.secretKey", .keyFile, default: .none,
         "The file with one's own secret key, the hub's or a client's, for tcp. “config keys” makes one.")
-    static let zmqHubKey = Setting(
+    package static let zmqHubKey = Setting(
         "zmq.hubKey", .text, default: .none,
         "The public key of the hub, by which clients know it.")
-    static let zmqClientKeys = Setting(
+    package static let zmqClientKeys = Setting(
         "zmq.clientKeys", .keyFile, default: .none,
         "The file with the public keys of the clients that the hub lets in, one a line.")
-    static let etcdEndpoints = Setting(
+    package static let etcdEndpoints = Setting(
         "etcd.endpoints", .text, default: .text("127.0.0.1:2379"),
         "The members of the etcd cluster, host:port with commas between them.")
-    static let etcdPrefix = Setting(
+    package static let etcdPrefix = Setting(
         "etcd.prefix", .text, default: .text("/sharedcore"),
         "What stands in front of all keys that are written to etcd.")
-    static let etcdLease = Setting(
+    package static let etcdLease = Setting(
         "etcd.lease", .positiveDuration, default: .text("3s"),
         "How long a participant may be silent before its session on etcd ends, in whole seconds.")
-    static let etcdTLS = Setting(
+    package static let etcdTLS = Setting(
         "etcd.tls.mode", .choice(["auto", "on", "off"]), default: .text("auto"),
         "Whether connections to etcd are secured; auto does when one of the files is given.")
-    static let etcdAuthorities = Setting(
+    package static let etcdAuthorities = Setting(
         "etcd.tls.ca", .path, default: .none,
         "The file, PEM, with the certificates by which etcd's members are judged; the system's unless it is given.")
-    static let etcdCertificate = Setting(
+    package static let etcdCertificate = Setting(
         "etcd.tls.certificate", .path, default: .none,
         "The file, PEM, with the certificate that is shown to etcd.")
-    static let etcdKey = Setting(
+    package static let etcdKey = Setting(
         "etcd.tls.key", .path, default: .none,
         "The file, PEM, with the key of that certificate.")
-    static let handoverTimeout = Setting(
+    package static let handoverTimeout = Setting(
         "handover.timeout", .positiveDuration, default: .text("500ms"),
         "How long an Executor may take to let go when Main asks, unless its core is stopping by then.")
-    static let handoverMaximumTimeout = Setting(
+    package static let handoverMaximumTimeout = Setting(
         "handover.maximumTimeout", .positiveDuration, default: .text("5s"),
         "The most that a critical section may add to that, both together.")
-    static let handoverOnTimeout = Setting(
+    package static let handoverOnTimeout = Setting(
         "handover.onTimeout", .oneOf(HandoverTimeoutAction.allCases), default: .text("kill"),
         "What becomes of an Executor that does not let go.")
-    static let executorBudget = Setting(
+    package static let executorBudget = Setting(
         "executor.budget", .positiveDuration, default: .text("30s"),
         "How long an Executor may run; the host kills it then.")
-    static let executorWarning = Setting(
+    package static let executorWarning = Setting(
         "executor.warning", .positiveDuration, default: .derived("five sixths of executor.budget"),
         "When the host tells an Executor (SIGTERM) that its budget is nearly used up.")
-    static let executorMemory = Setting(
+    package static let executorMemory = Setting(
         "executor.memory", .memory, default: .text("24MiB"),
         "How much memory of its own an Executor may have; the host kills one that has more, and a core reads no more of a message."
     )
-    static let executorLimit = Setting(
+    package static let executorLimit = Setting(
         "executor.limit", .count, default: .text("16"),
         "How many Executors the host runs at once. Further pushes wait.")
-    static let executorAttempts = Setting(
+    package static let executorAttempts = Setting(
         "executor.attempts", .count, default: .text("5"),
         "How often a push is tried whose Executor is killed or fails, until it is given up.")
-    static let executorRetryDelay = Setting(
+    package static let executorRetryDelay = Setting(
         "executor.retryDelay", .positiveDuration, default: .text("1s"),
         "How long a push waits that is tried again; twice as long each time, up to a minute.")
-    static let executorCommand = Setting(
+    package static let executorCommand = Setting(
         "executor.command", .command, default: .derived("this program's Executor"),
         "What the host starts for a push; {id} is its call-id, and SHAREDCORE_CALL_ID in the environment.")
-    static let pushMaildir = Setting(
+    package static let pushMaildir = Setting(
         "push.maildir", .path, default: .none,
         "A Maildir in which each new message is a push, for the host.")
-    static let pushSocket = Setting(
+    package static let pushSocket = Setting(
         "push.socket", .path, default: .derived("“push” in the group's runtime directory"),
         "The socket at which the host takes pushes; “none” for no socket.")
-    static let pushCapacity = Setting(
+    package static let pushCapacity = Setting(
         "push.capacity", .count, default: .text("10000"),
         "The most pushes that the group keeps, waiting or being served, but one for each 8 KiB of executor.memory at most; what "
             + "comes beyond is refused.")
-    static let pushRoutes = Setting(
+    package static let pushRoutes = Setting(
         "push.routes", .pushRoutes, default: .none,
         "Whose pushes are by their types, such as “call=main”: a Main takes them, or an Executor is started; those of other types "
             + "are the Executors'.")
-    static let metricsListen = Setting(
+    package static let metricsListen = Setting(
         "metrics.listen", .metricsPlace, default: .derived("“metrics” in the group's runtime directory"),
         "Where the host tells its figures to Prometheus: the path of a socket, for this user alone, a port of 127.0.0.1, for "
             + "every process of the machine, or “none”.")
-    static let inboxLifetime = Setting(
+    package static let inboxLifetime = Setting(
         "inbox.lifetime", .positiveDuration, default: .text("5m"),
         "How long a received message is kept for whoever asks for it.")
-    static let coreMaildir = Setting(
+    package static let coreMaildir = Setting(
         "core.maildir", .path, default: .derived("Maildir in the group's directory"),
         "The Maildir that the core fetches messages from.")
-    static let coreStartDelay = Setting(
+    package static let coreStartDelay = Setting(
         "core.startDelay", .duration, default: .text("0s"),
         "How long the core takes to connect, to try things out with a slow one.")
 
-    static let mainCommand = Setting(
+    package static let mainCommand = Setting(
         "main.command", .command, default: .none,
         "The Main that the host has supervised by a keeper; none is without it.")
-    static let mainWatchdog = Setting(
+    package static let mainWatchdog = Setting(
         "main.watchdog", .positiveDuration, default: .none,
         "How long Main may be silent towards its keeper until it is killed.")
-    static let mainRestartLimit = Setting(
+    package static let mainRestartLimit = Setting(
         "main.restartLimit", .count, default: .text("10"),
         "How many times Main is restarted in any main.restartWindow; what is more waits.")
-    static let mainRestartWindow = Setting(
+    package static let mainRestartWindow = Setting(
         "main.restartWindow", .positiveDuration, default: .text("10m"),
         "The window that main.restartLimit counts in.")
-    static let mainWakeBudget = Setting(
+    package static let mainWakeBudget = Setting(
         "main.wakeBudget", .positiveDuration, default: .text("10s"),
         "How long Main may run after data on a kept socket has woken it.")
-    static let alerts = Setting(
+    package static let alerts = Setting(
         "alerts", .choice(["desktop", "log", "none"]), default: .text("desktop"),
         "How the host tells the user what an Executor brought: on the desktop or else in the log, there only, or not.")
 
     /// The level of a service in a state of the application.
-    static func level(of service: Service, in application: ApplicationState) -> Setting<ServiceLevel> {
+    package static func level(of service: Service, in application: ApplicationState) -> Setting<ServiceLevel> {
         let row = ServiceLevelRow.standard(service)
         let level = application == .foreground ? row.foreground : row.background
         return Setting(
@@ -150,14 +150,14 @@ enum Settings {
     }
 
     /// The states in which services have levels.
-    static let levelledStates = [ApplicationState.foreground, .background]
+    package static let levelledStates = [ApplicationState.foreground, .background]
 
     private static let serviceLevels = Service.allCases.flatMap { service in
         levelledStates.map { level(of: service, in: $0).erased }
     }
 
     /// Every setting, in the order in which people read them.
-    static let all = single + serviceLevels
+    package static let all = single + serviceLevels
 
     private static let single: [AnySetting] = [
         backend.erased, group.erased, stateDirectory.erased, durability.erased, zmqEndpoint.erased, zmqHub.erased,
@@ -177,9 +177,9 @@ enum Settings {
 }
 
 /// The settings as people read them.
-enum SettingsTable {
+package enum SettingsTable {
     /// A paragraph for each setting.
-    static let text = Settings.all.map { setting in
+    package static let text = Settings.all.map { setting in
         "\(setting.name) (\(setting.kindName); default: \(setting.fallback.description); \(setting.environmentName))\n"
             + "  \(setting.summary)"
     }.joined(separator: "\n")

@@ -1,11 +1,7 @@
 #if Etcd
-    internal import BackendRegistry
-    internal import CoreAPI
-    internal import EtcdBackend
-
     extension Resolution {
         /// What is configured of etcd, as the backend is told.
-        func etcdSettings() throws(CommandFailure) -> [String: String] {
+        package func etcdSettings() throws(ConfigurationFailure) -> [String: String] {
             var settings = [
                 Settings.etcdEndpoints.name: try value(Settings.etcdEndpoints),
                 Settings.etcdPrefix.name: try value(Settings.etcdPrefix),
@@ -17,11 +13,6 @@
                 settings[setting.name] = try absolutePath(setting)
             }
             return settings
-        }
-
-        /// Where the configured cluster is.
-        func etcdCluster() throws -> EtcdCluster {
-            try EtcdFactory.cluster(of: etcdSettings())
         }
     }
 

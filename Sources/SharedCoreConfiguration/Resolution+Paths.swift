@@ -1,14 +1,12 @@
-internal import CoreAPI
-internal import FileNotifyBackend
 internal import Platform
 internal import ProgramOutput
 
 extension Resolution {
     /// The absolute path of the directory in which groups lie.
-    func stateDirectory() throws(CommandFailure) -> String {
+    package func stateDirectory() throws(ConfigurationFailure) -> String {
         if let path = try absolutePath(Settings.stateDirectory) { return path }
         guard let state = UserDirectory.state.path(in: environment) else {
-            throw .configuration(
+            throw ConfigurationFailure(
                 "stateDirectory has no default, because neither XDG_STATE_HOME nor HOME is set to an absolute path; "
                     + "give --state-directory, SHAREDCORE_STATE_DIRECTORY or the key “stateDirectory”.")
         }
@@ -16,61 +14,52 @@ extension Resolution {
     }
 
     /// The absolute path of the group's directory.
-    func groupDirectory() throws(CommandFailure) -> String {
+    package func groupDirectory() throws(ConfigurationFailure) -> String {
         let parent = try stateDirectory()
         return (parent == "/" ? "" : parent) + "/" + (try value(Settings.group))
     }
 
     /// The absolute path of the core's Maildir.
-    func maildir() throws(CommandFailure) -> String {
+    package func maildir() throws(ConfigurationFailure) -> String {
         if let path = try absolutePath(Settings.coreMaildir) { return path }
         return try groupDirectory() + "/Maildir"
     }
 
-    /// The Maildir that a host is to watch where the cores of its Executors read another one, because nothing names it for
-    /// them.
-    func unreadMaildir() throws(CommandFailure) -> String? {
-        guard let watched = try absolutePath(Settings.pushMaildir), try find(Settings.coreMaildir.erased) == nil,
-            try find(Settings.executorCommand.erased) == nil
-        else { return nil }
-        return try watched == maildir() ? nil : watched
-    }
-
     /// A setting's path, made absolute: what stands in a file starts from the file's directory, anything else from where
     /// the command was called; `~/` is the user's home.
-    func absolutePath(_ setting: Setting<String>) throws(CommandFailure) -> String? {
+    package func absolutePath(_ setting: Setting<String>) throws(ConfigurationFailure) -> String? {
         guard let path = try optional(setting) else { return nil }
         return try absolutePath(path, of: setting.erased)
     }
 
     /// What a setting says, as an absolute path.
-    func absolutePath(_ path: String, of setting: AnySetting) throws(CommandFailure) -> String {
+    package func absolutePath(_ path: String, of setting: AnySetting) throws(ConfigurationFailure) -> String {
         if path.hasPrefix("/") { return path.normalizedPath }
         if path == "~" || path.hasPrefix("~/"), let home = environment["HOME"], home.hasPrefix("/") {
             return (home + path.dropFirst()).normalizedPath
         }
         // A pipe of the shell, `<(...)`, stands in no folder that anybody means.
-        if case .file(let file, _, _) = try find(setting)?.origin, !file.hasPrefix("/dev/") {
+        if case .file(let file, _, _) = find(setting)?.origin, !file.hasPrefix("/dev/") {
             return (try absolutePath(file) + "/../" + path).normalizedPath
         }
         return try absolutePath(path)
     }
 
     /// What was given at the command line, as an absolute path.
-    func absolutePath(_ path: String) throws(CommandFailure) -> String {
+    package func absolutePath(_ path: String) throws(ConfigurationFailure) -> String {
         path.hasPrefix("/") ? path.normalizedPath : (try workingDirectory.path(for: path) + "/" + path).normalizedPath
     }
 }
 
 /// The directory that the program was called in.
-enum WorkingDirectory: Hashable, Sendable, ExpressibleByStringLiteral {
+package enum WorkingDirectory: Hashable, Sendable, ExpressibleByStringLiteral {
     case path(String)
     /// Its path is not UTF-8; this is how it is shown.
     case notText(String)
     /// It was removed, or cannot be reached.
     case gone
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         do throws(ProgramText.NotText) {
             self = .path(try ProgramText.text(bytes))
         } catch {
@@ -78,24 +67,24 @@ enum WorkingDirectory: Hashable, Sendable, ExpressibleByStringLiteral {
         }
     }
 
-    init(stringLiteral path: String) { self = .path(path) }
+    package init(stringLiteral path: String) { self = .path(path) }
 
     /// Returns its path, which a relative one starts from.
-    func path(for relative: String) throws(CommandFailure) -> String {
+    package func path(for relative: String) throws(ConfigurationFailure) -> String {
         let problem: String
         switch self {
         case .path(let path): return path
         case .notText(let shown): problem = "“\(shown)”, which is not UTF-8"
         case .gone: problem = "gone"
         }
-        throw .configuration(
+        throw ConfigurationFailure(
             "“\(relative)” starts from the working directory, and that is \(problem); give an absolute path.")
     }
 }
 
 extension String {
     /// The path without `.`, `..` and doubled separators, by its text alone. The path must be absolute.
-    var normalizedPath: String {
+    package var normalizedPath: String {
         var parts: [Substring] = []
         for part in split(separator: "/") {
             switch part {
@@ -111,46 +100,36 @@ extension String {
 extension Resolution {
     /// The absolute path of the directory for the group's sockets: one of its own in the directory that the system gives the
     /// user for such things, else the group's directory.
-    func runtimeDirectory() throws(CommandFailure) -> String {
+    package func runtimeDirectory() throws(ConfigurationFailure) -> String {
         RuntimeDirectory.path(
             ofGroup: try groupDirectory(), runtimeDirectory: UserDirectory.runtime.path(in: environment))
     }
 
     /// The socket at which the host takes pushes; nil for none.
-    func pushSocket() throws(CommandFailure) -> String? {
+    package func pushSocket() throws(ConfigurationFailure) -> String? {
         if try optional(Settings.pushSocket) == "none" { return nil }
         if let path = try absolutePath(Settings.pushSocket) { return path }
         return try runtimeDirectory() + "/push"
     }
 
     /// Where the host tells its figures; nil for nowhere.
-    func metricsPlace() throws(CommandFailure) -> MetricsPlace? {
+    package func metricsPlace() throws(ConfigurationFailure) -> MetricsPlace? {
         guard let given = try optional(Settings.metricsListen) else {
             return .path(try runtimeDirectory() + "/metrics")
         }
         guard case .path(let path) = given else { return given }
         return .path(try absolutePath(path, of: Settings.metricsListen.erased))
     }
-
-    /// Makes the directory for the group's sockets, which this user alone may enter.
-    func makeRuntimeDirectory() throws(CommandFailure) {
-        let path = try runtimeDirectory()
-        do throws(SharedCoreError) {
-            _ = try PrivateDirectory.open(path)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
 }
 
 /// The directories that a user's programs keep their files in.
 ///
 /// Source: XDG Base Directory Specification 0.8. A variable that is empty or holds a relative path counts as unset.
-enum UserDirectory: CaseIterable {
+package enum UserDirectory: CaseIterable {
     case configuration, state, runtime
 
     /// The variables of the environment that say where they are.
-    static let variables = allCases.map(\.variable) + ["HOME"]
+    package static let variables = allCases.map(\.variable) + ["HOME"]
 
     private var variable: String {
         switch self {
@@ -170,7 +149,7 @@ enum UserDirectory: CaseIterable {
     }
 
     /// The directory's path; nil when the environment names neither it nor what it is in.
-    func path(in environment: [String: String]) -> String? {
+    package func path(in environment: [String: String]) -> String? {
         if let path = environment[variable], path.hasPrefix("/") { return path }
         guard let placeInHome, let home = environment["HOME"], home.hasPrefix("/") else { return nil }
         return (home == "/" ? "" : home) + placeInHome

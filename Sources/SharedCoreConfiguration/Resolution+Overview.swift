@@ -1,20 +1,22 @@
+internal import CoreAPI
+
 #if ZMQ
     internal import ZMQBackend
 #endif
 
 extension Resolution {
     /// A row of what is in force.
-    struct Row: Hashable, Sendable {
-        let key: String
-        let value: String
-        let origin: SettingOrigin
+    package struct Row: Hashable, Sendable {
+        package let key: String
+        package let value: String
+        package let origin: SettingOrigin
     }
 
     /// Every setting with its value and where it came from.
-    func overview() throws(CommandFailure) -> [Row] {
+    package func overview() throws(ConfigurationFailure) -> [Row] {
         var rows: [Row] = []
         for setting in Settings.all {
-            if let found = try find(setting) {
+            if let found = find(setting) {
                 guard setting.accepts(found.text) else {
                     throw .wrongValue(found.text, of: setting, at: found.origin.description)
                 }
@@ -29,10 +31,10 @@ extension Resolution {
         return rows
     }
 
-    /// Returns the environment that gives another process of this program the same configuration, without a file: what such
-    /// a process resolves is what stands here. It is the one way in which settings reach a process that reads them;
-    /// ``SlimExecutor`` is for the program that does not.
-    func variables() throws(CommandFailure) -> [String: String] {
+    /// Returns the environment that gives another process of the program the same configuration, without a file: what such
+    /// a process resolves is what stands here. It is the one way in which settings reach a process that reads them; the
+    /// slim Executor, which does not, has arguments.
+    package func variables() throws(ConfigurationFailure) -> [String: String] {
         var variables = [EnvironmentLayer.fileVariable: ConfigurationSearch.nothing]
         for row in try overview() where row.origin != .fallback {
             guard let setting = Settings.all.first(where: { $0.name == row.key }) else { continue }
@@ -44,17 +46,16 @@ extension Resolution {
     }
 
     /// Refuses what cannot work in this build: a backend that it does not have.
-    func checkBackend(among names: [String]) throws(CommandFailure) {
+    package func checkBackend(among names: [String]) throws(ConfigurationFailure) {
         let backend = try value(Settings.backend)
         guard !names.contains(backend) else { return }
-        let place = try find(Settings.backend.erased)?.origin.description ?? Settings.backend.name
-        throw .configuration(
-            "\(place): backend is “\(backend)”, which this build does not have; it has "
-                + names.joined(separator: " and ") + ".")
+        throw ConfigurationFailure(
+            .unsupported, at: find(Settings.backend.erased)?.origin.description ?? Settings.backend.name,
+            "backend is “\(backend)”, which this build does not have; it has " + names.joined(separator: " and ") + ".")
     }
 
     /// Paths are shown as they are used.
-    private func shown(_ setting: AnySetting) throws(CommandFailure) -> String? {
+    func shown(_ setting: AnySetting) throws(ConfigurationFailure) -> String? {
         switch setting.name {
         case Settings.stateDirectory.name: try stateDirectory()
         case Settings.coreMaildir.name: try maildir()

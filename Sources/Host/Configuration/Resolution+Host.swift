@@ -1,0 +1,57 @@
+internal import Coordination
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import SharedCoreConfiguration
+
+/// What the host makes of the configuration beyond the group itself.
+extension Resolution {
+    /// The pushes of a group, as this configuration keeps and routes them.
+    func pushQueue(of group: any SharedStore) throws -> PushQueue {
+        try PushQueue(
+            of: group, capacity: try pushCapacity(), routes: try optional(Settings.pushRoutes) ?? PushRoutes(),
+            lifetime: try value(Settings.inboxLifetime))
+    }
+
+    /// The most pushes that are kept: all are in the memory of each Executor.
+    func pushCapacity() throws(ConfigurationFailure) -> PushQueue.Capacity {
+        let count = try value(Settings.pushCapacity)
+        guard let memory = try value(Settings.executorMemory) else { return PushQueue.Capacity(count: count) }
+        return PushQueue.Capacity(
+            count: min(count, Int(clamping: memory / PushQueue.memoryOfPush)),
+            byteCount: Int(clamping: memory / PushQueue.partOfMemory))
+    }
+
+    /// The Maildir that a host is to watch where the cores of its Executors read another one, because nothing names it for
+    /// them.
+    func unreadMaildir() throws(ConfigurationFailure) -> String? {
+        guard let watched = try absolutePath(Settings.pushMaildir), find(Settings.coreMaildir.erased) == nil,
+            find(Settings.executorCommand.erased) == nil
+        else { return nil }
+        return try watched == maildir() ? nil : watched
+    }
+
+    /// Makes the directory for the group's sockets, which this user alone may enter.
+    func makeRuntimeDirectory() throws {
+        let path = try runtimeDirectory()
+        do throws(SharedCoreError) {
+            _ = try PrivateDirectory.open(path)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Who watches that no two cores of the group run at once on this machine; nil where the group has no directory.
+    func witness() throws -> (any Witness)? {
+        guard try value(Settings.backend) != "memory" else { return nil }
+        let directory = try groupDirectory()
+        // A hub may keep the group elsewhere; then nobody has made the directory yet.
+        if try value(Settings.backend) != "file" {
+            do throws(SharedCoreError) {
+                _ = try PrivateDirectory.open(directory)
+            } catch {
+                throw try CommandFailure.opening(error, with: self)
+            }
+        }
+        return FileWitness(besideGroup: directory)
+    }
+}

@@ -1,0 +1,73 @@
+package import CoreAPI
+internal import ProgramOutput
+
+/// Why a configuration cannot be used: the kind of fault, the place that it was read from, and a sentence.
+package struct ConfigurationFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    package let code: SharedCoreError.Code
+    /// Such as `/etc/chat.yaml:3:5` or `SHAREDCORE_BACKEND`; nil for what no place says.
+    package let place: String?
+    package let sentence: String
+
+    package init(_ code: SharedCoreError.Code = .invalidArgument, at place: String?, _ sentence: String) {
+        self.code = code
+        self.place = place
+        self.sentence = sentence
+    }
+
+    /// What no place says.
+    package init(_ sentence: String) {
+        self.init(at: nil, sentence)
+    }
+
+    /// One line that begins with the place.
+    package var description: String { place.map { "\($0): \(sentence)" } ?? sentence }
+
+    /// The same for the user of a library.
+    package var error: SharedCoreError { SharedCoreError(code, sentence, at: place ?? "configuration") }
+}
+
+extension ConfigurationFailure {
+    /// A setting whose text is not what it must be. One that has the form of a key is not shown.
+    package static func wrongValue(_ text: String, of setting: AnySetting, at place: String) -> ConfigurationFailure {
+        guard !SecretText.isKey(text) else {
+            return ConfigurationFailure(
+                at: place,
+                "\(setting.name) has the form of a key, which is not shown; it must be \(setting.expectation).")
+        }
+        let suggestion = Spelling.suggestion(for: text, among: setting.choices)
+        return ConfigurationFailure(
+            at: place,
+            "\(setting.name) is “\(text)”; it must be \(setting.expectation)"
+                + (suggestion.isEmpty ? "." : suggestion))
+    }
+
+    /// A key that no setting has, with the one that was likely meant.
+    static func unknownKey(_ name: String, at place: String) -> ConfigurationFailure {
+        ConfigurationFailure(at: place, "unknown key “\(name)”" + suggestion(for: name))
+    }
+
+    private static func suggestion(for name: String) -> String {
+        if let now = FormerNames.keys[name] { return "; it is “\(now)” now." }
+        let names = Settings.all.map(\.name)
+        // A key that was written without its section is the likeliest mistake.
+        if let whole = names.first(where: { $0.hasSuffix("." + name) }) { return "; did you mean “\(whole)”?" }
+        let sentence = Spelling.suggestion(for: name, among: names + sections(of: names))
+        return sentence.isEmpty ? "; the keys are \(outline(of: names).joined(separator: ", "))." : sentence
+    }
+
+    /// The beginnings of keys that have more of them below.
+    private static func sections(of names: [String]) -> [String] {
+        names.flatMap { name in
+            let parts = name.split(separator: ".")
+            return parts.indices.dropFirst().map { parts[..<$0].joined(separator: ".") }
+        }
+    }
+
+    /// The keys, where they have many parts only the first two.
+    private static func outline(of names: [String]) -> [String] {
+        var seen: Set<String> = []
+        return names.map { $0.split(separator: ".").prefix(2).joined(separator: ".") }.filter {
+            seen.insert($0).inserted
+        }
+    }
+}

@@ -1,0 +1,135 @@
+internal import Yams
+
+/// A configuration file, YAML or JSON (which is YAML), that was read and found to hold nothing but known keys.
+package struct ConfigurationFile: Sendable {
+    /// No sensible configuration is larger; what is, was named by mistake.
+    package static let maximumByteCount = 64 << 10
+
+    /// The path as it was given.
+    package let path: String
+    /// The values, by the settings' names.
+    package let values: [String: String]
+
+    /// The place of each value, for messages.
+    private let marks: [String: Mark]
+
+    /// Understands the bytes of a file.
+    package init(path: String, content: [UInt8]) throws(ConfigurationFailure) {
+        guard content.count <= Self.maximumByteCount else {
+            throw ConfigurationFailure(
+                at: path, "a configuration file has at most \(Self.maximumByteCount) bytes.")
+        }
+        guard let text = String(validating: content, as: UTF8.self) else {
+            throw ConfigurationFailure(at: path, "a configuration file is UTF-8, this one is not.")
+        }
+        self.path = path
+        do {
+            var reader = ConfigurationReader(path: path)
+            if let root = try Parser(yaml: text).singleRoot(), !root.isNothing { try reader.read(root) }
+            values = reader.values
+            marks = reader.marks
+        } catch let failure as ConfigurationFailure {
+            throw failure
+        } catch let error as YamlError {
+            throw error.failure(of: path)
+        } catch {
+            throw ConfigurationFailure(at: path, "cannot be understood: \(error)")
+        }
+    }
+
+    /// Where the value of a setting stands; nil when the file does not give it.
+    package func origin(of name: String) -> SettingOrigin? {
+        marks[name].map { .file(path: path, line: $0.line, column: $0.column) }
+    }
+}
+
+/// Walks the nodes of a configuration file: takes the value and the place of each setting, and refuses what does not belong
+/// there.
+private struct ConfigurationReader {
+    let path: String
+    private(set) var values: [String: String] = [:]
+    private(set) var marks: [String: Mark] = [:]
+
+    private let names = Settings.all.map(\.name)
+
+    init(path: String) {
+        self.path = path
+    }
+
+    mutating func read(_ root: Node) throws(ConfigurationFailure) {
+        guard case .mapping(let mapping) = root else {
+            throw ConfigurationFailure(
+                at: place(root), "a configuration is a mapping of keys to values, this is not.")
+        }
+        try read(mapping, under: "")
+    }
+
+    private mutating func read(_ mapping: Node.Mapping, under prefix: String) throws(ConfigurationFailure) {
+        for (key, value) in mapping {
+            guard let part = key.string else {
+                throw ConfigurationFailure(at: place(key), "a key must be a text.")
+            }
+            let name = prefix + part
+            if case .mapping(let section) = value, names.contains(where: { $0.hasPrefix(name + ".") }) {
+                try read(section, under: name + ".")
+            } else {
+                try note(value, of: name, key: key)
+            }
+        }
+    }
+
+    private mutating func note(_ value: Node, of name: String, key: Node) throws(ConfigurationFailure) {
+        guard let setting = Settings.all.first(where: { $0.name == name }) else {
+            let sections = names.filter { $0.hasPrefix(name + ".") }
+            guard sections.isEmpty else {
+                throw ConfigurationFailure(
+                    at: place(value),
+                    "“\(name)” is a section; it must hold " + sections.map { "“\($0)”" }.joined(separator: ", ") + ".")
+            }
+            throw .unknownKey(name, at: place(key))
+        }
+        guard case .scalar(let scalar) = value else {
+            throw ConfigurationFailure(
+                at: place(value), "“\(name)” takes one value; it must be \(setting.expectation).")
+        }
+        guard values[name] == nil else {
+            throw ConfigurationFailure(at: place(key), "“\(name)” is given twice.")
+        }
+        guard setting.accepts(scalar.string) else {
+            throw .wrongValue(scalar.string, of: setting, at: place(value))
+        }
+        values[name] = scalar.string
+        marks[name] = value.mark ?? key.mark
+    }
+
+    private func place(_ node: Node) -> String {
+        node.mark.map { "\(path):\($0.line):\($0.column)" } ?? path
+    }
+}
+
+extension Node {
+    /// Whether a document says nothing: it is empty, or all comments.
+    fileprivate var isNothing: Bool {
+        scalar.map { $0.string.isEmpty || $0.string == "null" || $0.string == "~" } ?? false
+    }
+}
+
+extension YamlError {
+    /// What is wrong in a file, at its place.
+    fileprivate func failure(of path: String) -> ConfigurationFailure {
+        switch self {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            ConfigurationFailure(
+                at: "\(path):\(mark.line):\(mark.column)", "this is neither YAML nor JSON: \(problem).")
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            ConfigurationFailure(
+                at: "\(path):\(context.mark.line):\(context.mark.column)",
+                "given twice: " + duplicates.sorted().map { "“\($0)”" }.joined(separator: ", ") + ".")
+        case .reader(let problem, _, _, _):
+            ConfigurationFailure(at: path, "this is neither YAML nor JSON: \(problem).")
+        default:
+            ConfigurationFailure(at: path, "this is neither YAML nor JSON: \(self).")
+        }
+    }
+}

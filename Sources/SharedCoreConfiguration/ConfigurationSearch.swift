@@ -1,0 +1,135 @@
+internal import CoreAPI
+internal import Glibc
+package import Platform
+
+/// Finds the configuration file: the one that was named, else the first that is there of those that may be.
+package struct ConfigurationSearch {
+    /// What the caller names, and how; nil for nothing.
+    private let named: (path: String, source: String)?
+    private let environment: [String: String]
+    /// Where a file may be that nothing names, in front of the user's.
+    private let places: [String]
+
+    /// The search of a program that a person calls in a directory.
+    ///
+    /// - Parameter flag: What `--config` says.
+    package init(flag: String?, environment: [String: String]) {
+        named = flag.map { ($0, "--config") }
+        self.environment = environment
+        places = ["sharedcore.yaml"]
+    }
+
+    /// The search of an application, which may be started anywhere: the working directory is passed over.
+    ///
+    /// - Parameter file: What the application names.
+    init(file: String?, environment: [String: String]) {
+        named = file.map { ($0, "file") }
+        self.environment = environment
+        places = []
+    }
+
+    /// Reads the file; nil when none was named and none is there.
+    package func read() throws(ConfigurationFailure) -> ConfigurationFile? {
+        if let named { return try read(named.path, namedBy: named.source) }
+        if let path = environment[EnvironmentLayer.fileVariable], !path.isEmpty {
+            return try read(path, namedBy: EnvironmentLayer.fileVariable)
+        }
+        for path in places + [personal].compactMap(\.self) {
+            if let content = try content(of: path) {
+                return try ConfigurationFile(path: path, content: content)
+            }
+        }
+        return nil
+    }
+
+    /// The file of the user, for all directories.
+    private var personal: String? {
+        UserDirectory.configuration.path(in: environment).map { $0 + "/sharedcore/config.yaml" }
+    }
+
+    private func read(_ path: String, namedBy source: String) throws(ConfigurationFailure) -> ConfigurationFile {
+        guard !path.isEmpty, !path.utf8.contains(0), let content = try content(of: path) else {
+            throw ConfigurationFailure(
+                at: source, "there is no file “\(path)”; it must name a YAML or JSON file.")
+        }
+        return try ConfigurationFile(path: path, content: content)
+    }
+
+    /// The bytes of a file, no more of them than a configuration can have and one; nil when it is not there.
+    private func content(of path: String) throws(ConfigurationFailure) -> [UInt8]? {
+        let failure: ConfigurationFailure
+        do throws(SystemCallError) {
+            let isOwnDescriptor = Self.descriptors.contains { path.hasPrefix($0) }
+            // A FIFO in the file's place could keep its reader waiting for ever.
+            let following =
+                isOwnDescriptor
+                ? .found(try SmallFile.open(path)) : try OpenFile.follow(path, lastIsLink: true)
+            switch following {
+            case .found(let file):
+                guard let found = Self.problem(with: try file.status(), at: path, isOwnDescriptor) else {
+                    return try SmallFile.read(file, upTo: ConfigurationFile.maximumByteCount + 1)
+                }
+                failure = found
+            case .foreignLink(let owner):
+                failure = ConfigurationFailure(
+                    .forbidden, at: path,
+                    "is reached by a symbolic link that belongs to user \(owner), who could lead it elsewhere; remove the "
+                        + "link, or name the file by another path.")
+            }
+        } catch {
+            if error.isAbsent { return nil }
+            throw ConfigurationFailure(SharedCoreError(error).code, at: path, "cannot be read: \(error.text).")
+        }
+        throw failure
+    }
+
+    /// What is named in place of a file where none is to be read.
+    package static let nothing = "/dev/null"
+
+    /// The names of what the caller has opened itself, such as the shell's `<(...)`.
+    private static let descriptors = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"]
+
+    /// Says why a file is not read. A configuration names programs to run and sockets to talk to, so its writer acts as this
+    /// user: it is the user's own, or root's, and other users may not write it.
+    private static func problem(
+        with status: FileStatus, at path: String, _ isOwnDescriptor: Bool
+    ) -> ConfigurationFailure? {
+        if isOwnDescriptor && status.isPipe || path == Self.nothing { return nil }
+        switch status.objection(owners: [FileStatus.currentUser, 0], forbidding: 0o022) {
+        case nil: return nil
+        case .notRegular:
+            return ConfigurationFailure(
+                at: path, "is no regular file, as a configuration file must be; remove it, or name another one.")
+        case .foreign(let owner):
+            return ConfigurationFailure(
+                .forbidden, at: path,
+                "belongs to user \(owner), who could have any program run by it; a configuration file must belong to "
+                    + "user \(FileStatus.currentUser) or to root. Copy it, remove it, or name another one.")
+        case .open(let permissions):
+            return ConfigurationFailure(
+                .forbidden, at: path,
+                "has mode \(String(permissions, radix: 8)), so that others could have any program run by it; a "
+                    + "configuration file must be its owner's alone to write: “chmod go-w \(path)”.")
+        }
+    }
+}
+
+/// Reads a file that a person named: a regular file, or a pipe such as the shell's `<(...)`.
+package enum SmallFile {
+    /// Opens a file, also behind a symbolic link.
+    package static func open(_ path: String) throws(SystemCallError) -> OpenFile {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemCallError("open", number: errno, at: path) }
+        return OpenFile(owning: descriptor, path: path)
+    }
+
+    /// The file's first bytes, at most `count`.
+    package static func read(_ path: String, upTo count: Int) throws(SystemCallError) -> [UInt8] {
+        try read(open(path), upTo: count)
+    }
+
+    /// The first bytes of a file that was opened just now, at most `count`.
+    package static func read(_ file: OpenFile, upTo count: Int) throws(SystemCallError) -> [UInt8] {
+        try OpenFile.read(from: file.descriptor, upTo: count, at: file.path)
+    }
+}

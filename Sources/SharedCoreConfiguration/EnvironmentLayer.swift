@@ -1,0 +1,57 @@
+internal import CLinux
+internal import Platform
+internal import ProgramOutput
+
+/// The settings that the environment gives: variables that begin with `SHAREDCORE_`.
+package enum EnvironmentLayer {
+    package static let prefix = "SHAREDCORE_"
+
+    /// The file to read, when the caller does not name one.
+    package static let fileVariable = prefix + "CONFIG"
+
+    /// Variables that are no settings and decide where files are.
+    private static let places = UserDirectory.variables + ["TMPDIR", "NOTIFY_SOCKET"]
+
+    /// Reads the environment of this process. A variable that is not UTF-8 is left out where this package does not read it.
+    package static func ofProcess() throws(ConfigurationFailure) -> [String: String] {
+        var environment: [String: String] = [:]
+        for variable in OwnProcess.environment {
+            guard let name = String(validating: variable.name, as: UTF8.self) else { continue }
+            do throws(ProgramText.NotText) {
+                environment[name] = try ProgramText.text(variable.value)
+            } catch {
+                guard name.hasPrefix(prefix) || places.contains(name) else { continue }
+                throw ConfigurationFailure(at: name, "\(error); it must be text.")
+            }
+        }
+        return environment
+    }
+
+    /// Whether this process has more rights than its caller (`AT_SECURE`): a program with the bit of its user or group, or
+    /// with capabilities. The environment is the caller's, and so are the files that it leads to.
+    static var isForeign: Bool { clinux_has_more_rights_than_caller() }
+
+    /// Returns the settings that variables give, by their names. An empty variable counts as unset.
+    static func values(of environment: [String: String]) -> [String: String] {
+        var values: [String: String] = [:]
+        for setting in Settings.all {
+            if let text = environment[setting.environmentName], !text.isEmpty { values[setting.name] = text }
+        }
+        return values
+    }
+
+    /// The variable that gives the setting of a key.
+    package static func variable(of key: String) -> String { prefix + name(of: key) }
+
+    /// The variable's name without the prefix: that of `maximumTimeout` is `MAXIMUM_TIMEOUT`.
+    static func name(of key: String) -> String {
+        var name = ""
+        var previous: Character?
+        for character in key {
+            if let previous, previous.isLowercase, character.isUppercase { name += "_" }
+            name += character == "." ? "_" : character.uppercased()
+            previous = character
+        }
+        return name
+    }
+}

@@ -1,0 +1,21 @@
+/// The names of settings that were renamed before the first release. They are refused with the new name: a former
+/// variable that is passed over would open another directory, with another owner.
+package enum FormerNames {
+    /// The former keys of settings, with those of now.
+    package static let keys = [
+        "dir": Settings.stateDirectory.name, "handover.deadline": Settings.handoverTimeout.name,
+        "handover.hardMaximum": Settings.handoverMaximumTimeout.name,
+        "handover.onDeadline": Settings.handoverOnTimeout.name, "executor.pause": Settings.executorRetryDelay.name,
+        "core.startDuration": Settings.coreStartDelay.name,
+    ]
+
+    /// Refuses an environment in which a former variable is set. An empty one counts as unset, as it does for settings.
+    package static func refuse(in environment: [String: String]) throws(ConfigurationFailure) {
+        for (former, key) in keys.sorted(by: <) {
+            let variable = EnvironmentLayer.variable(of: former)
+            guard environment[variable]?.isEmpty == false else { continue }
+            throw ConfigurationFailure(
+                "\(variable) is not read; set \(EnvironmentLayer.variable(of: key)) in its place.")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+internal import Coordination
+
+/// Whose the pushes of each type are: `push.routes`, such as `call=main message=executor`.
+package struct PushRoutes: Hashable, Sendable {
+    package enum Route: String, Sendable {
+        /// A Main takes it.
+        case main
+        /// The host starts an Executor for it.
+        case executor
+    }
+
+    package static let expectation =
+        "types with “=main” or “=executor” behind each and spaces between, such as “call=main”"
+
+    private var routes: [String: Route] = [:]
+
+    /// All types are the Executors'.
+    package init() {}
+
+    /// Nil for a text of another form, and for one that names a type twice.
+    package init?(_ text: String) {
+        for word in text.split(whereSeparator: \.isWhitespace) {
+            let parts = word.split(separator: "=", omittingEmptySubsequences: false)
+            guard parts.count == 2, Push.isType(parts[0]), let route = Route(rawValue: String(parts[1])),
+                routes.updateValue(route, forKey: String(parts[0])) == nil
+            else { return nil }
+        }
+        guard !routes.isEmpty else { return nil }
+    }
+
+    /// Whose a type is; that of a type that is not named is the Executors'.
+    package subscript(type: String) -> Route { routes[type] ?? .executor }
+}
+
+extension SettingKind where Value == PushRoutes {
+    package static let pushRoutes = SettingKind(
+        name: "routes", expectation: PushRoutes.expectation, parse: { PushRoutes($0) })
+}
+
+/// Where the host tells its figures.
+package enum MetricsPlace: Hashable, Sendable {
+    /// A port of 127.0.0.1.
+    case port(UInt16)
+    /// The path of a socket.
+    case path(String)
+
+    package static let expectation = "a port of 127.0.0.1 such as 9464, the path of a socket, with a “/”, or none"
+
+    /// Nil when a text is neither; a path stays as it is written.
+    package init?(_ text: String) {
+        let digits = text.hasPrefix("127.0.0.1:") ? text.dropFirst("127.0.0.1:".count) : text[...]
+        if let port = UInt16(digits), port > 0 {
+            self = .port(port)
+        } else if text.contains("/"), !text.utf8.contains(0) {
+            self = .path(text)
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package import BackendRegistry
+package import Coordination
+internal import CoreAPI
+
+extension Resolution {
+    /// The group that is configured, as its backend is told.
+    package func backendConfiguration() throws(ConfigurationFailure) -> BackendConfiguration {
+        let backend = try value(Settings.backend)
+        var configuration = BackendConfiguration(
+            backend: backend, group: try value(Settings.group), stateDirectory: try stateDirectory(),
+            durability: try value(Settings.durability))
+        // What is in memory survives nothing.
+        if backend == "memory" { configuration.durability = nil }
+        #if ZMQ
+            if backend == "zmq" {
+                configuration.settings = try hubSettings()
+                if try value(Settings.zmqStorage) == "memory" { configuration.durability = nil }
+            }
+        #endif
+        #if Etcd
+            if backend == "etcd" { configuration.settings = try etcdSettings() }
+        #endif
+        return configuration
+    }
+
+    /// How ownership and messages are handled.
+    package func coordinationOptions() throws(ConfigurationFailure) -> CoordinationOptions {
+        let timeout = try value(Settings.handoverTimeout)
+        let maximum = try value(Settings.handoverMaximumTimeout)
+        guard timeout <= maximum else {
+            let found = find(Settings.handoverTimeout.erased) ?? find(Settings.handoverMaximumTimeout.erased)
+            throw ConfigurationFailure(
+                at: found?.origin.description,
+                "handover.timeout is \(DurationText.write(timeout)); it must not be longer than handover.maximumTimeout, "
+                    + "which is \(DurationText.write(maximum)).")
+        }
+        return CoordinationOptions(
+            handoverTimeout: timeout, handoverMaximumTimeout: maximum,
+            onHandoverTimeout: try value(Settings.handoverOnTimeout),
+            executorBudget: try value(Settings.executorBudget),
+            inboxLifetime: try value(Settings.inboxLifetime))
+    }
+}
