@@ -15,7 +15,7 @@ struct HostRun: Sendable {
     private let reload: HostReload
     private let logger: Logger
     private let maildir: PushMaildir?
-    private let mainPushes: MainPushEnding
+    private let mainPushes: MainPushExpiry
     private let servers: [RequestServer]
     private let supervisor: MainSupervisor?
     private let group: any SharedGroup
@@ -42,7 +42,7 @@ struct HostRun: Sendable {
             context.logger.warning("some processes that Executors of a killed host had left running do not end")
         }
         let queue = try context.resolution.pushQueue(of: group)
-        mainPushes = MainPushEnding(
+        mainPushes = MainPushExpiry(
             queue.forMain, lifetime: try context.resolution.value(Settings.inboxLifetime), logger: context.logger)
         let changes = ChangeBell()
         let registry = PrometheusRegistry()
