@@ -17,8 +17,8 @@ package enum RoomClaim: Hashable, Sendable {
     case content
 
     /// The most bytes of keys, values and names in one commit that is no content. What it deletes does not count: to drop the oldest of
-    /// the timeline makes room.
-    package static let commitByteCount = 4_096
+    /// the timeline makes room. The largest push fits, which is written anew with what its Executor failed for.
+    package static let commitByteCount = 16 << 10
 
     /// How many eighths of the room it may use.
     private var share: Int {
@@ -27,6 +27,15 @@ package enum RoomClaim: Hashable, Sendable {
         case .record: 6
         case .session: 4
         case .content: 0
+        }
+    }
+
+    /// Whether a commit waits for a compaction where the log is long, and is tried again where one makes room: what
+    /// coordination writes does not, nor what only removes.
+    package var waitsForRoom: Bool {
+        switch self {
+        case .removal, .ownership, .record: false
+        case .session, .content: true
         }
     }
 
@@ -85,7 +94,7 @@ extension StoreState {
         return changesSession ? .session : .content
     }
 
-    func claim(of operations: [Transaction.Operation]) -> RoomClaim {
+    package func claim(of operations: [Transaction.Operation]) -> RoomClaim {
         claim(of: operations.lazy.map(Effect.Operation.init))
     }
 }
