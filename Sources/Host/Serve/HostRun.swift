@@ -168,7 +168,7 @@ struct HostRun: Sendable {
             let watch = try await group.watch([OwnershipKey.path], from: .snapshot)
             var view = OwnershipView()
             while !Task.isCancelled, let event = try await watch.next() {
-                view.apply(event)
+                view.apply(event, at: SystemClock().now())
                 let activities = view.owner.flatMap { view.activities(of: $0.claim) }?.activities ?? []
                 await host.note(activities, of: view.owner?.record.process)
             }
