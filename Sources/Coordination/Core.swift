@@ -103,6 +103,10 @@ public struct CoreContext: Sendable {
 
     /// The clock that the beginning of an activity is told by.
     let clock: any TimeSource
+    /// What the participant has to know of the activities that the core is beginning.
+    var gate = ActivityGate()
+    /// Why the core is told to stop; nil before that.
+    package var request: StopRequest? { gate.request }
     let acceptMessage: @Sendable (InboxMessage) async throws(SharedCoreError) -> DeliveryResult
     let reportProblem: @Sendable (String) async -> Void
 
@@ -183,7 +187,8 @@ extension CoreContext {
     ///   - kind: What it is, and with that its bound.
     ///   - id: Which one it is, for people and for the application: 1 to 128 bytes of UTF-8.
     ///   - expectedEnd: In what time it is expected to end, for people; nil where that is not known.
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` when a request for hand-over is pending, or when the core is superseded;
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when a request for hand-over is pending, when the core is to stop, or when it is
+    ///   superseded;
     ///   ``SharedCoreError/Code/limitExceeded`` when 16 are open; ``SharedCoreError/Code/invalidArgument`` for an id, a name or a
     ///   bound that breaks its rule.
     public func begin(
@@ -194,15 +199,21 @@ extension CoreContext {
         if let problem = activity.problem {
             throw SharedCoreError(.invalidArgument, problem, at: OwnershipKey.activities.text)
         }
-        let present = try await changeActivities { standing throws(SharedCoreError) in
-            let open = ActivitiesRecord.open(under: epoch, in: standing)
-            if open.contains(where: { $0.isSameWork(as: activity) }) { return nil }
-            guard open.count < ActivitiesRecord.maximumCount else {
-                throw SharedCoreError(
-                    .limitExceeded, "At most \(ActivitiesRecord.maximumCount) activities of an owner are open at once.",
-                    at: OwnershipKey.activities.text)
+        var present: Standing<ActivitiesRecord>?
+        try await gate.begin { () async throws(SharedCoreError) in
+            let (standing, revision) = try await changeActivities { standing throws(SharedCoreError) in
+                let open = ActivitiesRecord.open(under: epoch, in: standing)
+                if open.contains(where: { $0.isSameWork(as: activity) }) { return nil }
+                guard open.count < ActivitiesRecord.maximumCount else {
+                    throw SharedCoreError(
+                        .limitExceeded,
+                        "At most \(ActivitiesRecord.maximumCount) activities of an owner are open at once.",
+                        at: OwnershipKey.activities.text)
+                }
+                return ActivitiesRecord.beginning(activity, under: epoch, beside: standing)
             }
-            return ActivitiesRecord.beginning(activity, under: epoch, beside: standing)
+            present = standing
+            return revision
         }
         let open = ActivitiesRecord.open(under: epoch, in: present)
         return OpenActivity(activity: open.first { $0.isSameWork(as: activity) } ?? activity, context: self)
@@ -211,18 +222,17 @@ extension CoreContext {
     /// Commits what is to be changed about the activities, anew where another call of this core was faster.
     ///
     /// - Parameter change: The transaction; nil when there is nothing to change.
-    /// - Returns: What stood before.
+    /// - Returns: What stood before, and the commit with which it stands as it is to be.
     fileprivate func changeActivities(
         _ change: (Standing<ActivitiesRecord>?) throws(SharedCoreError) -> Transaction?
-    ) async throws(SharedCoreError) -> Standing<ActivitiesRecord>? {
+    ) async throws(SharedCoreError) -> (before: Standing<ActivitiesRecord>?, revision: Revision) {
         var consistency = ReadConsistency.causal
         while true {
             let entry = try await store.get(OwnershipKey.activities, consistency: consistency)
             let standing = entry.map { Standing<ActivitiesRecord>($0) }
-            guard let transaction = try change(standing) else { return standing }
+            guard let transaction = try change(standing) else { return (standing, standing?.revision ?? .zero) }
             do throws(SharedCoreError) {
-                _ = try await store.commit(transaction)
-                return standing
+                return (standing, try await store.commit(transaction).revision)
             } catch {
                 guard error.guardFailure?.condition.key == OwnershipKey.activities else { throw error }
                 consistency = .linearizable

@@ -35,7 +35,7 @@ extension SharedStore {
         core: @escaping @Sendable () -> any Core,
         _ body: @escaping @Sendable (MainParticipant) async throws -> Value
     ) async throws -> Value {
-        try await SurelyClosedStore(inner: self).closing { () async throws in
+        try await AlwaysClosedStore(inner: self).closing { () async throws in
             let main = try MainParticipant(of: self, options: options, environment: environment, core: core)
             do {
                 try await main.start(takingOver: takingOver, insisting: insisting, reporting: reporting)
@@ -77,7 +77,7 @@ extension SharedStore {
         environment: CoordinationEnvironment = CoordinationEnvironment(), core: @escaping @Sendable () -> any Core,
         _ body: (ExecutorParticipant) async throws -> Value
     ) async throws -> Value {
-        try await SurelyClosedStore(inner: self).closing { () async throws in
+        try await AlwaysClosedStore(inner: self).closing { () async throws in
             let executor = try ExecutorParticipant(of: self, options: options, environment: environment, core: core)
             do {
                 let value = try await body(executor)
@@ -92,7 +92,7 @@ extension SharedStore {
 }
 
 /// A handle that is closed also when the task is cancelled: what a cancelled task asks of a network may not be done.
-private struct SurelyClosedStore: ForwardingStore {
+private struct AlwaysClosedStore: ForwardingStore {
     let inner: any SharedStore
 
     func close() async {

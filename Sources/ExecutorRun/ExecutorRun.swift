@@ -144,11 +144,6 @@ package struct ExecutorFailure: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// A store that is full of content is no fault of the call-id, nor of the one that has started this Executor.
-    private static func status(of error: SharedCoreError) -> ExitStatus {
-        error.code == .limitExceeded ? .unavailable : ExitStatus(error.code)
-    }
-
     /// What an error of a participant means for the program that met it.
     package init(_ error: CoordinationError) {
         switch error.code {
@@ -161,7 +156,7 @@ package struct ExecutorFailure: Error, Hashable, Sendable {
             }
         case .coreFailed: self.init(.unavailable, "the core failed: \(error.message)")
         default:
-            self.init(error.cause.map(Self.status) ?? .unavailable, error.cause?.sentence ?? error.message)
+            self.init(error.cause.map { ExitStatus($0.code) } ?? .unavailable, error.cause?.sentence ?? error.message)
         }
     }
 }

@@ -141,6 +141,8 @@ extension SharedCoreError {
                     + "by which processes agree on one file of each name. Give a directory on a local file system, such as "
                     + "ext4, XFS, Btrfs or tmpfs.",
                 at: error.location, cause: cause)
+        } else if error.number == EROFS {
+            self.init(.forbidden, Self.readOnlyMount, at: error.location, cause: cause)
         } else if error.isForbidden {
             self.init(
                 .forbidden, "This user may not do that here: check owner and mode.", at: error.location, cause: cause)
@@ -160,6 +162,10 @@ extension SharedCoreError {
             self.init(.system, "The operating system refused it.", at: error.location, cause: cause)
         }
     }
+
+    /// What the error of a write says where nothing can be written.
+    package static let readOnlyMount =
+        "The file system is mounted read-only. Mount it for writing, or give another directory."
 
     /// Runs `body` and gives a failed system call as the error that it is for the user of a group.
     package static func wrapping<Value>(

@@ -26,7 +26,7 @@ package enum ExitStatus: Int32, Hashable, Sendable {
         self =
             switch code {
             case .guardFailed, .cancelled: .no
-            case .invalidArgument, .limitExceeded: .usage
+            case .invalidArgument: .usage
             case .forbidden, .incompatible, .unsupported: .configuration
             default: .unavailable
             }
@@ -35,8 +35,13 @@ package enum ExitStatus: Int32, Hashable, Sendable {
 
 extension SharedCoreError {
     /// The error as one sentence for people, with where and why.
-    package var sentence: String {
-        message + (cause.map { " (\($0))" } ?? "") + " [\(location)]"
+    package var sentence: String { sentence(behind: "") }
+
+    /// The same behind what a program says first. The place stands there once.
+    package func sentence(behind lead: String) -> String {
+        let text = lead + message + (cause.map { " (\($0))" } ?? "")
+        let isNamed = text.contains("“\(location)”") || (location.contains("/") && text.contains(location))
+        return isNamed ? text : text + " [\(location)]"
     }
 }
 

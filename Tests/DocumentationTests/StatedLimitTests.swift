@@ -67,6 +67,8 @@ struct StatedLimitTests {
         contract: "At most # processes that compact one journal", compaction, "Journal.compactionLockByte + ")
 
     static let limits = [
+        Limit(
+            contract: "commits of at most # of keys", "StoreEngine/State/RoomClaim.swift", "commitByteCount = "),
         Limit("says first (# bytes) |", network + "Lobby.swift", "clientByteCount = "),
         Limit("bytes) | #, and 256 of one address", network + "RelayThread.swift", "lobbyLimit = "),
         Limit("| 1,024, and # of one address", network + "Lobby.swift", "addressLimit = "),

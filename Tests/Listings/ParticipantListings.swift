@@ -23,6 +23,46 @@ func takePart(in group: any SharedGroup, with server: MessengerServer, as applic
     }
 }
 
+protocol TelephoneCall: Sendable {
+    var id: String { get }
+    func accept() async
+    func decline() async
+    func untilItsEnd() async
+}
+
+protocol Telephone: Sendable {
+    associatedtype Call: TelephoneCall
+    var calls: AsyncStream<Call> { get }
+    func endAllCalls() async
+}
+
+struct TelephoneCore<Line: Telephone>: Core {
+    let telephone: Line
+
+    func start(in context: CoreContext) async throws {}
+
+    func iterate(in context: CoreContext) async throws {
+        for await call in telephone.calls {
+            do throws(SharedCoreError) {
+                let activity = try await context.begin(.call, id: call.id)
+                await call.accept()  // from here on a Main that asks for the core waits, for 4 hours at most
+                await call.untilItsEnd()  // or until this task is cancelled, because the core is to stop
+                try await activity.end()
+            } catch {
+                guard error.code == .guardFailed else { throw error }
+                await call.decline()  // a Main waits, or the core is to stop: the next core gets the next call
+            }
+        }
+    }
+
+    func stop() async {}
+
+    func stop(_ request: StopRequest) async {
+        if let activity = request.activity { print("\(activity.describe()) lasts too long") }  // its bound has passed
+        await telephone.endAllCalls()
+    }
+}
+
 func takePushes(of main: MainParticipant, ring: (String, [UInt8]) async -> Void) async throws {
     for try await taken in try await main.pushes() {
         await ring(taken.push.account, taken.push.payload)

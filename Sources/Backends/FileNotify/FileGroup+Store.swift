@@ -72,7 +72,7 @@ extension FileGroup {
 
     public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         try handle.requireOpen()
-        let log: Int? = transaction.isContent ? await local.makeRoom() : nil
+        let log: Int? = local.waitsForRoom(transaction) ? await local.makeRoom() : nil
         let written: Written
         do throws(SharedCoreError) {
             written = try await record(transaction)

@@ -61,7 +61,8 @@ public struct Activity: Hashable, Sendable {
     /// Their bounds may have passed.
     public static func current(in store: some SharedStore) async throws(SharedCoreError) -> [Activity] {
         var view = OwnershipView()
-        view.apply(try await store.list(OwnershipKey.path))
+        // As they stand: this has no clock of the group.
+        view.apply(try await store.list(OwnershipKey.path), at: BootInstant(nanoseconds: .max))
         return view.owner.map { ActivitiesRecord.open(under: $0.claim, in: view.activities) } ?? []
     }
 

@@ -276,27 +276,41 @@ package struct OwnershipView: Hashable, Sendable {
     package private(set) var refusal: Standing<RefusalRecord>?
     package private(set) var challenge: Standing<ChallengeRecord>?
     package private(set) var answer: Standing<AnswerRecord>?
+    /// When activities were seen first whose beginning lay ahead then.
+    private var seenAhead: [Activity: BootInstant] = [:]
 
     package init() {}
 
     /// Takes in a snapshot of the path. One that is older than what is known changes nothing.
-    package mutating func apply(_ snapshot: Snapshot) {
+    package mutating func apply(_ snapshot: Snapshot, at now: BootInstant) {
         guard snapshot.revision >= revision else { return }
+        let seenAhead = seenAhead
         self = OwnershipView()
+        self.seenAhead = seenAhead
         revision = snapshot.revision
         for entry in snapshot.entries { set(entry.key, to: entry) }
+        noteBeginnings(at: now)
     }
 
     /// Takes in what a watch of the path delivers. What is known already changes nothing.
-    package mutating func apply(_ event: WatchEvent) {
+    package mutating func apply(_ event: WatchEvent, at now: BootInstant) {
         switch event {
         case .snapshot(let snapshot), .lagged(let snapshot):
-            apply(snapshot)
+            apply(snapshot, at: now)
         case .changes(let changes):
             guard changes.revision > revision else { return }
             revision = changes.revision
             for change in changes.changes { set(change.key, to: change.new) }
+            noteBeginnings(at: now)
         }
+    }
+
+    private mutating func noteBeginnings(at now: BootInstant) {
+        guard let record = activities?.record else { return seenAhead = [:] }
+        let ahead = record.activities.compactMap { activity in
+            (seenAhead[activity] ?? (activity.begun > now ? now : nil)).map { (activity, $0) }
+        }
+        seenAhead = Dictionary(ahead, uniquingKeysWith: { first, _ in first })
     }
 
     private mutating func set(_ key: Key, to entry: Entry?) {
@@ -315,8 +329,17 @@ package struct OwnershipView: Hashable, Sendable {
 
 extension OwnershipView {
     /// The activities of an ownership; nil when none is open.
+    ///
+    /// None began later than it was seen: any participant can have written the record, and a beginning that lies ahead lengthens no bound.
     package func activities(of epoch: Revision) -> ActivitiesRecord? {
-        guard let record = activities?.record, record.epoch == epoch, !record.activities.isEmpty else { return nil }
+        guard var record = activities?.record, record.epoch == epoch, !record.activities.isEmpty else { return nil }
+        if !seenAhead.isEmpty {
+            record.activities = record.activities.map { activity in
+                seenAhead[activity].map {
+                    Activity(activity.kind, id: activity.id, begun: $0, expectedEnd: activity.expectedEnd)
+                } ?? activity
+            }
+        }
         return record
     }
 }

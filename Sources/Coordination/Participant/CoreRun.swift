@@ -22,7 +22,8 @@ final class CoreRun: Sendable {
 
     /// The ownership that it runs under.
     let epoch: Revision
-    private let told = ToldRequest()
+    /// What it is beginning.
+    let gate: ActivityGate
     private let task: Task<Void, Never>
 
     /// - Parameters:
@@ -39,7 +40,7 @@ final class CoreRun: Sendable {
         report: @escaping @Sendable (Report) async -> Void
     ) {
         epoch = context.epoch
-        let told = told
+        gate = context.gate
         task = Task.detached(executorPreference: executor) {
             do {
                 try await prepare()
@@ -50,7 +51,7 @@ final class CoreRun: Sendable {
             }
             starting()
             let problem = await Self.run(
-                core(), in: context, on: executor, isFenced: isFenced, told: told, report: report)
+                core(), in: context, on: executor, isFenced: isFenced, report: report)
             finish()
             await report(.ended(problem: isFenced() ? nil : problem))
         }
@@ -58,18 +59,14 @@ final class CoreRun: Sendable {
 
     /// Tells the core to stop, and why. The first reason counts.
     func stop(_ request: StopRequest) {
-        told.request.withLock { $0 = $0 ?? request }
+        gate.close(request)
         task.cancel()
-    }
-
-    private final class ToldRequest: Sendable {
-        let request = Mutex<StopRequest?>(nil)
     }
 
     /// Runs a core through its three calls. Gives the problem that ended it, if it was not told to stop.
     private static func run(
         _ core: any Core, in context: CoreContext, on executor: (any TaskExecutor)?, isFenced: @Sendable () -> Bool,
-        told: ToldRequest, report: @Sendable (Report) async -> Void
+        report: @Sendable (Report) async -> Void
     ) async -> Problem? {
         var failure: (any Error)?
         do {
@@ -88,7 +85,7 @@ final class CoreRun: Sendable {
         // Told before its stop, which may hang.
         if let problem, !isFenced() { await report(.failed(problem: problem)) }
         // A task of its own, because within a cancelled one a core could not wait for anything any more.
-        let request = told.request.withLock { $0 } ?? StopRequest(isFenced() ? .superseded : .failed)
+        let request = context.request ?? StopRequest(isFenced() ? .superseded : .failed)
         await Task(executorPreference: executor) { await core.stop(request) }.value
         return problem
     }

@@ -9,19 +9,17 @@ struct EpochGuardedStore: ForwardingStore {
     let epoch: Revision
     /// Called when a write shows that the epoch is over.
     let fenced: @Sendable () -> Void
-    /// Told how the writes fare.
+    /// Told what the store answers to writes of content.
     var report: @Sendable (CoreWrite) -> Void = { _ in }
 
     func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         let condition = Transaction.Guard.epoch(OwnershipKey.owner, epoch)
         let hasContent = transaction.hasContent
-        if hasContent { report(.begun) }
         do throws(SharedCoreError) {
             let commit = try await inner.commit(transaction.guarded(by: epoch))
             if hasContent { report(.taken) }
             return commit
         } catch {
-            if hasContent { report(.failed) }
             if error.guardFailure?.condition == condition || error.code == .sessionEnded { fenced() }
             if hasContent, StoreRefusal.isRefusal(error) { report(.refused(error)) }
             throw error

@@ -173,9 +173,12 @@ package struct Intentions: Sendable {
 
     /// What to wish now.
     ///
-    /// - Parameter activities: Those that are open under what is held.
+    /// - Parameters:
+    ///   - activities: Those that are open under what is held, as far as they were seen.
+    ///   - isBeginning: Whether the core that runs here is beginning one, or has begun one that was not seen.
     package mutating func wish(
-        holding: Revision?, core: LocalCore?, activities: ActivitiesRecord? = nil, at now: BootInstant
+        holding: Revision?, core: LocalCore?, activities: ActivitiesRecord? = nil, isBeginning: Bool = false,
+        at now: BootInstant
     ) -> Wish {
         policyIsDue = nil
         for (number, need) in needs where need.epoch != nil && need.epoch != holding { needs[number] = nil }
@@ -190,6 +193,8 @@ package struct Intentions: Sendable {
             guard !isSpent, !needs.isEmpty else { return .nothing(because: .nobodyWaits) }
             return needs.values.contains(where: \.insists) ? .insist : .own
         }
+        // When that is known, this is asked again.
+        if isBeginning { return .own }
         // Until the demand is known there is some: that of this participant.
         let isAwaited = needs.values.contains(where: \.insists) || demand == nil
         let openUntil = isAwaited ? BootInstant(nanoseconds: .max) : demand?.openUntil(after: now)

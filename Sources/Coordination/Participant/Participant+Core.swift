@@ -25,7 +25,7 @@ extension Participant {
                 guard refusal.note(write) else { return }
                 Task(executorPreference: executor) { await self?.publishRefusal(refusal, under: epoch) }
             })
-        let context = CoreContext(
+        var context = CoreContext(
             store: guarded, epoch: epoch, role: store.session.role,
             push: store.session.role == .executor ? environment.push : nil, clock: clock,
             acceptMessage: { [inbox] message throws(SharedCoreError) in
@@ -42,6 +42,7 @@ extension Participant {
             reportProblem: { [weak self] problem in
                 await self?.tell(Story(kind: .problem, epoch: epoch, reason: problem))
             })
+        context.gate = ActivityGate { [wakeUp] in wakeUp.signal() }
         let watching = WitnessedRun(by: environment.witness)
         intentions.coreBegins(at: clock.now())
         let isForOthers = intentions.policy != nil
@@ -193,8 +194,12 @@ extension Participant {
     /// Tells the machine what this participant wants now.
     func decideWish(at now: BootInstant) {
         let activities = machine.holding.flatMap { machine.view.activities(of: $0.epoch) }
-        machine.wish = intentions.wish(
-            holding: machine.holding?.epoch, core: machine.core, activities: activities, at: now)
+        func wish(_ isBeginning: Bool) -> Wish {
+            intentions.wish(
+                holding: machine.holding?.epoch, core: machine.core, activities: activities, isBeginning: isBeginning,
+                at: now)
+        }
+        machine.wish = coreRun?.gate.decide(knowing: machine.view.revision, wish) ?? wish(false)
         machine.insists = intentions.insists
         guard intentions.policy == nil else { return }
         demandWatch?.cancel()

@@ -73,7 +73,8 @@ extension Participant {
     /// - Parameter consistency: Causal right behind a call that has shown what is to be seen, as a commit shows itself: over
     ///   a connection the look costs no way to the other side and back then (contract S4).
     func look(_ consistency: ReadConsistency = .linearizable) async throws(SharedCoreError) {
-        machine.view.apply(try await store.list(OwnershipKey.path, consistency: consistency))
+        let standing = try await store.list(OwnershipKey.path, consistency: consistency)
+        machine.view.apply(standing, at: clock.now())
         noticeRefusal()
     }
 

@@ -281,11 +281,9 @@ extension Participant {
         CoordinationError(.fenced, "A newer epoch took ownership from this participant.", owner: owner)
     }
 
-    /// Where nothing could be stored until then, that is why the wait was still going on. A write that is on its way says nothing.
+    /// Where nothing could be stored until then, that is why the wait was still going on.
     private func cancelled() -> CoordinationError {
-        CoordinationError(
-            .cancelled, "The task that waited was cancelled.",
-            cause: storeRefusal.isOpen ? storeRefusal.current : knownRefusal)
+        CoordinationError(.cancelled, "The task that waited was cancelled.", cause: knownRefusal)
     }
 
     private func timeout(of callID: CallID) -> CoordinationError {

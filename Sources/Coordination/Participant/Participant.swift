@@ -168,7 +168,7 @@ actor Participant {
                 watch.cancel()
                 return nil
             }
-            machine.view.apply(first)
+            machine.view.apply(first, at: clock.now())
             noticeRefusal()
             self.watch = watch
             Task(executorPreference: executor) { await self.follow(watch) }
@@ -316,7 +316,7 @@ actor Participant {
     private func follow(_ watch: Watch) async {
         do throws(SharedCoreError) {
             while let event = try await watch.next() {
-                machine.view.apply(event)
+                machine.view.apply(event, at: clock.now())
                 noticeRefusal()
                 wakeUp.signal()
             }

@@ -8,8 +8,6 @@ internal import Synchronization
 final class StoreRefusal: Sendable {
     private struct State {
         var error: SharedCoreError?
-        /// How many writes of content have no answer yet.
-        var openCount = 0
         var hasTaken = false
         /// Whether what stands in the group is not known to be ``error``.
         var isUntold = false
@@ -19,9 +17,6 @@ final class StoreRefusal: Sendable {
 
     /// What the core met with its last write of content.
     var current: SharedCoreError? { state.withLock(\.error) }
-
-    /// Whether the store owes the core an answer to a write of content.
-    var isOpen: Bool { state.withLock { $0.openCount > 0 } }
 
     /// Whether a write of content has taken effect.
     var hasTaken: Bool { state.withLock(\.hasTaken) }
@@ -34,12 +29,9 @@ final class StoreRefusal: Sendable {
         state.withLock { state in
             let former = state.error?.code
             switch write {
-            case .begun: state.openCount += 1
             case .taken:
-                state.openCount -= 1
                 state.error = nil
                 state.hasTaken = true
-            case .failed: state.openCount -= 1
             case .refused(let error): state.error = error
             }
             defer { state.isUntold = false }
@@ -57,14 +49,10 @@ final class StoreRefusal: Sendable {
     }
 }
 
-/// How a write of a core fares.
+/// What the store answered to a core's write of content.
 enum CoreWrite {
-    /// One of content has begun.
-    case begun
-    /// One of content has taken effect.
+    /// It has taken effect.
     case taken
-    /// One of content has not taken effect.
-    case failed
     /// The store does not take what is written.
     case refused(SharedCoreError)
 }
@@ -107,12 +95,10 @@ extension Participant {
         }
     }
 
-    /// Why messages could not be stored, as far as it is known here; nil where nothing is known to be in their way.
+    /// Why messages could not be stored, as far as it is known here; nil where nothing is known to be in their way. A write that has no
+    /// answer yet says nothing.
     var knownRefusal: SharedCoreError? {
         if let error = storeRefusal.current { return error }
-        if storeRefusal.isOpen {
-            return SharedCoreError(.unavailable, "The store has not answered a write of the core yet.", at: "core")
-        }
         // What the owner before met holds until the core here has stored something.
         if machine.holding == nil || !storeRefusal.hasTaken, let record = storeRefusalOfOwner { return record.error }
         guard let obstacle, StoreRefusal.isRefusal(obstacle.error) else { return nil }

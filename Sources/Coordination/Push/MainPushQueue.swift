@@ -160,7 +160,7 @@ struct MainPushRecord: Hashable, Sendable {
 /// When the pushes that no Main has in hand are over, kept up to date by a watch. It holds names and times only.
 ///
 /// A time of another run of a machine, or one that cannot be read, says nothing here. Such a push has one lifetime from when
-/// it was seen first.
+/// it was seen first, and so has one that would wait longer: any participant can have written it.
 package struct UntakenPushes: Sendable {
     private struct Place {
         var message: (revision: Revision, end: BootInstant)?
@@ -210,9 +210,10 @@ package struct UntakenPushes: Sendable {
         case .message:
             place.message = entry.map { entry in
                 if let known = former[item]?.message, known.revision == entry.revision { return known }
+                let latest = now.advanced(by: lifetime)
                 let record = MainPushRecord(entry.value)
-                let end = record.flatMap { $0.bootID == bootID ? $0.end : nil } ?? now.advanced(by: lifetime)
-                return (entry.revision, end)
+                let end = record.flatMap { $0.bootID == bootID ? $0.end : nil } ?? latest
+                return (entry.revision, min(end, latest))
             }
         case .take: place.isTaken = entry != nil
         case .mark: return

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CoreAPI
 internal import FileNotifyBackend
+internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
@@ -28,6 +29,13 @@ struct BackupCommand: HostCommand {
             group = try await FileGroup.open(
                 directory: place, as: SessionDescription(role: .tool, name: "sharedcore backup"))
         } catch {
+            // A backup is made by a participant of the group, and a participant writes.
+            if error.message == SharedCoreError.readOnlyMount {
+                throw CommandFailure(
+                    .configuration,
+                    "the group at \(place) cannot be joined, because its file system is mounted read-only; “sharedcore salvage "
+                        + "\(place) --into \(path)” writes the same backup and only reads the group")
+            }
             throw try CommandFailure.opening(error, with: context.resolution)
         }
         let summary = try await group.closing { try await group.backUp(to: path) }

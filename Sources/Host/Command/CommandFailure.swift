@@ -61,7 +61,6 @@ extension CommandFailure {
         _ error: SharedCoreError, with resolution: Resolution
     ) throws(ConfigurationFailure) -> CommandFailure {
         if error.code == .cancelled { return CommandFailure(.no, "interrupted") }
-        let failure = CommandFailure(error)
         let setting =
             switch try resolution.value(Settings.backend) {
             case "zmq": Settings.zmqEndpoint
@@ -73,10 +72,11 @@ extension CommandFailure {
             found.map { "\($0.origin): \(setting.name) is “\($0.text)”" }
             ?? "\(setting.name) is not set, so it has its default"
         // A path that is no path is the configuration's fault, not that of the command's arguments.
-        let status = failure.status == .usage ? .configuration : failure.status
+        let isWrong = error.code == .invalidArgument || error.code == .limitExceeded
         let group = try resolution.value(Settings.group)
         return CommandFailure(
-            status, "\(place): the group “\(group)” cannot be opened there: " + (failure.message ?? ""))
+            isWrong ? .configuration : ExitStatus(error.code),
+            error.sentence(behind: "\(place): the group “\(group)” cannot be opened there: "))
     }
 }
 

@@ -67,10 +67,10 @@ struct MainCommand: HostCommand {
             await stop(main)
             throw error
         }
-        let printing = pushes ? MainPushPrinting(of: main, to: context.output, logger: context.logger) : nil
+        let printer = pushes ? MainPushPrinter(of: main, to: context.output, logger: context.logger) : nil
         let end = await withTaskCancellationHandler {
             await withTaskGroup(of: Void.self) { group in
-                if let printing { group.addTask { await printing.run() } }
+                if let printer { group.addTask { await printer.run() } }
                 let end = await main.waitUntilEnded()
                 group.cancelAll()
                 return end
@@ -79,7 +79,7 @@ struct MainCommand: HostCommand {
             Task { await main.stop() }
         }
         await stop(main)
-        try printing?.check()
+        try printer?.check()
         try await report(end, context: context)
     }
 

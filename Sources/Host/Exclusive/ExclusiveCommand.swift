@@ -17,7 +17,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
             when the core is to be handed over, or when an Executor's budget is used up, and killed 4 s later; where \
             handover.timeout is longer than 5 s, 1 s before that is over. It ends with this program, also when that is killed; what it has started itself \
             does not. Its exit status is passed on, 128 and the number for a signal; 125 when sharedcore itself failed or \
-            refused, 126 when the command cannot be executed, 127 when it is not there.
+            refused, unless --refused-status or --lost-status gives another one, 126 when the command cannot be executed, 127 when it is not there.
             """)
 
     @OptionGroup var global: GlobalOptions
@@ -31,6 +31,13 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
     @Flag(help: "As main, interrupt the owner's activities, instead of waiting for them.")
     var insist = false
 
+    @Option(help: "The exit status where another Main owns and refuses: 1 to 255.")
+    var refusedStatus: Int32 = ExclusiveStatus.refusal
+
+    @Option(
+        help: "The exit status where the core is handed over or lost before the command has ended: 1 to 255.")
+    var lostStatus: Int32?
+
     @Option(help: "The participant's name for people; without it, the command's.")
     var name: String?
 
@@ -43,6 +50,11 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         if command.isEmpty { throw ValidationError("The command is missing: exclusive --role main -- COMMAND.") }
         if takeOver, role != .main { throw ValidationError("--take-over is for --role main.") }
         if insist, role != .main { throw ValidationError("--insist is for --role main.") }
+        for (option, status) in [("--refused-status", refusedStatus), ("--lost-status", lostStatus)] {
+            if let status, !(1...255).contains(status) {
+                throw ValidationError("\(option) is 1 to 255, not \(status).")
+            }
+        }
     }
 
     func run() async throws {
@@ -66,17 +78,8 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         }
         let options = try context.resolution.exclusiveOptions()
         let isTold = context.logger.logLevel <= .notice
-        // A pipe that is not read blocks the writer: that must hold up no hand-over.
-        let errors = SerialThread(name: "errors")
-        let program = ExclusiveProgram(command.map(\.bytes), grace: options.grace) {
-            guard isTold else { return }
-            errors.submit {
-                StandardError.write(
-                    "sharedcore: the command is told to end, because the core is handed over or lost, or its budget is used "
-                        + "up; “sharedcore timeline” tells which"
-                )
-            }
-        }
+        let order = EndingOrder(isTold: isTold)
+        let program = ExclusiveProgram(command.map(\.bytes), grace: options.grace)
         let title = name ?? command[0].shown.split(separator: "/").last.map(String.init) ?? command[0].shown
         let (interrupts, interrupt) = AsyncStream.makeStream(of: Void.self)
         // Before there is anything that a signal must end in order.
@@ -91,10 +94,21 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
                 try await context.withGroup(as: description, for: "exclusive") { group in
                     let environment = CoordinationEnvironment(witness: try context.resolution.witness())
                     let ownership = try ExclusiveOwnership(
-                        role, of: group, options: options.coordination, environment: environment, program: program)
-                    let ended = try await ownership.run(
-                        takingOver: takeOver, insisting: insist, reporting: reporting)
-                    if let ended { status.set(ended) }
+                        role, of: group, options: options.coordination, environment: environment, program: program,
+                        onOrder: { order.came(in: $0) })
+                    do {
+                        let ended = try await ownership.run(
+                            takingOver: takeOver, insisting: insist, reporting: reporting)
+                        let lost = order.hasCome ? lostStatus : nil
+                        if let ended { status.set(lost ?? ended) }
+                    } catch let error as CoordinationError {
+                        switch error.code {
+                        case .refused: status.set(refusedStatus)
+                        case .fenced, .superseded: if let lostStatus { status.set(lostStatus) }
+                        default: break
+                        }
+                        throw error
+                    }
                 }
             }
         }
@@ -102,7 +116,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         let result = await work.result
         waiting.cancel()
         // The ownership is over by now, so this may wait.
-        await errors.run {}
+        await order.isTold()
         try result.get()
     }
 

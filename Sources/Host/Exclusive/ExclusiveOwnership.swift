@@ -13,10 +13,11 @@ struct ExclusiveOwnership {
 
     init(
         _ role: ExclusiveRole, of group: any SharedStore, options: CoordinationOptions,
-        environment: CoordinationEnvironment, program: ExclusiveProgram
+        environment: CoordinationEnvironment, program: ExclusiveProgram,
+        onOrder: @escaping @Sendable (CoreContext) -> Void
     ) throws(SharedCoreError) {
         self.program = program
-        let core: @Sendable () -> any Core = { CommandCore(program: program) }
+        let core: @Sendable () -> any Core = { CommandCore(program: program, onOrder: onOrder) }
         switch role {
         case .main:
             let main = try MainParticipant(of: group, options: options, environment: environment, core: core)
@@ -62,6 +63,8 @@ struct ExclusiveOwnership {
 /// A core that is a program: it runs while the program does.
 struct CommandCore: Core {
     let program: ExclusiveProgram
+    /// Called when the program is told to end, because its ownership is over. It must not block.
+    let onOrder: @Sendable (CoreContext) -> Void
 
     func start(in context: CoreContext) async throws {
         let ended = try await FormerCommand.end(in: context.store)
@@ -80,7 +83,7 @@ struct CommandCore: Core {
     /// Returns only when the program is gone, and when the core is told to stop: that its program has ended is for
     /// whoever runs the command to act upon, and no fault of the core.
     func iterate(in context: CoreContext) async throws {
-        _ = await program.end()
+        _ = await program.end { onOrder(context) }
         while true { try await Task.sleep(for: .seconds(3600)) }
     }
 

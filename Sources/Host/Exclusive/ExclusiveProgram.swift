@@ -19,16 +19,13 @@ final class ExclusiveProgram: Sendable {
     private let command: [[UInt8]]
     /// How long it has from SIGTERM to SIGKILL when it is to let go.
     private let grace: Duration
-    /// Hears that the command is told to end, because its ownership is over. It must not block.
-    private let onOrder: @Sendable () -> Void
     private let state = Mutex(State.waiting)
     /// Where the process hears that it may become the command; closed by its end.
     private let leave = Mutex<OpenFile?>(nil)
 
-    init(_ command: [[UInt8]], grace: Duration, onOrder: @escaping @Sendable () -> Void = {}) {
+    init(_ command: [[UInt8]], grace: Duration) {
         self.command = command
         self.grace = grace
-        self.onOrder = onOrder
     }
 
     /// Starts the process; once. It waits for ``begin()``.
@@ -126,8 +123,9 @@ final class ExclusiveProgram: Sendable {
 
     /// Waits for its end. When the task is cancelled it is asked to end, and killed when its time is over.
     ///
+    /// - Parameter onOrder: Called when it is asked to end. It must not block.
     /// - Returns: Its exit status as a shell has it; nil when it was not started.
-    func end() async -> Int32? {
+    func end(onOrder: @Sendable () -> Void = {}) async -> Int32? {
         guard case .running(let program) = state.withLock({ $0 }) else { return nil }
         return await withTaskCancellationHandler {
             await program.end()

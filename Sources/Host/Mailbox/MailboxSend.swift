@@ -49,7 +49,8 @@ struct MailboxSend: HostCommand, TakesBytes {
             let bytes = try await InputValue.bytes(message, limit: limit)
             func require(_ count: Int) throws(CommandFailure) {
                 guard count > limit else { return }
-                throw .usage("the message is larger than \(limit) bytes, the most that the group takes")
+                throw CommandFailure(
+                    .unavailable, "the message is larger than \(limit) bytes, the most that the group takes")
             }
             try require(bytes.count)
             let text: JSONText

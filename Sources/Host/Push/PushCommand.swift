@@ -58,7 +58,7 @@ struct PushCommand: HostCommand {
                     json: ["event": "retried", "count": .integer(Int64(count))])
                 return
             }
-            let revision = try await Self.send(push, to: queue)
+            let revision = try await queue.send(push)
             let route = queue.route(of: push)
             try await context.output.confirm(
                 text: "The push waits" + (route == .main ? " for Main" : "") + ", as revision \(revision).",
@@ -92,16 +92,6 @@ struct PushCommand: HostCommand {
             }
         } catch let error as SystemCallError {
             throw CommandFailure.usage("\(payload): the file cannot be read: \(error.text)")
-        }
-    }
-
-    private static func send(_ push: Push, to queue: PushQueue) async throws -> Revision {
-        do throws(SharedCoreError) {
-            return try await queue.send(push)
-        } catch {
-            // There are too many, which is no fault of this one.
-            guard error.code == .limitExceeded else { throw error }
-            throw CommandFailure(.unavailable, error.sentence)
         }
     }
 }

@@ -16,7 +16,7 @@ struct HostRun: Sendable {
     private let reload: HostReload
     private let logger: Logger
     private let maildir: PushMaildir?
-    private let mainPushes: MainPushEnding
+    private let mainPushes: MainPushExpiry
     private let servers: [RequestServer]
     private let supervisor: MainSupervisor?
     private let group: any SharedGroup
@@ -43,7 +43,7 @@ struct HostRun: Sendable {
             context.logger.warning("some processes that Executors of a killed host had left running do not end")
         }
         let queue = try context.resolution.pushQueue(of: group)
-        mainPushes = MainPushEnding(
+        mainPushes = MainPushExpiry(
             queue.forMain, lifetime: try context.resolution.value(Settings.inboxLifetime), logger: context.logger)
         let changes = ChangeBell()
         let registry = PrometheusRegistry()
@@ -169,7 +169,7 @@ struct HostRun: Sendable {
             let watch = try await group.watch([OwnershipKey.path], from: .snapshot)
             var view = OwnershipView()
             while !Task.isCancelled, let event = try await watch.next() {
-                view.apply(event)
+                view.apply(event, at: SystemClock().now())
                 let activities = view.owner.flatMap { view.activities(of: $0.claim) }?.activities ?? []
                 await host.note(activities, of: view.owner?.record.process)
             }

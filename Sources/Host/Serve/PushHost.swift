@@ -130,7 +130,7 @@ actor PushHost {
     /// Its Executor has until the last bound in place of its budget. While it has an open call, it takes no slot: pushes that
     /// come meanwhile are served by its core, and have Executors of their own.
     func note(_ activities: [Activity], of process: ProcessIdentity?) {
-        busyOwner.note(activities, of: process, at: clock.now())
+        busyOwner.note(activities, of: process)
         for key in executors.keys { grantTime(to: key) }
     }
 

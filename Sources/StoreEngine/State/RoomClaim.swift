@@ -17,9 +17,9 @@ package enum RoomClaim: Hashable, Sendable {
     /// All that is refused first.
     case content
 
-    /// The most bytes of keys, values and names in one commit that is no content. Deletions do not count: to drop the
-    /// oldest of the timeline frees space.
-    package static let commitByteCount = 4_096
+    /// The most bytes of keys, values and names in one commit that is no content. What it deletes does not count: to drop the oldest of
+    /// the timeline makes room. The largest push fits, which is written anew with what its Executor failed for.
+    package static let commitByteCount = 16 << 10
 
     /// The eighths of the reserve that it may use.
     private var share: Int {
@@ -31,7 +31,16 @@ package enum RoomClaim: Hashable, Sendable {
         }
     }
 
-    /// The number of bytes that it may use beyond the limit of a store.
+    /// Whether a commit waits for a compaction where the log is long, and is tried again where one makes room: what
+    /// coordination writes does not, nor what only removes.
+    package var waitsForRoom: Bool {
+        switch self {
+        case .removal, .ownership, .record: false
+        case .session, .content: true
+        }
+    }
+
+    /// How many bytes it may use beyond the limit of a store.
     package var byteCount: Int { (1 << 20) / 8 * share }
     /// The number of entries that it may use beyond the limit of a store.
     package var entryCount: Int { 4_096 / 8 * share }
@@ -87,7 +96,7 @@ extension StoreState {
         return changesSession ? .session : .content
     }
 
-    func claim(of operations: [Transaction.Operation]) -> RoomClaim {
+    package func claim(of operations: [Transaction.Operation]) -> RoomClaim {
         claim(of: operations.lazy.map(Effect.Operation.init))
     }
 }

@@ -470,13 +470,18 @@ struct OwnershipMachineTests {
     @Test("an older snapshot or change never replaces what is known")
     func viewNeverGoesBack() {
         var seen = OwnershipView()
-        seen.apply(view(40, [owner(.main, by: other, claim: 40)]))
-        seen.apply(view(30, []))
+        seen.apply(view(40, [owner(.main, by: other, claim: 40)]), at: start)
+        seen.apply(view(30, []), at: start)
         #expect(seen.owner != nil)
         let change = Change(key: OwnershipKey.owner, kind: .deleted, old: nil, new: nil)
-        seen.apply(.changes(ChangeSet(revision: Revision(rawValue: 39), origin: other, changes: [change])))
+        seen.apply(.changes(ChangeSet(revision: Revision(rawValue: 39), origin: other, changes: [change])), at: start)
         #expect(seen.owner != nil)
-        seen.apply(.changes(ChangeSet(revision: Revision(rawValue: 41), origin: other, changes: [change])))
+        seen.apply(.changes(ChangeSet(revision: Revision(rawValue: 41), origin: other, changes: [change])), at: start)
         #expect(seen.owner == nil)
     }
+}
+
+extension OwnershipView {
+    /// Takes in a snapshot in which no beginning lies ahead.
+    mutating func apply(_ snapshot: Snapshot) { apply(snapshot, at: BootInstant(nanoseconds: .max)) }
 }

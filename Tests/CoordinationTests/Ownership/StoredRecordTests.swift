@@ -47,6 +47,32 @@ struct StoredRecordTests {
         #expect(same(Expectation(bootID: BootID(high: 1, low: 2), deadline: BootInstant(nanoseconds: 3))))
     }
 
+    @Test("C17: an activity whose beginning lies ahead has its bound from when it was seen first")
+    func beginningAhead() throws {
+        let now = BootInstant(nanoseconds: 1_000_000_000_000)
+        let epoch = Revision(rawValue: 8)
+        func activity(_ id: String, begun: BootInstant) -> Activity {
+            Activity(.custom("work", bound: .seconds(10)), id: id, begun: begun)
+        }
+        func snapshot(_ revision: UInt64, _ activities: [Activity]) -> Snapshot {
+            let entry = Entry(
+                key: OwnershipKey.activities, value: ActivitiesRecord(epoch: epoch, activities: activities).bytes,
+                revision: Revision(rawValue: revision), creationRevision: epoch, lifetime: .session,
+                origin: SessionID(rawValue: 3))
+            return Snapshot(revision: Revision(rawValue: revision), entries: activities.isEmpty ? [] : [entry])
+        }
+        let ahead = activity("1", begun: BootInstant(nanoseconds: .max))
+        let past = activity("2", begun: now.advanced(by: .seconds(-7)))
+        var view = OwnershipView()
+        view.apply(snapshot(9, [ahead, past]), at: now)
+        view.apply(snapshot(10, [past, ahead]), at: now.advanced(by: .seconds(5)))
+        #expect(view.activities(of: epoch)?.activities == [past, activity("1", begun: now)])
+        #expect(view.activities(of: epoch)?.last?.latestEnd == now.advanced(by: .seconds(10)))
+        view.apply(snapshot(11, []), at: now)
+        view.apply(snapshot(12, [ahead]), at: now.advanced(by: .seconds(6)))
+        #expect(view.activities(of: epoch)?.last?.begun == now.advanced(by: .seconds(6)))
+    }
+
     @Test("C17: a record of activities that keeps a core too long, or cannot be read, protects nothing")
     func damagedActivities() {
         let begun = BootInstant(nanoseconds: 5)

@@ -158,6 +158,19 @@ struct IntentionsTests {
         #expect(executor.wish(holding: nil, core: nil, at: after(30_300)) == .insist)
     }
 
+    @Test("C17: an Executor's core that begins an activity goes on until that is seen, though its budget is used up")
+    func beginningKeepsTheCore() {
+        var executor = executor()
+        executor.needs[1] = Intentions.Need(insists: false)
+        _ = executor.wish(holding: nil, core: nil, at: start)
+        executor.coreBegins(at: start)
+        let core = LocalCore(epoch: epoch, phase: .running)
+        #expect(executor.wish(holding: epoch, core: core, isBeginning: true, at: after(30_000)) == .own)
+        let activities = ActivitiesRecord(epoch: epoch, activities: [Activity(.call, id: "1", begun: after(29_999))])
+        #expect(executor.wish(holding: epoch, core: core, activities: activities, at: after(30_001)) == .own)
+        #expect(!executor.wish(holding: epoch, core: core, at: after(30_002)).wantsOwnership)
+    }
+
     @Test("C2: a core that was wanted once is wanted no more when its ownership has gone to another")
     func aNeedEndsWithItsOwnership() {
         var executor = executor()

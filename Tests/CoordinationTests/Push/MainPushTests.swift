@@ -226,13 +226,14 @@ struct UntakenPushTests {
     }
 
     @Test(
-        "One of another run of a machine, and one that cannot be read, have one lifetime from when they are seen first")
+        "One of another run of a machine, one that cannot be read and one without end have one lifetime from when seen")
     func unknown() async throws {
         let group = try await space.open("group")
         let queue = try MainPushQueue(group, clock: clock)
         let other = MainPushRecord(push: try push("1@x"), end: .init(nanoseconds: 1), bootID: BootID(high: 7, low: 7))
         #expect(MainPushRecord(other.bytes) == other && !other.isOver(at: clock.now(), in: clock.bootID))
-        for bytes in [other.bytes, [2, 0, 0]] { try await queue.mailbox.send(bytes) }
+        let endless = MainPushRecord(push: try push("2@x"), end: .init(nanoseconds: .max), bootID: clock.bootID)
+        for bytes in [other.bytes, [2, 0, 0], endless.bytes] { try await queue.mailbox.send(bytes) }
         let watch = try await queue.mailbox.watch()
         var pushes = UntakenPushes(of: queue, lifetime: .seconds(300), in: clock.bootID)
         pushes.apply(try #require(try await watch.next()), at: clock.now())
@@ -240,7 +241,7 @@ struct UntakenPushTests {
         #expect(pushes.overdue(at: clock.now()).isEmpty)
         clock.advance(by: .seconds(1))
         let ended = try await queue.end(pushes.overdue(at: clock.now()))
-        #expect(ended?.contains("“1@x”") == true && ended?.contains("cannot be read here") == true)
+        for name in ["“1@x”", "“2@x”", "cannot be read here"] { #expect(ended?.contains(name) == true) }
         #expect(try await queue.mailbox.count().total == 0)
     }
 

@@ -163,6 +163,73 @@ struct ActivityScenarios {
         await later.participant.close()
     }
 
+    @Test("C17, C9: an Executor does not stop a core that is beginning an activity, and one that stops begins none")
+    func beginsAsTheLastCallIsServed() async throws {
+        var options = CoordinationOptions.patient
+        options.coreLinger = .seconds(1)
+        let clock = ManualClock()
+        let world = World(clock: clock, options: options)
+        let process = world.processes.start()
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .executor, name: "that begins late"), process: process.identity)
+        let (isBeginning, gate) = (Box(false), Promise<Void>())
+        let store = InterposedStore(group) { transaction throws(SharedCoreError) in
+            let begins = transaction.operations.contains { operation in
+                if case .put(".sharedcore/ownership/activities", _, _) = operation { true } else { false }
+            }
+            if begins {
+                isBeginning.update { $0 = true }
+                await gate.pass()
+            }
+            return transaction
+        }
+        let contexts = Box<[CoreContext]>([])
+        let requests = Box<[StopRequest]>([])
+        let mayStop = Promise<Void>()
+        var script = ScriptedCore.Script()
+        script.onStart = { context in contexts.update { $0.append(context) } }
+        script.onStop = { request in requests.update { $0.append(request) } }
+        script.stop = mayStop
+        let environment = CoordinationEnvironment(clock: clock, processes: world.processes, seed: 7)
+        let executor = try ExecutorParticipant(of: store, options: options, environment: environment) { [script] in
+            ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: script)
+        }
+        let wait = Task { try await executor.message(forCallID: .of("call-1"), timeout: .seconds(3600)) }
+        try await eventually("the core runs") { try await world.owner()?.state == .running }
+        let context = try #require(contexts.value.first)
+        let begin = Task { try await context.begin(.transfer, id: "photo") }
+        try await eventually("the core begins it") { isBeginning.value }
+        world.server.receive(try .text("call-1"))
+        _ = try await wait.value
+        // Long after the last call was served, and longer than the store may be silent for.
+        func goOn() async throws {
+            for _ in 0..<50 {
+                clock.advance(by: .milliseconds(100))
+                for _ in 0..<10 { _ = await executor.coreStarts }
+            }
+        }
+        try await goOn()
+        #expect(requests.value.isEmpty)
+
+        gate.open()
+
+        let activity = try await begin.value
+        try await goOn()
+        #expect(requests.value.isEmpty)
+        #expect(try await world.owner()?.state == .running)
+        try await activity.end()
+        try await eventually("the core is told to stop") {
+            clock.advance(by: .milliseconds(100))
+            return !requests.value.isEmpty
+        }
+        let refusal = await #expect(throws: SharedCoreError.self) { try await context.begin(.call, id: "late") }
+        #expect(refusal?.code == .guardFailed)
+        #expect(try await world.observer().get(".sharedcore/ownership/activities") == nil)
+        mayStop.open()
+        await executor.close()
+        #expect(requests.value == [StopRequest(.served)])
+    }
+
     @Test("C17: 16 activities of an owner are open at once, whatever begins them; bad ones are refused")
     func limits() async throws {
         let world = World()

@@ -38,7 +38,7 @@ struct OwnershipScenarios {
             "tenure", "ownership/owner", "ownership/handover", "ownership/critical", "ownership/activities",
             "ownership/challenge", "ownership/answer", "timeline/checkpoint", "timeline/x", "expectations/x/1",
             "expectations/x",
-            "inbox/x", "exclusive",
+            "inbox/x", "exclusive/x", "ownership/refusal", "main-pushes/x/m",
         ])
     func unreadableRecord(_ path: String) async throws {
         let world = World(options: CoordinationOptions())

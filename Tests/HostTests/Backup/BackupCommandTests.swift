@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Subprocess
 internal import TestSupport
 internal import Testing
@@ -28,6 +29,27 @@ struct BackupCommandTests {
         }
         let found = try await program.run("salvage", "copy")
         #expect(found.status == 0 && found.output.hasPrefix("found in "), "\(found.output)")
+    }
+
+    @Test("On a read-only mount each command says so, and how to get a backup; status 78")
+    func readOnlyMount() async throws {
+        let script = """
+            mkdir -p state/sharedcore
+            mount -t tmpfs -o size=8m,mode=700 none state/sharedcore || exit 9
+            sharedcore store put k v > /dev/null && mount -o remount,ro state/sharedcore || exit 8
+            sharedcore store get k
+            for command in "store put k w" "backup copy" "backup state/sharedcore/copy"; do
+                sharedcore $command > /dev/null 2> errors
+                echo " $? $(grep -c 'mounted read-only' errors) $(grep -c 'owner and mode' errors)"
+            done
+            sharedcore backup copy 2>&1 | grep -o 'sharedcore salvage.*copy' > salvage
+            sh salvage > /dev/null; echo $? $(ls copy | wc -l)
+            """
+        let program = try HostProgram()
+        try program.write(script, to: "script.sh")
+        let unshare = geteuid() == 0 ? "unshare --mount" : "unshare --user --map-root-user --mount"
+        let ended = try await program.shell("\(unshare) bash script.sh")
+        #expect(ended.output == "v 78 1 0\n 78 1 0\n 78 1 0\n0 2\n", "\(ended.output) \(ended.errors)")
     }
 
     @Test("A group that a process has open stays as it is: status 69")

@@ -64,6 +64,11 @@ struct ForeignRecordTests {
             (path + "activities", ActivitiesRecord(epoch: epoch, activities: [activity]).bytes),
             (path + "challenge", ChallengeRecord(claim: revision, first: revision).bytes),
             (path + "answer", AnswerRecord(claim: revision, challenge: revision).bytes),
+            (path + "refusal", RefusalRecord(epoch: revision, reason: .storageFull, text: "r").bytes),
+            (
+                MainPushQueue.path + "/x/m",
+                MainPushRecord(push: try Push(#require(CallID("c"))), end: instant, bootID: own.bootID).bytes
+            ),
             (".sharedcore/tenure", Tenure.encoded(released: revision)),
             (".sharedcore/expectations/x/\(number)", Expectation(bootID: own.bootID, deadline: instant).bytes),
             (".sharedcore/application-states/\(number)", Array("background".utf8)),
@@ -215,30 +220,25 @@ struct BusyOwnerTests {
         Activity(.custom("work", bound: .seconds(10)), id: "1", begun: begun)
     }
 
-    @Test("A bound counts from the beginning, and not from one that lies ahead of when the host saw the activity first")
+    @Test("The last bound counts, of the owner alone")
     func bound() {
         var owner = BusyOwner()
-        owner.note([activity(begun: BootInstant(nanoseconds: 0))], of: process, at: now)
-        #expect(owner.latestEnd(of: process) == BootInstant(nanoseconds: 0).advanced(by: .seconds(10)))
-        let ahead = activity(begun: now.advanced(by: .seconds(3600)))
-        owner.note([ahead], of: process, at: now)
-        // It stays what it was when the record is seen again.
-        owner.note([ahead], of: process, at: now.advanced(by: .seconds(5)))
-        #expect(owner.latestEnd(of: process) == now.advanced(by: .seconds(10)))
+        owner.note([activity(begun: now), Activity(.transfer, id: "2", begun: now)], of: process)
+        #expect(owner.latestEnd(of: process) == now.advanced(by: .seconds(600)))
         #expect(owner.latestEnd(of: ProcessIdentity(bootID: process.bootID, pid: 1, startTime: 0)) == nil)
-        owner.note([], of: process, at: now)
+        owner.note([], of: process)
         #expect(owner.latestEnd(of: process) == nil)
     }
 
     @Test("Only an open call of the owner itself is one")
     func call() {
         var owner = BusyOwner()
-        owner.note([Activity(.call, id: "1", begun: now)], of: process, at: now)
+        owner.note([Activity(.call, id: "1", begun: now)], of: process)
         #expect(owner.isInCall(process))
         #expect(!owner.isInCall(ProcessIdentity(bootID: process.bootID, pid: 1, startTime: 0)))
-        owner.note([activity(begun: now)], of: process, at: now)
+        owner.note([activity(begun: now)], of: process)
         #expect(!owner.isInCall(process))
-        owner.note([], of: nil, at: now)
+        owner.note([], of: nil)
         #expect(!owner.isInCall(process) && owner.latestEnd(of: process) == nil)
     }
 }

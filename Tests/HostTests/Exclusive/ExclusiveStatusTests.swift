@@ -1,3 +1,4 @@
+internal import Subprocess
 internal import Testing
 
 @Suite("The exit status of exclusive")
@@ -32,6 +33,37 @@ struct ExclusiveStatusTests {
         #expect(try await program.run("exclusive", "--help").status == 0)
         // Another command's wrong usage is what it was.
         #expect(try await program.run("timeline", "exclusive").status == 64)
+    }
+
+    @Test("--refused-status and --lost-status tell a refusal and a loss from other failures; 1 to 255")
+    func chosen() async throws {
+        let program = try HostProgram()
+        // A slow machine needs time for the command to end by itself.
+        try program.write("handover:\n  timeout: 60s\n  maximumTimeout: 60s\n", to: "sharedcore.yaml")
+        let chosen = ["exclusive", "--role", "main", "--refused-status", "75", "--lost-status", "76"]
+        let script = "trap 'kill $!; exit 3' TERM; echo runs; sleep 600 & wait"
+        let lost = try await program.running(chosen + ["--", "sh", "-c", script]) {
+            try await $0.untilOutput(has: 1)
+            let refused = try await program.run(chosen + ["--", "true"])
+            #expect(refused.status == 75 && refused.errors.contains("--take-over"), "\(refused.errors)")
+            #expect(try await program.run("exclusive", "--role", "main", "--", "true").status == 125)
+            let taking = try await program.run(chosen + ["--take-over", "--", "sh", "-c", "exit 7"])
+            #expect(taking.status == 7, "\(taking.errors)")
+        }
+        #expect(lost.status == 76, "\(lost.errors)")
+        // One that is ended by a signal to sharedcore has lost nothing.
+        let ended = try await program.running(chosen + ["--", "sh", "-c", script]) {
+            try await $0.untilOutput(has: 1)
+            try $0.send(.terminate)
+        }
+        #expect(ended.status == 3, "\(ended.errors)")
+        for number in ["0", "256", "-1", "x"] {
+            for option in ["--refused-status", "--lost-status"] {
+                let wrong = try await program.run("exclusive", "--role", "main", "\(option)=\(number)", "--", "true")
+                #expect(wrong.status == 125 && wrong.errors.contains(option), "\(wrong.errors)")
+            }
+        }
+        #expect(try await program.run("check").status == 0)
     }
 
     @Test("A command that is not there is 127, one that cannot be executed 126, and nothing is owned for them")

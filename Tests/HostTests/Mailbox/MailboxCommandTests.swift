@@ -15,7 +15,7 @@ struct MailboxCommandTests {
         let program = try HostProgram()
         let message = "\"" + String(repeating: "x", count: 1 << 20) + "\""
         let ended = try await program.run(["mailbox", "send", "a", "-"], input: message)
-        #expect(ended.status == 64 && ended.errors.contains("1048576 bytes"), "\(ended)")
+        #expect(ended.status == 69 && ended.errors.contains("1048576 bytes"), "\(ended)")
         #expect(!ended.errors.contains("JSON"))
     }
 
@@ -25,7 +25,7 @@ struct MailboxCommandTests {
             let message = "\"" + String(repeating: "x", count: (1 << 20) - 2) + "\""
             for kind in [[], ["--queue"], ["--queue", "--capacity", "1"]] {
                 let ended = try await program.run(["mailbox", "send", "a", "-"] + kind, input: message)
-                #expect(ended.status == 64, "\(kind): \(ended)")
+                #expect(ended.status == 69, "\(kind): \(ended)")
             }
             let largest = message.dropLast(100) + "\""
             let sent = try await program.run(["mailbox", "send", "a", "-", "--queue"], input: String(largest))

@@ -126,6 +126,43 @@ struct PushCapacityTests {
         }
     }
 
+    @Test("S10: what Executors failed for is noted of the largest push in a full store, which is given up there")
+    func failuresInAFullStore() async throws {
+        let space = MemorySpace(limits: Limits(storeByteCount: 1 << 20))
+        let group = try await space.open("a")
+        let queue = try PushQueue(of: group)
+        let push = try Push(
+            #require(PushID.callID(String(repeating: "\"", count: PushID.maximumByteCount))),
+            type: String(repeating: "t", count: Push.maximumTypeByteCount),
+            account: String(repeating: "\\", count: Push.maximumAccountByteCount),
+            payload: Array(repeating: 0xff, count: Push.maximumPayloadByteCount))
+        _ = try await queue.send(push)
+        let delivery = try #require(try await queue.pending.take())
+        var number = 0
+        for size in [100_000, 1_000, 10, 0] {
+            do throws(SharedCoreError) {
+                while true {
+                    try await group.put(Key("fill\(number)"), [UInt8](repeating: 0, count: size))
+                    number += 1
+                }
+            } catch {
+                #expect(error.code == .limitExceeded)
+            }
+        }
+        var record = try #require(PushRecord(delivery.bytes))
+        let taken = PushQueue.Taken(delivery: delivery, record: record)
+        for failures in 1...3 {
+            record.failures = failures
+            record.lastFailure = "it was killed, because it has used 4294967296 bytes, more than executor.memory"
+            try await queue.note(record, for: taken)
+        }
+        try await queue.giveUp(record.bytes, taken)
+        #expect(try await queue.count() == PushQueue.Count(givenUp: 1))
+        let given = try #require(try await queue.failed.contents().inOrder.first.flatMap { PushRecord($0.value) })
+        #expect(given.failures == 3 && given.push == push)
+        await group.close()
+    }
+
     @Test("A push that is given up is at every moment in one of the two queues, and the oldest of too many make room")
     func givingUp() async throws {
         let group = try await space.open("a")

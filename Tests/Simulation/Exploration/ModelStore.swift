@@ -3,6 +3,9 @@ internal import CoreAPI
 
 /// The entries of ownership in a store without time: guards, operations and ends of sessions, as the contract says.
 struct ModelStore {
+    /// No beginning lies ahead in a model.
+    private static let time = BootInstant(nanoseconds: .max)
+
     private(set) var revision = Revision(rawValue: 10)
     private(set) var entries: [Key: Entry] = [:]
 
@@ -10,13 +13,13 @@ struct ModelStore {
     private(set) var view = OwnershipView()
 
     private mutating func show() {
-        view.apply(Snapshot(revision: revision, entries: Array(entries.values)))
+        view.apply(Snapshot(revision: revision, entries: Array(entries.values)), at: Self.time)
     }
 
     /// What a participant makes of it that sees entries differently; one that it does not see is nil.
     func view(_ seen: (Entry) -> Entry?) -> OwnershipView {
         var view = OwnershipView()
-        view.apply(Snapshot(revision: revision, entries: entries.values.compactMap(seen)))
+        view.apply(Snapshot(revision: revision, entries: entries.values.compactMap(seen)), at: Self.time)
         return view
     }
 

@@ -102,7 +102,8 @@ extension Simulation {
             guard present.handover?.claim == view.handover?.claim, present.handover?.record.insists != true else {
                 return
             }
-        case .served, .budget, .bound:
+        case .served, .budget: break
+        case .bound:
             guard activitiesChangedAt + Self.hearing < clock, member.runsSince + Self.hearing < clock,
                 member.missedSince == nil
             else { return }

@@ -108,7 +108,7 @@ extension Simulation {
         }
         let origin = SessionID(rawValue: 0)
         let request = present.handover?.claim
-        present.apply(.changes(ChangeSet(revision: effect.revision, origin: origin, changes: ownership)))
+        present.apply(.changes(ChangeSet(revision: effect.revision, origin: origin, changes: ownership)), at: now)
         if let request, present.handover?.claim != request { requestOverAt = clock }
         if !demand.isEmpty {
             demandLog.append(ChangeSet(revision: effect.revision, origin: origin, changes: demand))

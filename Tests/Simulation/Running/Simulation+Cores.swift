@@ -163,7 +163,9 @@ extension Simulation {
     /// Begins work of some kind. What lasts for hours or minutes at most is ended within seconds; what lasts for seconds at
     /// most may outlast its bound.
     private mutating func beginActivity(_ core: Int, of number: Int) {
-        guard cores[core].phase == .running, !cores[core].isEnding else { return }
+        // A core that is to stop begins none.
+        guard cores[core].phase == .running, !cores[core].isEnding, members[number].machine.core?.mayRun == true
+        else { return }
         let kinds: [Activity.Kind] = [
             .call, .transfer, .custom("work", bound: .microseconds(members[number].random.time(200..<4000))),
         ]
@@ -175,7 +177,7 @@ extension Simulation {
         guard members[number].isAlive else { return }
         switch verdict {
         // A begin whose answer is lost is repeated, and gives the activity that is open.
-        case .committed, .unknown: break
+        case .committed, .unknown: members[number].begun = present.revision
         case .refused(let failure):
             if failure.condition.key == OwnershipKey.owner { fenced(core) }
             return

@@ -116,7 +116,7 @@ extension Simulation {
     /// A watch that brings what stood some time ago.
     mutating func hearStaleNews(_ number: Int) {
         guard !members[number].staleSnapshots.isEmpty else { return }
-        members[number].machine.view.apply(members[number].staleSnapshots.removeFirst())
+        members[number].machine.view.apply(members[number].staleSnapshots.removeFirst(), at: now)
         proceed(number)
     }
 
@@ -144,7 +144,7 @@ extension Simulation {
             (try? state.entry(key)?.entry(for: key)).flatMap { change($0, session) }
         }
         var view = OwnershipView()
-        view.apply(Snapshot(revision: present.revision, entries: entries))
+        view.apply(Snapshot(revision: present.revision, entries: entries), at: now)
         return view
     }
 

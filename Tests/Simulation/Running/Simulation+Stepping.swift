@@ -41,9 +41,11 @@ extension Simulation {
         let machine = members[number].machine
         let hadPolicy = members[number].intentions.policy != nil
         let activities = machine.holding.flatMap { machine.view.activities(of: $0.epoch) }
+        let isBeginning = members[number].begun > machine.view.revision && mutant?.overlooksBeginnings != true
         let wish = members[number].intentions.wish(
             holding: machine.holding?.epoch, core: machine.core,
-            activities: mutant?.overlooksOwnActivities == true ? nil : activities, at: now)
+            activities: mutant?.overlooksOwnActivities == true ? nil : activities,
+            isBeginning: isBeginning && mutant?.overlooksOwnActivities != true, at: now)
         members[number].machine.insists = members[number].intentions.insists
         if wish != machine.wish {
             let from = WishKind(machine.wish)

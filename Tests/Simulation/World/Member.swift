@@ -51,6 +51,8 @@ struct Member {
     var missedSince: UInt64?
     /// What it will be told late.
     var staleSnapshots: [Snapshot] = []
+    /// The last commit with which its core began an activity.
+    var begun = Revision.zero
     /// How far its watch of the demand has got; nil when it has none.
     var demandPosition: Int?
     var demand: Demand?

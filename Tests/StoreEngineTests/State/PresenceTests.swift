@@ -59,21 +59,22 @@ struct PresenceTests {
         Kind("a message of the inbox", share: 0, key: ".sharedcore/inbox/m", lifetime: .expiring(after: .seconds(9))),
         Kind("a message of a mailbox", share: 0, key: ".sharedcore/mailboxes/q/m", lifetime: .persistent),
         Kind("a push", share: 0, key: ".sharedcore/pushes/m", lifetime: .persistent),
+        Kind("a push for Main", share: 0, key: ".sharedcore/main-pushes/m", lifetime: .persistent),
         Kind("content", share: 0, key: "c", lifetime: .persistent),
         Kind("what expires", share: 0, key: ".sharedcore/timeline/", lifetime: .expiring(after: .seconds(9))),
     ]
 
     @Test("What commits may use of 1 MiB and 4,096 entries beyond the limits, and no more", arguments: kinds)
     private func bounds(kind: Kind) throws {
-        // Commits of 4 KiB, keys included, and of entries without a value.
+        // Commits of 16 KiB, keys included, and of entries without a value.
         for limits in [
-            Limits(valueByteCount: 4_096, storeByteCount: 1_000), Limits(valueByteCount: 4_096, entryCount: 1),
+            Limits(valueByteCount: 16_384, storeByteCount: 1_000), Limits(valueByteCount: 16_384, entryCount: 1),
         ] {
             var (state, session) = try full(limits)
             let isOfBytes = limits.storeByteCount == 1_000
-            let count = (isOfBytes ? 256 : 4_096) / 8 * kind.share
+            let count = (isOfBytes ? 64 : 4_096) / 8 * kind.share
             func put(_ number: Int) throws {
-                try commit(kind.put(number, isOfBytes ? 4_096 : 0), to: &state, of: session)
+                try commit(kind.put(number, isOfBytes ? 16_384 : 0), to: &state, of: session)
             }
             for number in 0..<count { try put(number) }
             let error = #expect(throws: SharedCoreError.self) { try put(count) }
@@ -87,7 +88,7 @@ struct PresenceTests {
 
     @Test("Where each kind has used its share, owners still change, and what all others may use is bounded")
     func order() throws {
-        var (state, session) = try full(Limits(valueByteCount: 4_096, entryCount: 1))
+        var (state, session) = try full(Limits(valueByteCount: 16_384, entryCount: 1))
         func fill(_ kind: Kind) throws -> Int {
             var number = 0
             while true {
@@ -102,17 +103,24 @@ struct PresenceTests {
                 number += 1
             }
         }
-        let counts = try ["what lives with a session elsewhere", "an entry of the timeline", "an expectation"].map {
-            name in
+        func fill(_ name: String) throws -> Int {
             try fill(try #require(Self.kinds.first { $0.testDescription == name }))
         }
-        #expect(counts == [2_048, 1_024, 1_024])
+        #expect(try fill("what lives with a session elsewhere") == 2_048)
+        #expect(try fill("an entry of the timeline") == 1_024)
+        let owner: Key = ".sharedcore/ownership/owner"
+        for number in 0..<3 {
+            let told = Transaction.Operation.put(try Key(".sharedcore/timeline/told\(number)"), [1], .persistent)
+            try commit([.put(owner, [1], .session), told], to: &state, of: session)
+            try commit([.delete(owner)], to: &state, of: session)
+        }
+        #expect(try fill("an expectation") == 1_024 - 3)
     }
 
     @Test(
         "A small commit beside what lives with a session may use what that may: a release, a take, an acknowledgement")
     func beside() throws {
-        var (state, session) = try full(Limits(valueByteCount: 4_096, storeByteCount: 1_000))
+        var (state, session) = try full(Limits(valueByteCount: 16_384, storeByteCount: 1_000))
         let owner: Key = ".sharedcore/ownership/owner"
         let take: Key = ".sharedcore/inbox/i/t"
         func claim(_ operations: Transaction.Operation...) -> RoomClaim {
@@ -135,7 +143,7 @@ struct PresenceTests {
         #expect(claim(.delete(owner), told) == .ownership)
         #expect(claim(.delete(take), mark) == .session)
         #expect(claim(.delete(owner), .deletePrefix("c")) == .removal)
-        #expect(claim(.put("o", [UInt8](repeating: 1, count: 4_096), .session)) == .content)
+        #expect(claim(.put("o", [UInt8](repeating: 1, count: 16_384), .session)) == .content)
         #expect(claim(.put("o", [], .session), .post("told", state: nil)) == .session)
         #expect(claim(told, .put("c", [], .persistent)) == .content)
     }

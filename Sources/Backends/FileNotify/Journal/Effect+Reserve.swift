@@ -61,23 +61,8 @@ extension Effect {
 }
 
 extension Transaction {
-    /// Whether the transaction adds something that may wait for a compaction: anything but a small change of hands.
-    var isContent: Bool {
-        var byteCount = 0
-        for operation in operations {
-            switch operation {
-            case .put(let key, let value, _):
-                byteCount += key.text.utf8.count + value.count
-                if byteCount > RoomClaim.commitByteCount || !RoomClaim.coordination.contains(key) { return true }
-            case .post: return true
-            case .delete, .deletePrefix: break
-            }
-        }
-        return false
-    }
-
-    /// The number of bytes of a disk that the transaction takes at most, when it is content: in the journal, and as
-    /// many in the spare file for the next snapshot.
+    /// How many bytes of a disk the transaction takes at most, when it waits for room: in the journal, and as many in the spare
+    /// file for the next snapshot.
     var spaceByteCount: Int {
         var byteCount = 0
         for operation in operations {

@@ -57,7 +57,7 @@ package final class FileOrder: LocalOrder {
     }
 
     package func room(for transaction: Transaction) -> OrderRoom? {
-        guard transaction.isContent else { return nil }
+        guard local.waitsForRoom(transaction) else { return nil }
         let log = local.logByteCount
         var make: (@Sendable () async -> Void)?
         if local.mustMakeRoom { make = { [local] in _ = await local.makeRoom() } }

@@ -32,8 +32,13 @@ extension LocalGroup {
         }
     }
 
-    /// Waits for a compaction when the log is so long that a commit must not make it longer. The committing process may
-    /// live for one commit only, so no other compaction may follow (contract S10).
+    /// Whether a transaction waits where the log is long, by the rule for what commits may use of the room that content leaves.
+    func waitsForRoom(_ transaction: Transaction) -> Bool {
+        replica.read { $0.claim(of: transaction.operations).waitsForRoom }
+    }
+
+    /// Waits for a compaction when the log is so long that a commit must not make it longer: the process that commits
+    /// may live for one commit only, and then nobody else would do it (contract S10).
     ///
     /// - Returns: The length of the log.
     func makeRoom() async -> Int {

@@ -214,8 +214,9 @@ enum LimitCases {
                 _ = try await store.commit(
                     Transaction(operations: [owner, .put("told/1", [UInt8](repeating: 2, count: 200), .persistent)]))
                 try await refuses(
-                    "what lives with a session but is large", .put("o", [UInt8](repeating: 3, count: 4096), .session))
-                // As a release: its post goes with the deletion.
+                    "what lives with a session but is large",
+                    .put("o", [UInt8](repeating: 3, count: 16 << 10), .session))
+                // As a release: what is told goes with the deletion.
                 _ = try await store.commit(
                     Transaction(operations: [
                         .delete("owner"), .put("told/2", [UInt8](repeating: 2, count: 200), .persistent),
@@ -279,6 +280,7 @@ enum LimitCases {
 
                 try await refusesContent("a message of a mailbox", at: ".sharedcore/mailboxes/a/queue/b/c/m")
                 try await refusesContent("a push", at: ".sharedcore/pushes/a/m")
+                try await refusesContent("a push for Main", at: ".sharedcore/main-pushes/a/m")
                 try await refusesContent("a message of the inbox", at: ".sharedcore/inbox/a/m")
             }
         }

@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// Prints the pushes that a Main takes, and acknowledges each behind that (contract P13): killed in between, the next Main
 /// prints it again.
-final class MainPushPrinting: Sendable {
+final class MainPushPrinter: Sendable {
     private let main: MainParticipant
     private let output: Output
     private let logger: Logger

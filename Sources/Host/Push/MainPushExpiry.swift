@@ -6,7 +6,7 @@ internal import Platform
 internal import ProgramOutput
 
 /// Ends the pushes that no Main has taken within `inbox.lifetime` (contract P13).
-struct MainPushEnding: Sendable {
+struct MainPushExpiry: Sendable {
     private let queue: MainPushQueue
     private let lifetime: Duration
     private let logger: Logger

@@ -1,0 +1,77 @@
+internal import CoreAPI
+internal import Synchronization
+
+/// What a core is beginning, as its participant has to know it before it stops that core by itself.
+///
+/// The watch tells of an activity later than the call returns that began it. So an Executor whose calls are all served stops its core only
+/// where no call is on its way and nothing has begun that it has not seen, and from then on the core begins none.
+///
+/// Source: contract C17.
+final class ActivityGate: Sendable {
+    private struct State {
+        /// How many calls that begin an activity have not returned.
+        var callCount = 0
+        /// The last commit that began one.
+        var begun = Revision.zero
+        /// Whether the participant means to stop the core.
+        var isClosing = false
+        /// Why the core was told to stop; nil before that.
+        var request: StopRequest?
+    }
+
+    private let state = Mutex(State())
+    private let changed: @Sendable () -> Void
+
+    /// - Parameter changed: Called when a call has returned.
+    init(changed: @escaping @Sendable () -> Void = {}) {
+        self.changed = changed
+    }
+
+    /// Does what begins an activity, unless the core is to stop.
+    ///
+    /// - Parameter body: Returns the commit with which the activity stands.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` where the core is to stop; what `body` throws.
+    func begin(
+        _ body: () async throws(SharedCoreError) -> Revision
+    ) async throws(SharedCoreError) {
+        let isOpen = state.withLock { state in
+            guard !state.isClosing, state.request == nil else { return false }
+            state.callCount += 1
+            return true
+        }
+        guard isOpen else {
+            throw SharedCoreError(
+                .guardFailed, "The core is about to stop: it begins no activity any more.",
+                at: OwnershipKey.activities.text)
+        }
+        var begun = Revision.zero
+        defer {
+            state.withLock { state in
+                state.callCount -= 1
+                state.begun = max(state.begun, begun)
+            }
+            changed()
+        }
+        begun = try await body()
+    }
+
+    /// Decides whether the core is to stop. It begins no activity meanwhile, and none after that where it is.
+    ///
+    /// - Parameters:
+    ///   - revision: Up to where the participant knows what has begun.
+    ///   - decide: Given whether the core is beginning an activity, or has begun one that the participant does not know. It must return
+    ///     at once.
+    func decide(knowing revision: Revision, _ decide: (_ isBeginning: Bool) -> Wish) -> Wish {
+        state.withLock { state in
+            let wish = decide(state.callCount > 0 || state.begun > revision)
+            state.isClosing = !wish.wantsOwnership
+            return wish
+        }
+    }
+
+    /// The core is told to stop, and why. The first reason counts.
+    func close(_ request: StopRequest) { state.withLock { $0.request = $0.request ?? request } }
+
+    /// Why the core was told to stop; nil before that.
+    var request: StopRequest? { state.withLock(\.request) }
+}

@@ -1,0 +1,62 @@
+internal import Coordination
+internal import CoreAPI
+internal import Platform
+internal import ProgramOutput
+internal import Synchronization
+
+/// That the command of `exclusive` is told to end, because its ownership is over, and the line for people that says so.
+final class EndingOrder: Sendable {
+    private let isForPeople: Bool
+    // A pipe that is not read blocks the writer: that must hold up no hand-over.
+    private let errors = SerialThread(name: "errors")
+    private let state = Mutex<(hasCome: Bool, telling: Task<Void, Never>?)>((false, nil))
+
+    /// - Parameter isTold: Whether people are told.
+    init(isTold: Bool) {
+        isForPeople = isTold
+    }
+
+    /// Whether the command was told to end.
+    var hasCome: Bool { state.withLock(\.hasCome) }
+
+    /// The command is told to end. Returns at once.
+    func came(in context: CoreContext) {
+        state.withLock { state in
+            state.hasCome = true
+            guard isForPeople else { return }
+            state.telling = Task.detached { [errors] in
+                let reason = await Self.reason(in: context)
+                errors.submit {
+                    StandardError.write(
+                        "sharedcore: the command is told to end, because \(ValueText.oneLine(reason)); “sharedcore timeline” tells "
+                            + "more")
+                }
+            }
+        }
+    }
+
+    /// Returns when people have been told.
+    func isTold() async {
+        await state.withLock(\.telling)?.value
+        await errors.run {}
+    }
+
+    /// Why the command is told to end. What the participant saw is there without asking any other process.
+    private static func reason(in context: CoreContext) async -> String {
+        if context.request?.reason == .budget { return "its budget (executor.budget) is used up" }
+        var view = OwnershipView()
+        if let standing = try? await context.store.list(OwnershipKey.path, consistency: .causal) {
+            view.apply(standing, at: SystemClock().now())
+        }
+        if let owner = view.owner, owner.claim != context.epoch {
+            return
+                "\(owner.record.role) “\(owner.record.name)” (pid \(owner.record.process.pid), session \(owner.session)) "
+                + "has taken the core"
+        }
+        if let handover = view.handover {
+            return
+                "main “\(handover.record.name)” (pid \(handover.record.process.pid), session \(handover.session)) takes the core"
+        }
+        return "the ownership is lost"
+    }
+}
