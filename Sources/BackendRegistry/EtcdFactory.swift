@@ -8,7 +8,7 @@
     /// |---|---|---|
     /// | `etcd.endpoints` | the members, `host:port` with commas between them | `127.0.0.1:2379` |
     /// | `etcd.prefix` | what stands in front of all keys | `/sharedcore` |
-    /// | `etcd.lease` | the seconds that a participant may be silent | `3` |
+    /// | `etcd.lease` | the seconds that a participant may be silent | `6` |
     /// | `etcd.tls.mode` | `on` secures connections, `off` does not | `auto`: `on` when one of the files is given, or an endpoint begins with `https://` |
     /// | `etcd.tls.ca` | the PEM file of the certificates by which members are judged | the system's |
     /// | `etcd.tls.certificate`, `etcd.tls.key` | the PEM files of the client's own certificate and its key | none |

@@ -41,6 +41,12 @@
 
         package var commitCost: CommitCost { .high }
 
+        package var stopLimitation: HarnessLimitation? {
+            guard case .tcp = transport else { return nil }
+            return HarnessLimitation(
+                "over tcp a stopped process is not seen, and an owner waited for as long as its lease")
+        }
+
         package var failPoints: FailPointSet {
             #if FAIL_POINTS
                 FailPointSet(beforePublication: ["link.beforeSend"], afterPublication: ["link.afterAnswer"])

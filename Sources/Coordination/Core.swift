@@ -19,7 +19,7 @@ public protocol Core: Sendable {
 
     /// Disconnects, and is told why. The default calls ``stop()``.
     ///
-    /// Except for ``StopRequest/Reason/superseded``, and where its session has ended, its store takes its writes until this has
+    /// Except for ``StopRequest/Reason/superseded``, while it is cut off, and where its session has ended, its store takes its writes until this has
     /// returned, or ``CoordinationOptions/stopTimeout`` has passed.
     ///
     /// Source: contract C18.
@@ -37,7 +37,7 @@ public struct StopRequest: Hashable, Sendable {
     /// Why a core is to stop. New ones may be added.
     public struct Reason: Hashable, Sendable, CustomStringConvertible {
         private enum Name: String, Hashable, Sendable {
-            case handover, insisted, served, budget, bound, superseded, closing, failed
+            case handover, insisted, served, budget, bound, superseded, closing, failed, cutOff
         }
 
         private let name: Name
@@ -64,6 +64,11 @@ public struct StopRequest: Hashable, Sendable {
         public static let closing = Reason(.closing)
         /// The core failed or ended by itself, or the group cannot be followed any more.
         public static let failed = Reason(.failed)
+        /// The group has not answered for so long that the session may be over soon, and another participant own. Until it answers,
+        /// the core's store refuses what needs the group.
+        ///
+        /// Source: contract C19.
+        public static let cutOff = Reason(.cutOff)
     }
 
     /// Why the core is to stop.

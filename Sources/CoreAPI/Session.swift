@@ -25,6 +25,24 @@ public struct Session: Hashable, Sendable {
     }
 }
 
+/// What is known of a session that ends when the group has heard nothing of its participant for a time.
+///
+/// Source: contract L5.
+public struct SessionLease: Hashable, Sendable {
+    /// How long the session stands without a word of its participant.
+    public var duration: Duration
+    /// When the latest request was sent that was answered, by the clock of the machine's run, ``SystemClock``.
+    public var confirmedAt: BootInstant
+
+    public init(duration: Duration, confirmedAt: BootInstant) {
+        self.duration = duration
+        self.confirmedAt = confirmedAt
+    }
+
+    /// Until when the session stands at least.
+    public var end: BootInstant { confirmedAt.advanced(by: duration) }
+}
+
 /// The identity of one participation in a group, never used twice in it: the revision at which the session began.
 public struct SessionID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     public let rawValue: UInt64

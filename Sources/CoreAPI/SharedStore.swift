@@ -28,6 +28,15 @@ public protocol SharedStore: Sendable {
     /// and actors without an executor of their own while the task calls them. A task that `Task {}` begins does not.
     var deliveryExecutor: (any TaskExecutor)? { get }
 
+    /// Until when the session is known to stand, where it can end although its process lives; nil where it ends with its process or its
+    /// handle alone.
+    ///
+    /// It may be read at any time, and is what the latest answer has shown: reading it asks nothing. A store that passes calls on to
+    /// another gives that one's.
+    ///
+    /// Source: contract L5.
+    var lease: SessionLease? { get }
+
     /// Returns the entry under a key; nil when there is none.
     func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry?
 
@@ -67,6 +76,9 @@ public protocol SharedStore: Sendable {
 extension SharedStore {
     /// Nil: nowhere.
     public var deliveryExecutor: (any TaskExecutor)? { nil }
+
+    /// Nil: the session ends with its process.
+    public var lease: SessionLease? { nil }
 
     /// Nil: not counted.
     public func usage() async throws(SharedCoreError) -> StoreUsage? { nil }

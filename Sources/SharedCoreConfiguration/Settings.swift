@@ -27,7 +27,7 @@ package enum Settings {
         "zmq.storage", .choice(["files", "memory"]), default: .text("files"),
         "Where the hub keeps the group: in files of the group's directory, or in its memory.")
     package static let zmqLease = Setting(
-        "zmq.lease", .positiveDuration, default: .text("3s"),
+        "zmq.lease", .positiveDuration, default: .text("6s"),
         "How long a remote participant may be silent before its session ends.")
     package static let zmqClientMemory = Setting(
         "zmq.clientMemory", .clientMemory, default: .text("54MiB"),
@@ -48,7 +48,7 @@ package enum Settings {
         "etcd.prefix", .text, default: .text("/sharedcore"),
         "What stands in front of all keys that are written to etcd.")
     package static let etcdLease = Setting(
-        "etcd.lease", .positiveDuration, default: .text("3s"),
+        "etcd.lease", .positiveDuration, default: .text("6s"),
         "How long a participant may be silent before its session on etcd ends, in whole seconds.")
     package static let etcdTLS = Setting(
         "etcd.tls.mode", .choice(["auto", "on", "off"]), default: .text("auto"),

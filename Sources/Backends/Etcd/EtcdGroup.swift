@@ -35,6 +35,8 @@
                 of: session.id, at: "etcd", codesOfClosing: [.sessionEnded, .cancelled, .unavailable])
         }
 
+        public var lease: SessionLease? { seat.confirmation.lease }
+
         deinit {
             guard !handle.isClosed else { return }
             let (feed, seat) = (feed, seat)

@@ -25,7 +25,7 @@
         public static let standardLimits = Limits(valueByteCount: 1 << 20, transactionByteCount: 1_310_720)
 
         public init(
-            prefix: String = "/sharedcore", lease: Duration = .seconds(3), requestTimeout: Duration = .seconds(10),
+            prefix: String = "/sharedcore", lease: Duration = .seconds(6), requestTimeout: Duration = .seconds(10),
             limits: Limits = Self.standardLimits, historyByteCount: Int = 256 << 10, requirements: Requirements = .none,
             clock: any TimeSource = SystemClock()
         ) {

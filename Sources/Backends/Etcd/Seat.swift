@@ -11,6 +11,8 @@
     final class Seat: Sendable {
         let id: SessionID
         let lease: Int64
+        /// Until when that is known to stand.
+        let confirmation: LeaseConfirmation
         /// What a close ends at once.
         let reads = OpenCalls()
         /// What a close lets find out what became of it.
@@ -28,9 +30,13 @@
             var numbers: [UInt64] = []
         }
 
-        private init(id: SessionID, lease: Int64, record: SessionRecord, socket: SessionSocket?) {
+        private init(
+            id: SessionID, lease: Int64, _ confirmation: LeaseConfirmation, record: SessionRecord,
+            socket: SessionSocket?
+        ) {
             self.id = id
             self.lease = lease
+            self.confirmation = confirmation
             self.record = record
             self.socket = socket
             content = Mutex(Content(stamp: Int64(clamping: id.rawValue)))
@@ -74,6 +80,7 @@
             let cluster = feed.cluster
             let timeout = feed.settings.requestTimeout
             let seconds = max(1, Int64(duration.components.seconds))
+            let began = SystemClock().now()
             let grant = try await cluster.call(timeout: timeout, at: "open") { connection, options in
                 try await Etcdserverpb_Lease.Client(wrapping: connection).leaseGrant(
                     request: ClientRequest(message: .with { $0.ttl = seconds }), options: options)
@@ -81,17 +88,17 @@
             guard grant.error.isEmpty, grant.id != 0 else {
                 throw SharedCoreError(.unavailable, "The cluster grants no lease.", at: "open", cause: grant.error)
             }
-            let lasting = Duration.seconds(max(1, grant.ttl))
+            let confirmation = LeaseConfirmation(.seconds(max(1, grant.ttl)), at: began)
             let socket = SessionSocket(ofLease: grant.id)
             // It is kept alive from the start: one member after the other may fail to take the session.
-            if !EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, lasting: lasting, socket: socket) }
+            if !EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, confirmation, socket: socket) }
             do throws(SharedCoreError) {
                 let record = SessionRecord(description, clock: feed.clock)
                 let revision = try await feed.enter(record, lease: grant.id)
-                if EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, lasting: lasting, socket: socket) }
+                if EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, confirmation, socket: socket) }
                 return Seat(
-                    id: SessionID(rawValue: UInt64(clamping: revision)), lease: grant.id, record: record, socket: socket
-                )
+                    id: SessionID(rawValue: UInt64(clamping: revision)), lease: grant.id, confirmation, record: record,
+                    socket: socket)
             } catch {
                 cluster.leases.remove(grant.id)
                 await Self.revoke(grant.id, on: cluster)

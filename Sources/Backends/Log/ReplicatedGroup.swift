@@ -20,6 +20,8 @@ public final class ReplicatedGroup: SharedGroup {
     public let session: Session
     public let capabilities: Capabilities
 
+    public var lease: SessionLease? { order.log.lease }
+
     /// The time that closing waits for the log to take the session's end, and then to close.
     private static let closeTimeout = Duration.seconds(5)
 

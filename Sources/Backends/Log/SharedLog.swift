@@ -88,6 +88,12 @@ public protocol SharedLog: Sendable {
     /// lease's time has passed since its ``Session/openedAt``.
     func ended(among sessions: [Session]) async throws(SharedCoreError) -> [SessionID]?
 
+    /// Until when the session of ``hold(_:)`` is known to stand, where ``ended(among:)`` may count it as ended although its process
+    /// lives; nil, the default, otherwise. It may be called at any time, and must return at once.
+    ///
+    /// Source: contract L5.
+    var lease: SessionLease? { get }
+
     /// Frees the resources of the handle, the lease of ``hold(_:)`` included. Called once, as the last call. Calls that
     /// are on their way may end with any error.
     func close() async
@@ -96,6 +102,9 @@ public protocol SharedLog: Sendable {
 extension SharedLog {
     /// Does nothing: the group checks the process.
     public func hold(_ session: SessionID) async throws(SharedCoreError) {}
+
+    /// Nil: the session ends with its process.
+    public var lease: SessionLease? { nil }
 
     /// Nil: the group checks the processes.
     public func ended(among sessions: [Session]) async throws(SharedCoreError) -> [SessionID]? { nil }

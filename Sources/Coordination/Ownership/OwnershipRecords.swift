@@ -8,6 +8,8 @@ package enum OwnershipKey {
     package static let owner: Key = ".sharedcore/ownership/owner"
     /// The request of a Main that waits for ownership. While it stands, only its author acquires.
     package static let handover: Key = ".sharedcore/ownership/handover"
+    /// The lease of the owner's session, where it has one: written with the acquisition.
+    package static let lease: Key = ".sharedcore/ownership/lease"
     /// The critical section that the owner is in.
     package static let critical: Key = ".sharedcore/ownership/critical"
     /// The work in progress that keeps the owner's core.
@@ -56,6 +58,27 @@ extension OwnerRecord {
         writer.process(process)
         writer.instant(since)
         writer.word(processNamespace)
+    }
+}
+
+/// How long the owner's session stands without a word of its participant. Lives with that session.
+package struct LeaseRecord: StoredRecord {
+    package var duration: Duration
+
+    package init(duration: Duration) {
+        self.duration = duration
+    }
+
+    package static let unreadable = LeaseRecord(duration: .zero)
+}
+
+extension LeaseRecord {
+    package init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError) {
+        duration = try reader.duration()
+    }
+
+    package func write(into writer: inout ByteWriter) {
+        writer.duration(duration)
     }
 }
 
@@ -271,6 +294,7 @@ package struct OwnershipView: Hashable, Sendable {
     package private(set) var revision = Revision.zero
     package private(set) var owner: Standing<OwnerRecord>?
     package private(set) var handover: Standing<HandoverRecord>?
+    package private(set) var lease: Standing<LeaseRecord>?
     package private(set) var critical: Standing<CriticalRecord>?
     package private(set) var activities: Standing<ActivitiesRecord>?
     package private(set) var refusal: Standing<RefusalRecord>?
@@ -317,6 +341,7 @@ package struct OwnershipView: Hashable, Sendable {
         switch key {
         case OwnershipKey.owner: owner = entry.map(Standing.init)
         case OwnershipKey.handover: handover = entry.map(Standing.init)
+        case OwnershipKey.lease: lease = entry.map(Standing.init)
         case OwnershipKey.critical: critical = entry.map(Standing.init)
         case OwnershipKey.activities: activities = entry.map(Standing.init)
         case OwnershipKey.refusal: refusal = entry.map(Standing.init)
@@ -328,6 +353,12 @@ package struct OwnershipView: Hashable, Sendable {
 }
 
 extension OwnershipView {
+    /// The lease of an owner's session; nil where it has none. That of an earlier owner may stand beside it.
+    package func lease(of owner: Standing<OwnerRecord>) -> Duration? {
+        guard let lease, lease.revision == owner.claim, lease.session == owner.session else { return nil }
+        return lease.record.duration
+    }
+
     /// The activities of an ownership; nil when none is open.
     ///
     /// None began later than it was seen: any participant can have written the record, and a beginning that lies ahead lengthens no bound.

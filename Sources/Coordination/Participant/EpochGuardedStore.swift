@@ -1,4 +1,5 @@
 package import CoreAPI
+internal import Synchronization
 
 /// A group's store as a core sees it: every transaction carries the epoch under which the core runs as its first guard,
 /// so nothing that a superseded core writes takes effect.
@@ -9,14 +10,47 @@ struct EpochGuardedStore: ForwardingStore {
     let epoch: Revision
     /// Called when a write shows that the epoch is over.
     let fenced: @Sendable () -> Void
+    /// The calls that a cut may not hold up.
+    var calls = CutCalls()
     /// Told what the store answers to writes of content.
     var report: @Sendable (CoreWrite) -> Void = { _ in }
+
+    func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
+        guard consistency == .linearizable else { return try await inner.get(key, consistency: consistency) }
+        return try await calls.run(through: inner) { store throws(SharedCoreError) in
+            try await store.get(key, consistency: consistency)
+        }
+    }
+
+    func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
+        guard consistency == .linearizable else { return try await inner.list(prefix, consistency: consistency) }
+        return try await calls.run(through: inner) { store throws(SharedCoreError) in
+            try await store.list(prefix, consistency: consistency)
+        }
+    }
+
+    func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
+        try await calls.run(through: inner) { store throws(SharedCoreError) in
+            try await store.watch(prefixes, from: start)
+        }
+    }
+
+    func sync() async throws(SharedCoreError) {
+        try await calls.run(through: inner) { store throws(SharedCoreError) in try await store.sync() }
+    }
+
+    func sessions() async throws(SharedCoreError) -> [Session] {
+        try await calls.run(through: inner) { store throws(SharedCoreError) in try await store.sessions() }
+    }
 
     func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         let condition = Transaction.Guard.epoch(OwnershipKey.owner, epoch)
         let hasContent = transaction.hasContent
         do throws(SharedCoreError) {
-            let commit = try await inner.commit(transaction.guarded(by: epoch))
+            let guarded = transaction.guarded(by: epoch)
+            let commit = try await calls.run(through: inner) { store throws(SharedCoreError) in
+                try await store.commit(guarded)
+            }
             if hasContent { report(.taken) }
             return commit
         } catch {
@@ -28,6 +62,65 @@ struct EpochGuardedStore: ForwardingStore {
 
     /// Does nothing: the handle belongs to the participant's application, not to its core.
     func close() async {}
+}
+
+/// The calls of a core that need the group, which end where its session comes to be in doubt: a core that stops must not wait for a group
+/// that it cannot reach.
+///
+/// Source: contract C19.
+final class CutCalls: Sendable {
+    private struct Content {
+        var cancellations: [UInt64: @Sendable () -> Void] = [:]
+        var lastNumber: UInt64 = 0
+    }
+
+    private let content = Mutex(Content())
+    private let isCutOff: @Sendable () -> Bool
+
+    init(isCutOff: @escaping @Sendable () -> Bool = { false }) {
+        self.isCutOff = isCutOff
+    }
+
+    static let refusal = SharedCoreError(
+        .unavailable, "The group has not answered for so long that the core's session may be over: the core stops.",
+        at: "core")
+
+    /// Makes a call, where the session is not in doubt.
+    func run<Answer: Sendable>(
+        through store: any SharedStore,
+        _ body: @escaping @Sendable (any SharedStore) async throws(SharedCoreError) -> Answer
+    ) async throws(SharedCoreError) -> Answer {
+        // A session without a lease is in no doubt.
+        guard store.lease != nil else { return try await body(store) }
+        if isCutOff() { throw Self.refusal }
+        let task = Task { () -> Result<Answer, SharedCoreError> in
+            do throws(SharedCoreError) { return .success(try await body(store)) } catch { return .failure(error) }
+        }
+        let number = content.withLock { content in
+            content.lastNumber += 1
+            content.cancellations[content.lastNumber] = { task.cancel() }
+            return content.lastNumber
+        }
+        defer { content.withLock { _ = $0.cancellations.removeValue(forKey: number) } }
+        // The doubt may have begun before this call was known.
+        if isCutOff() { task.cancel() }
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        do throws(SharedCoreError) {
+            return try result.get()
+        } catch {
+            throw error.code == .cancelled && !Task.isCancelled ? Self.refusal : error
+        }
+    }
+
+    /// Ends those that are under way.
+    func end() {
+        let cancellations = content.withLock { Array($0.cancellations.values) }
+        for cancel in cancellations { cancel() }
+    }
 }
 
 extension Transaction {

@@ -19,8 +19,13 @@ extension Participant {
         if let error = storeRefusal.current { storeRefusalOfOwner = RefusalRecord(error, under: .zero) }
         let refusal = StoreRefusal()
         storeRefusal = refusal
+        let calls = CutCalls(isCutOff: { [store, clock, stopTimeout = options.stopTimeout] in
+            guard let lease = store.lease else { return false }
+            return clock.now() >= lease.doubtBegins(stoppingWithin: stopTimeout)
+        })
+        coreCalls = calls
         let guarded = EpochGuardedStore(
-            inner: store, epoch: epoch, fenced: fenced,
+            inner: store, epoch: epoch, fenced: fenced, calls: calls,
             report: { [weak self, executor = environment.executor] write in
                 guard refusal.note(write) else { return }
                 Task(executorPreference: executor) { await self?.publishRefusal(refusal, under: epoch) }
@@ -63,6 +68,46 @@ extension Participant {
             },
             isFenced: { isFenced.isRaised }, finish: { watching.end() },
             report: { [weak self] report in await self?.hear(report, of: epoch) })
+        watchLease()
+    }
+
+    /// Stops the core when its session comes to be in doubt, also while the loop waits for a store that does not answer.
+    ///
+    /// Source: contract C19.
+    private func watchLease() {
+        leaseWatch?.cancel()
+        guard store.lease != nil else { return }
+        leaseWatch = Task(executorPreference: executor) { [weak self, clock] in
+            while let due = await self?.lookAtLease() {
+                do throws(CancellationError) { try await clock.sleep(until: due) } catch { return }
+            }
+        }
+    }
+
+    /// - Returns: When to look again; nil when there is nothing to watch.
+    private func lookAtLease() -> BootInstant? {
+        machine.lease = store.lease
+        guard end == nil, coreRun != nil, let doubtBegins = machine.doubtBegins else { return nil }
+        let now = clock.now()
+        guard doubtBegins <= now else { return doubtBegins }
+        if let directive = machine.stopInDoubt(at: now) {
+            obey(directive)
+            publish()
+            wakeUp.signal()
+        }
+        coreCalls.end()
+        // It may come out of doubt while the core stops, and into it again.
+        return now.advanced(by: options.lookInterval)
+    }
+
+    private func obey(_ directive: Directive) {
+        if case .stopCore(let epoch) = directive { stopCore(of: epoch) }
+    }
+
+    /// Tells the core why it stops.
+    func stopCore(of epoch: Revision) {
+        stoppingSince = stoppingSince ?? clock.now()
+        if coreRun?.epoch == epoch { coreRun?.stop(machine.core?.request ?? StopRequest(.superseded)) }
     }
 
     /// Takes in what a run tells.
@@ -78,7 +123,10 @@ extension Participant {
         case .ended(let problem):
             stoppingSince = stoppingSince ?? clock.now()
             machine.coreEnded(epoch, problem: problem.map { take($0, of: epoch) })
-            if coreRun?.epoch == epoch { coreRun = nil }
+            if coreRun?.epoch == epoch {
+                coreRun = nil
+                leaseWatch?.cancel()
+            }
             trimTimeline()
         }
         publish()

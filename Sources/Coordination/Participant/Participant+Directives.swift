@@ -34,8 +34,7 @@ extension Participant {
         case .startCore(let epoch):
             startCore(under: epoch)
         case .stopCore(let epoch):
-            stoppingSince = stoppingSince ?? clock.now()
-            if coreRun?.epoch == epoch { coreRun?.stop(machine.core?.request ?? StopRequest(.superseded)) }
+            stopCore(of: epoch)
         case .examine(let process, let claim):
             machine.examined(claim, isStopped: await environment.processes.isStopped(process))
         case .kill(let process, let epoch):

@@ -37,6 +37,9 @@ actor Participant {
     var recordings: [ItemName: (number: Int, task: Task<SharedCoreError?, Never>)] = [:]
 
     var coreRun: CoreRun?
+    /// The calls of that core, and what watches its session's lease.
+    var coreCalls = CutCalls()
+    var leaseWatch: Task<Void, Never>?
     /// How many cores were started here.
     nonisolated let coreStartCount = Atomic(0)
     var demandWatch: Watch?
@@ -204,7 +207,13 @@ actor Participant {
             core: machine.core, coreStarts: coreStartCount.load(ordering: .relaxed), refusal: machine.refusal,
             lossOf: intentions.lastLoss?.epoch, problem: intentions.problem, isIdle: isIdle, isStuck: isStuck,
             stuckAt: stuckAt,
-            waiting: lastingError.map { .store($0) } ?? machine.waiting, lastingError: lastingError)
+            waiting: (lastingError ?? cut).map { .store($0) } ?? machine.waiting, lastingError: lastingError)
+    }
+
+    /// Why the core that is owned does not run, where the group cannot be reached.
+    private var cut: SharedCoreError? {
+        machine.holding != nil && machine.core?.mayRun != true && machine.isInDoubt(at: clock.now())
+            ? CutCalls.refusal : nil
     }
 
     /// The store's error, once it has kept this participant from its job for as long as a hand-over may take.
@@ -282,6 +291,7 @@ actor Participant {
             }
             if machine.holding == nil, machine.core == nil, !intentions.isClosing { stoppingSince = nil }
             decideWish(at: clock.now())
+            machine.lease = store.lease
             if let directive = machine.step(at: clock.now()) {
                 // What is waited for may be over when it has been carried out.
                 publish()
@@ -385,6 +395,7 @@ actor Participant {
         attending?.cancel()
         preparation?.cancel()
         coreRun?.stop(StopRequest(end == .closed ? .closing : .superseded))
+        leaseWatch?.cancel()
         watch?.cancel()
         demandWatch?.cancel()
         pushWatch?.cancel()

@@ -44,6 +44,7 @@ final class EndingOrder: Sendable {
     /// Why the command is told to end. What the participant saw is there without asking any other process.
     private static func reason(in context: CoreContext) async -> String {
         if context.request?.reason == .budget { return "its budget (executor.budget) is used up" }
+        if context.request?.reason == .cutOff { return "the group is out of reach and the lease nearly over" }
         var view = OwnershipView()
         if let standing = try? await context.store.list(OwnershipKey.path, consistency: .causal) {
             view.apply(standing, at: SystemClock().now())

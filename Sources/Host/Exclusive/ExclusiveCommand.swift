@@ -14,7 +14,8 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         commandName: "exclusive", abstract: "Run any command while owning the core.",
         discussion: """
             The command gets the standard streams, the signals and the place of this program. It is asked to end (SIGTERM) \
-            when the core is to be handed over, or when an Executor's budget is used up, and killed 4 s later; where \
+            when the core is to be handed over, when an Executor's budget is used up, or when the group is out of reach for two \
+            thirds of a lease, and killed 4 s later, or before the lease is over; where \
             handover.timeout is longer than 5 s, 1 s before that is over. It ends with this program, also when that is killed; what it has started itself \
             does not. Its exit status is passed on, 128 and the number for a signal; 125 when sharedcore itself failed or \
             refused, unless --refused-status or --lost-status gives another one, 126 when the command cannot be executed, 127 when it is not there.

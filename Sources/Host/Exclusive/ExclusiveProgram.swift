@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import FoundationEssentials
 internal import Glibc
 internal import Platform
@@ -121,11 +122,19 @@ final class ExclusiveProgram: Sendable {
         }
     }
 
-    /// Waits for its end. When the task is cancelled it is asked to end, and killed when its time is over.
+    /// How long before the end of its owner's session it is killed.
+    private static let killMargin = Duration.milliseconds(100)
+
+    /// Waits for its end. When the task is cancelled it is asked to end, and killed when its time is over, or shortly before its owner's
+    /// session may be.
     ///
-    /// - Parameter onOrder: Called when it is asked to end. It must not block.
+    /// - Parameters:
+    ///   - lease: Until when that session is known to stand; nil where it ends with its process.
+    ///   - onOrder: Called when it is asked to end. It must not block.
     /// - Returns: Its exit status as a shell has it; nil when it was not started.
-    func end(onOrder: @Sendable () -> Void = {}) async -> Int32? {
+    func end(
+        lease: @escaping @Sendable () -> SessionLease? = { nil }, onOrder: @Sendable () -> Void = {}
+    ) async -> Int32? {
         guard case .running(let program) = state.withLock({ $0 }) else { return nil }
         return await withTaskCancellationHandler {
             await program.end()
@@ -134,9 +143,15 @@ final class ExclusiveProgram: Sendable {
             guard program.signal(SIGTERM) else { return }
             // In case it is stopped, so that it can hear.
             program.signal(SIGCONT)
-            let grace = grace
+            let clock = SystemClock()
+            let limit = clock.now().advanced(by: grace)
             Task.detached {
-                try? await Task.sleep(for: grace)
+                // The end moves with each answer of the group.
+                while true {
+                    let last = lease().map { $0.confirmedAt.advanced(by: $0.duration - Self.killMargin) }
+                    let due = min(limit, last ?? limit)
+                    guard clock.now() < due, (try? await clock.sleep(until: due)) != nil else { break }
+                }
                 program.signal(SIGKILL)
             }
             onOrder()

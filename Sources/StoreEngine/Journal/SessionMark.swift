@@ -10,18 +10,23 @@ package struct SessionMark: Hashable, Sendable {
     package let processNamespace: UInt64
     /// The token by which a client of a hub proves that the session is its own when it reconnects; empty for others.
     package let token: [UInt8]
+    /// The lease that the session keeps with each hub of the group, wherever its end cannot be seen; nil where the hub that it began with
+    /// has recorded none.
+    package let lease: Duration?
 
     package init(lockedByte: Int, processNamespace: UInt64) {
         self.lockedByte = lockedByte
         self.processNamespace = processNamespace
         self.token = []
+        self.lease = nil
     }
 
     /// The mark of a client of a hub.
-    package init(token: [UInt8], processNamespace: UInt64) {
+    package init(token: [UInt8], processNamespace: UInt64, lease: Duration? = nil) {
         self.lockedByte = nil
         self.processNamespace = processNamespace
         self.token = token
+        self.lease = lease
     }
 
     /// Whether the session has no process or lock by which its end can be seen, so that a lease decides.
@@ -31,7 +36,10 @@ package struct SessionMark: Hashable, Sendable {
         var writer = ByteWriter()
         writer.word(lockedByte.map { UInt64($0) } ?? .max)
         writer.word(processNamespace)
-        if lockedByte == nil { writer.data(token) }
+        if lockedByte == nil {
+            writer.data(token)
+            if let lease { writer.integer(lease.clampedNanoseconds) }
+        }
         return writer.bytes
     }
 
@@ -41,7 +49,8 @@ package struct SessionMark: Hashable, Sendable {
         guard let byte = try? reader.word(), let namespace = try? reader.word() else { return nil }
         if byte == .max {
             guard let token = try? reader.data() else { return nil }
-            self.init(token: token, processNamespace: namespace)
+            let lease = (try? reader.integer()).map { Duration.nanoseconds(Int64(clamping: $0)) }
+            self.init(token: token, processNamespace: namespace, lease: lease)
         } else {
             guard byte < 1 << 62 else { return nil }
             self.init(lockedByte: Int(byte), processNamespace: namespace)

@@ -17,6 +17,8 @@ struct ScriptedCore: Core {
         var stop: Promise<Void>?
         /// Told why it stops.
         var onStop: (@Sendable (StopRequest) -> Void)?
+        /// What it does when it stops.
+        var stopping: (@Sendable () async -> Void)?
         /// What it waits for before it fetches.
         var fetch: Promise<Void>?
         /// What it waits for between the commit of a message and its acknowledgement to the server.
@@ -35,6 +37,7 @@ struct ScriptedCore: Core {
     private let gauge: CoreGauge
     private let mayStop: Promise<Void>?
     private let onStop: (@Sendable (StopRequest) -> Void)?
+    private let stopping: (@Sendable () async -> Void)?
     private let epoch: Box<Revision?>
 
     init(server: ScriptedServer, gauge: CoreGauge, process: SimulatedProcess, script: Script) {
@@ -57,6 +60,7 @@ struct ScriptedCore: Core {
         self.epoch = epoch
         mayStop = script.stop
         onStop = script.onStop
+        stopping = script.stopping
         core = SharedCoreTesting.ScriptedCore(server, script: steps)
     }
 
@@ -82,6 +86,7 @@ struct ScriptedCore: Core {
 
     func stop() async {
         await mayStop?.pass()
+        await stopping?()
         await core.stop()
         if let epoch = epoch.value { gauge.end(epoch) }
     }

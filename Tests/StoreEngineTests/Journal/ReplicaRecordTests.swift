@@ -168,6 +168,7 @@ struct ReplicaRecordTests {
         let marks = [
             SessionMark(lockedByte: 12, processNamespace: 7), SessionMark(token: [1, 2, 3], processNamespace: 7),
             SessionMark(token: [4], processNamespace: 0),
+            SessionMark(token: [5, 6], processNamespace: 0, lease: .seconds(6)),
         ]
         for mark in marks {
             #expect(SessionMark(mark.bytes) == mark)

@@ -1,5 +1,6 @@
 package import CoreAPI
 internal import CoreAPITesting
+internal import Platform
 
 /// A store that a test makes as bad as one behind a network may be: it does not answer, or the answers to commits are lost.
 package struct UncertainStore: ForwardingStore {
@@ -8,9 +9,22 @@ package struct UncertainStore: ForwardingStore {
 
     package let inner: any SharedStore
     private let state = Box((isSilent: false, loss: nil as Loss?, lookCount: 0, waiterCount: 0))
+    private let session: (lease: Box<SessionLease>, clock: any TimeSource)?
 
-    package init(_ inner: any SharedStore) {
+    /// - Parameters:
+    ///   - lease: How long its session stands without an answer; nil where it ends with its process.
+    ///   - clock: The clock by which it does.
+    package init(_ inner: any SharedStore, lease: Duration? = nil, by clock: any TimeSource = SystemClock()) {
         self.inner = inner
+        session = lease.map { (Box(SessionLease(duration: $0, confirmedAt: clock.now())), clock) }
+    }
+
+    package var lease: SessionLease? { session?.lease.value }
+
+    /// Does what a backend does by itself, as long as it is answered.
+    package func keepAlive() {
+        guard !isSilent, let session else { return }
+        session.lease.update { $0.confirmedAt = session.clock.now() }
     }
 
     /// Whether nothing is answered: a call waits until that is over or its task is cancelled.
@@ -31,6 +45,12 @@ package struct UncertainStore: ForwardingStore {
     package var waiterCount: Int { state.value.waiterCount }
 
     private func pass() async throws(SharedCoreError) {
+        let began = session?.clock.now()
+        defer {
+            if let session, let began, !isSilent {
+                session.lease.update { $0.confirmedAt = max($0.confirmedAt, began) }
+            }
+        }
         state.update { $0.waiterCount += 1 }
         defer { state.update { $0.waiterCount -= 1 } }
         while state.value.isSilent {
@@ -43,7 +63,7 @@ package struct UncertainStore: ForwardingStore {
     }
 
     package func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
-        try await pass()
+        if consistency == .linearizable { try await pass() }
         return try await inner.get(key, consistency: consistency)
     }
 

@@ -93,13 +93,15 @@ struct HubStage {
 
     /// A participant that goes through a hub.
     func client(
-        at endpoint: HubEndpoint? = nil, _ change: (inout ZMQGroupOptions) -> Void = { _ in }
+        at endpoint: HubEndpoint? = nil, as description: SessionDescription = SessionDescription(),
+        _ change: (inout ZMQGroupOptions) -> Void = { _ in }
     ) async throws -> ZMQGroup {
         var options = ZMQGroupOptions(
             historyByteCount: 1 << 20, openTimeout: TestTimeout.usual, requestTimeout: TestTimeout.usual)
         options.keys = try clientKeys(for: endpoint ?? self.endpoint)
         change(&options)
-        return try await ZMQGroup.open(endpoint ?? self.endpoint, group: "group", options: options)
+        return try await ZMQGroup.open(
+            endpoint ?? self.endpoint, group: "group", as: description, options: options)
     }
 }
 

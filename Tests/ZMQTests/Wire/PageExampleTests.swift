@@ -136,7 +136,7 @@ struct PageExampleTests {
         "read": Request(number: 3, nonce: nonce, body: .read(known: revision(42))),
         "probe": Request(number: 4, nonce: nonce, body: .probe(known: revision(42))),
         "catchUp": Request(number: 5, nonce: nonce, body: .catchUp(after: nil)),
-        "keepAlive": Request(number: 0, nonce: nonce, body: .keepAlive),
+        "keepAlive": Request(number: 9, nonce: nonce, body: .keepAlive),
         "close": Request(number: 6, nonce: nonce, body: .close),
         "history": Request(number: 7, nonce: nonce, body: .history(after: revision(300))),
         "view": Request(number: 1, body: .view(group: "chat")),
@@ -238,6 +238,7 @@ struct PageExampleTests {
                 HandoverRecord(
                     name: "app", askedAt: after(seconds: 3), deadline: .milliseconds(500), takesOverMain: false,
                     process: process)),
+            "entry ownership/lease": entry(LeaseRecord(duration: .seconds(6))),
             "entry ownership/critical": entry(CriticalRecord(epoch: revision(42), bound: .seconds(2))),
             "entry ownership/activities": entry(
                 ActivitiesRecord(

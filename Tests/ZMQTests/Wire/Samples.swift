@@ -51,7 +51,7 @@ enum Samples {
         Request(number: 5, nonce: nonce, body: .probe(known: Revision(rawValue: 1 << 33))),
         Request(number: 6, nonce: nonce, body: .catchUp(after: nil)),
         Request(number: 7, nonce: nonce, body: .catchUp(after: Revision(rawValue: 9))),
-        Request(number: 0, nonce: nonce, body: .keepAlive),
+        Request(number: 9, nonce: nonce, body: .keepAlive),
         Request(number: 8, nonce: nonce, body: .close),
         Request(number: 9, nonce: nonce, body: .history(after: Revision(rawValue: 300))),
     ]

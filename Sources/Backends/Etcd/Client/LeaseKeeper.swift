@@ -1,5 +1,6 @@
 #if Etcd
     internal import CoreAPI
+    internal import CoreAPI
     internal import GRPCCore
     internal import Platform
     internal import SwiftProtobuf
@@ -8,7 +9,7 @@
     /// Keeps the leases of all sessions of a process alive, and so finds out that a member does not answer.
     final class LeaseKeeper: Sendable {
         private struct Lease {
-            let duration: Duration
+            let confirmation: LeaseConfirmation
             /// What proves whose it is.
             let socket: SessionSocket?
         }
@@ -20,11 +21,10 @@
             var pause: Task<Void, Never>?
             var turnTime = Duration.zero
 
-            /// Three turns come within the shortest lease.
+            /// Six turns come within the shortest lease: its participant may be in doubt of it after two thirds of one.
             var nextTurnTime: Duration {
-                min(
-                    (leases.values.lazy.map(\.duration).min() ?? LeaseKeeper.longestPause) / 3, LeaseKeeper.longestPause
-                )
+                let shortest = leases.values.lazy.map(\.confirmation.duration).min()
+                return min((shortest ?? LeaseKeeper.longestPause) / 6, LeaseKeeper.longestPause)
             }
         }
 
@@ -87,10 +87,12 @@
             content.withLock { $0.task }?.cancel()
         }
 
-        /// - Parameter socket: The socket that proves whose the lease is, which is drained with each turn.
-        func add(_ lease: Int64, lasting duration: Duration, socket: SessionSocket?) {
+        /// - Parameters:
+        ///   - confirmation: What is told when the lease was renewed.
+        ///   - socket: The socket that proves whose the lease is, which is drained with each turn.
+        func add(_ lease: Int64, _ confirmation: LeaseConfirmation, socket: SessionSocket?) {
             let pause = content.withLock { content -> Task<Void, Never>? in
-                content.leases[lease] = Lease(duration: duration, socket: socket)
+                content.leases[lease] = Lease(confirmation: confirmation, socket: socket)
                 // All are kept alive with each turn, so one that is no shorter waits for the next.
                 let isShorter = content.nextTurnTime < content.turnTime
                 return isShorter || EtcdDefect.eagerRenewal.isPresent ? content.pause : nil
@@ -102,10 +104,15 @@
             content.withLock { _ = $0.leases.removeValue(forKey: lease) }
         }
 
+        private func confirm(_ lease: Int64, at began: BootInstant) {
+            content.withLock { $0.leases[lease]?.confirmation }?.confirm(at: began)
+        }
+
         private func keepAlive(
             _ leases: [Int64], through cluster: Cluster, timeout: Duration
         ) async -> Bool {
             do throws(EtcdFailure) {
+                let began = SystemClock().now()
                 try await cluster.attempt(timeout: timeout) { connection, options in
                     try await Etcdserverpb_Lease.Client(wrapping: connection).leaseKeepAlive(
                         request: StreamingClientRequest { writer in
@@ -116,7 +123,7 @@
                         for try await answer in response.messages {
                             answers += 1
                             // It is over, and nothing keeps it alive any more.
-                            if answer.ttl <= 0 { self.remove(answer.id) }
+                            if answer.ttl <= 0 { self.remove(answer.id) } else { self.confirm(answer.id, at: began) }
                             if answers == leases.count { break }
                         }
                     }
@@ -126,5 +133,24 @@
                 return false
             }
         }
+    }
+
+    /// Until when a lease is known to stand: the cluster had it when the latest call that renewed it began, or later.
+    ///
+    /// Source: contract L5.
+    final class LeaseConfirmation: Sendable {
+        let duration: Duration
+        private let confirmedAt: Mutex<BootInstant>
+
+        init(_ duration: Duration, at began: BootInstant) {
+            self.duration = duration
+            confirmedAt = Mutex(began)
+        }
+
+        func confirm(at began: BootInstant) {
+            confirmedAt.withLock { $0 = max($0, began) }
+        }
+
+        var lease: SessionLease { SessionLease(duration: duration, confirmedAt: confirmedAt.withLock { $0 }) }
     }
 #endif

@@ -96,6 +96,7 @@ extension HubLink {
         if case .ended = phase {} else { phase = .connecting }
         nextConnection = nil
         nextGreeting = nil
+        sendTimes = [:]
         isArmed = false
         for socket in duty.sockets { thread.forget(socket.descriptor) }
         duty.sockets = []

@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import Platform
 internal import Replica
 internal import StoreEngine
+internal import Synchronization
 
 /// How a client comes to its replica: hello, the stream, the state.
 extension HubLink {
@@ -99,8 +100,10 @@ extension HubLink {
                         resumed: welcome?.session.id))
             }
         guard let bytes = try? Request(number: lastNumber, body: body).bytes() else { return }
+        let now = clock.now()
         let isSent = requests?.send([bytes]) == true
-        nextGreeting = clock.now().advanced(by: isSent ? greetingPause : Self.unsentGreetingPause)
+        if isSent { sendTimes[lastNumber] = now }
+        nextGreeting = now.advanced(by: isSent ? greetingPause : Self.unsentGreetingPause)
     }
 
     /// The hub knows this connection.
@@ -109,7 +112,8 @@ extension HubLink {
         nonce = news.nonce
         nextGreeting = nil
         lease = news.lease
-        nextKeepAlive = lease.map { clock.now().advanced(by: $0 / 3) }
+        if lease == nil { confirmation.withLock { $0 = nil } }
+        nextKeepAlive = lease.map { clock.now().advanced(by: $0 / Self.keepAliveCount) }
         phase = .joined
         stopReplacing()
         lastTrouble = nil

@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import Platform
 internal import Replica
 internal import StoreEngine
+internal import Synchronization
 
 /// What the link does each time its thread wakes.
 extension HubLink {
@@ -61,6 +62,7 @@ extension HubLink {
             case .joined, .greeting: phase = .connecting
             default: break
             }
+            sendTimes = [:]
             // Before the first welcome, opening the group starts the hub.
             if welcome != nil { beginReplacing() }
             lastTrouble =
@@ -92,12 +94,17 @@ extension HubLink {
             lastTrouble = "the hub sent what is no answer of this protocol"
             return
         }
+        let sentAt = sendTimes.removeValue(forKey: reply.number) ?? pending[reply.number]?.sentAt
         switch reply.body {
-        case .welcome(let news): return welcomed(news)
+        case .welcome(let news):
+            welcomed(news)
+            return confirm(sentAt)
         case .unknown: return forgotten(reply.number)
         case .view(let revision, let capabilities):
             return viewed(message.frames.dropFirst(), at: revision, capabilities)
-        default: break
+        // It says nothing of the session.
+        case .refused: break
+        default: confirm(sentAt)
         }
         let isCatchUp = reply.number == catchUp
         if isCatchUp { catchUp = nil }
@@ -143,6 +150,14 @@ extension HubLink {
         case .welcome, .unknown, .snapshot, .view: break
         }
         answered()
+    }
+
+    /// The hub has heard what was sent then, so the session stands for a lease from there at least.
+    private func confirm(_ sentAt: BootInstant?) {
+        guard let lease, let sentAt else { return }
+        confirmation.withLock {
+            $0 = SessionLease(duration: lease, confirmedAt: max($0?.confirmedAt ?? sentAt, sentAt))
+        }
     }
 
     /// A reader has what it asked for.
@@ -322,7 +337,9 @@ extension HubLink {
             nextGreeting = nil
             if isWaitingForHub {
                 // What was asked for stays asked for: its answer comes before that to this hello, or not at all.
-                greetingPause = min(greetingPause * 2, Self.longestGreetingPause)
+                // With a lease the hub is to be reached again soon: from a loss on, only a hello keeps it.
+                greetingPause =
+                    lease == nil ? min(greetingPause * 2, Self.longestGreetingPause) : Self.firstGreetingPause
                 greet()
             }
         }
@@ -332,9 +349,11 @@ extension HubLink {
             resumeJoining()
         }
         if let due = nextKeepAlive, due <= now, let lease {
-            nextKeepAlive = now.advanced(by: lease / 3)
-            if case .joined = phase, let bytes = try? Request(number: 0, nonce: nonce, body: .keepAlive).bytes() {
-                _ = requests?.send([bytes])
+            nextKeepAlive = now.advanced(by: lease / Self.keepAliveCount)
+            if case .joined = phase {
+                lastNumber += 1
+                let bytes = try? Request(number: lastNumber, nonce: nonce, body: .keepAlive).bytes()
+                if let bytes, requests?.send([bytes]) == true { sendTimes[lastNumber] = now }
             }
         }
     }

@@ -42,6 +42,10 @@ actor HubLink {
     var nonce = ConnectionNonce.none
     /// The lease that the latest hub gave: the next one may see the process where the former did not, or the other way.
     var lease: Duration?
+    /// Until when the session is known to stand; nil without a lease.
+    nonisolated let confirmation = Mutex<SessionLease?>(nil)
+    /// When what is no ``PendingRequest`` was sent over this connection and not answered, by its number.
+    var sendTimes: [UInt64: BootInstant] = [:]
     var replica: Replica?
     /// Whether the link only asks for a view of the group, and does not join it.
     let isReader: Bool
@@ -111,6 +115,8 @@ actor HubLink {
     static let longestGreetingPause = Duration.seconds(8)
     /// While a hub tries to record a session's end: whoever uses the session is to hear of it soon (contract C4).
     static let refusedGreetingPause = Duration.milliseconds(250)
+    /// How many keep-alives are sent in a lease: its client may be in doubt of the session after two thirds of one.
+    static let keepAliveCount = 6
     /// How long the answer to a request is waited for whose task was cancelled.
     static let cancellationGrace = Duration.milliseconds(250)
 
@@ -217,7 +223,9 @@ actor HubLink {
                         + "\(bytes.count).", at: "transaction")
             }
             FailPoint.hit("link.beforeSend")
+            let now = clock.now()
             guard requests?.send([bytes]) == true else { return false }
+            request.sentAt = request.sentAt ?? now
             request.sendCount += 1
             if nextGreeting == nil { nextGreeting = clock.now().advanced(by: greetingPause) }
         } catch {

@@ -25,6 +25,8 @@ final class PendingRequest {
     var isWithdrawn = false
     /// How often it was sent.
     var sendCount = 0
+    /// When it was sent first.
+    var sentAt: BootInstant?
     /// Whether the hub may have it.
     var isSent: Bool { sendCount > 0 }
     /// The answer, and the revision that the replica must reach before the caller gets it.

@@ -2,6 +2,7 @@ public import CoreAPI
 internal import Platform
 internal import Replica
 internal import StoreEngine
+internal import Synchronization
 
 /// A participant of a group that a hub serves: over a socket of this machine, or over a network.
 ///
@@ -36,6 +37,8 @@ public final class ZMQGroup: SharedGroup {
     public var deliveryExecutor: (any TaskExecutor)? {
         link.thread.beginCompanion() ? deliveries : nil
     }
+
+    public var lease: SessionLease? { link.confirmation.withLock { $0 } }
 
     deinit {
         guard !handle.isClosed else { return }

@@ -25,7 +25,7 @@ public struct HubOptions: Sendable {
     public var endpoints: [HubEndpoint]
     /// The keys for endpoints at a port, without which there is none.
     public var keys: CurveHubKeys?
-    /// How long a session of another machine lives without a message.
+    /// How long a session of another machine lives without a message. A session keeps the lease with which it was opened.
     public var lease: Duration
     /// The bytes of memory for the latest effects. A client that was away for longer gets the whole state.
     public var effectByteCount: Int
@@ -40,7 +40,7 @@ public struct HubOptions: Sendable {
 
     public init(
         group: String, storage: Storage, endpoints: [HubEndpoint], keys: CurveHubKeys? = nil,
-        lease: Duration = .seconds(3), effectByteCount: Int = 4 << 20,
+        lease: Duration = .seconds(6), effectByteCount: Int = 4 << 20,
         onRefusal: (@Sendable (SharedCoreError) -> Void)? = nil
     ) {
         self.group = group

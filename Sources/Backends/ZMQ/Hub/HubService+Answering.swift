@@ -37,6 +37,10 @@ extension HubService {
         else {
             return send(Reply(number: request.number, body: .unknown), to: address)
         }
+        // Its lease is over, and an answer would say that it is not. A hello hears more.
+        if client.mustEnd, client.leaseLeft != nil, request.body != .close, !FailPoint.fails("hub.lateAnswer") {
+            return send(Reply(number: request.number, body: .unknown), to: address)
+        }
         do throws(SharedCoreError) {
             try await answer(request, of: client, at: address, taking: message.byteCount)
         } catch {
@@ -52,7 +56,8 @@ extension HubService {
         _ request: Request, of client: HubClient, at address: HubAddress, taking byteCount: Int
     ) async throws(SharedCoreError) {
         switch request.body {
-        case .hello, .view, .keepAlive: break
+        case .hello, .view: break
+        case .keepAlive: send(Reply(number: request.number, body: .done), to: address)
         case .commit(let transaction, let known):
             try client.rights.require(for: transaction)
             if client.rights == .post { try requireFewNames(for: transaction) }

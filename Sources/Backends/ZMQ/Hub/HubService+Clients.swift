@@ -22,7 +22,8 @@ extension HubService {
             // Whose end cannot be seen from here, as from another namespace, has a lease.
             let client = HubClient(
                 session: state.session.id, token: mark.token, process: process,
-                lease: process == nil ? options.lease : nil)
+                // Its client counts on the one that it was told, whatever this hub gives to others.
+                lease: mark.lease ?? options.lease, isLeased: process == nil)
             keep(client)
             if isDead { end(client) }
         }
@@ -44,7 +45,7 @@ extension HubService {
                 try ends.add(process.descriptor, key: client.session.rawValue)
             } catch {
                 // Its end would not be heard of.
-                client.leaseLeft = options.lease
+                client.renewLease()
             }
         }
         if nextBeacon == nil { nextBeacon = runningClock.now().advanced(by: Self.beaconInterval) }
@@ -150,8 +151,12 @@ final class HubClient {
     let token: [UInt8]
     /// The client's process, when the hub can see its end.
     let process: ProcessHandle?
+    /// How long the session stands without a word of the client, where its end cannot be seen.
+    let lease: Duration
     /// What is left of the lease, in the hub's own running time; nil when the hub sees the client's end.
     var leaseLeft: Duration?
+    /// From when on a keep-alive is answered before other requests.
+    var nextConfirmation = BootInstant(nanoseconds: 0)
     /// Whether its session is over and only to be recorded as such, and whether that is being done.
     var mustEnd = false
     var isEnding = false
@@ -162,11 +167,17 @@ final class HubClient {
     /// What that connection's requests carry.
     var nonce = ConnectionNonce.none
 
-    init(session: SessionID, token: [UInt8], process: ProcessHandle?, lease: Duration?) {
+    init(session: SessionID, token: [UInt8], process: ProcessHandle?, lease: Duration, isLeased: Bool) {
         self.session = session
         self.token = token
         self.process = process
-        self.leaseLeft = lease
+        self.lease = lease
+        if isLeased { renewLease() }
+    }
+
+    /// Begins the lease anew. What is counted next may have passed before this, so it gets that much more.
+    func renewLease() {
+        leaseLeft = lease + LeaseTime.longestInterval
     }
 }
 

@@ -33,12 +33,13 @@ extension HubService {
         guard isThere(address) else {
             throw SharedCoreError(.unavailable, "The connection is over.", at: "\(doors[address.door].endpoint)")
         }
-        if client.leaseLeft != nil { client.leaseLeft = options.lease }
+        if client.leaseLeft != nil { client.renewLease() }
         bind(client, to: address)
         client.rights = rights
         return Reply.Welcome(
             session: session, incarnation: incarnation, capabilities: order.capabilities,
-            lease: client.leaseLeft, streamPort: doors[address.door].streamPort, nonce: client.nonce)
+            lease: client.leaseLeft.map { _ in client.lease }, streamPort: doors[address.door].streamPort,
+            nonce: client.nonce)
     }
 
     /// What the key of a connection allows; everything where there are none.
@@ -78,7 +79,7 @@ extension HubService {
         let process = isHere ? nil : visibleProcess(of: hello, peer)
         let mark = SessionMark(
             token: hello.token,
-            processNamespace: isHere || process != nil ? ProcessIdentity.currentNamespace : 0)
+            processNamespace: isHere || process != nil ? ProcessIdentity.currentNamespace : 0, lease: options.lease)
         let seen = process?.identity ?? (isHere ? .current : nil)
         let opening = SessionOpening(
             process: seen.map { ProcessIdentity(bootID: order.clock.bootID, pid: $0.pid, startTime: $0.startTime) }
@@ -88,7 +89,7 @@ extension HubService {
         let revision = try recorded.outcome.get().revision
         let client = HubClient(
             session: SessionID(rawValue: revision.rawValue), token: mark.token, process: process,
-            lease: mark.isLeased ? options.lease : nil)
+            lease: options.lease, isLeased: mark.isLeased)
         keep(client)
         publishNews()
         do throws(SharedCoreError) {

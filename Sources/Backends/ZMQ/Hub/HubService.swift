@@ -209,10 +209,29 @@ actor HubService {
         // The library puts the connection's name in front.
         guard let connection = message.frames.first else { return }
         let address = HubAddress(door: door, connection: connection)
-        // Whoever speaks is there, however long the answer takes.
-        if let client = addresses[address], client.leaseLeft != nil { client.leaseLeft = options.lease }
         heap.use(message.byteCount, at: runningClock.now())
+        // Whoever speaks is there, however long the answer takes.
+        if let client = addresses[address], client.leaseLeft != nil, !client.mustEnd {
+            client.renewLease()
+            if confirm(message, of: client, at: address) {
+                doors[door].network?.release(message.byteCount, of: connection)
+                return
+            }
+        }
         intake.append(message, from: address)
+    }
+
+    /// Answers a keep-alive before all that was taken in: what holds up others, such as a disk, must not seem to its client to be a cut.
+    /// One that comes too soon has its turn among the others, so that no client is served by sending many.
+    private func confirm(_ message: IncomingMessage, of client: HubClient, at address: HubAddress) -> Bool {
+        let now = runningClock.now()
+        guard now >= client.nextConfirmation, message.frames.count == 2, !message.isTooLong,
+            let request = try? Request(message.frames[1]), case .keepAlive = request.body,
+            client.nonce.isSame(as: request.nonce)
+        else { return false }
+        client.nextConfirmation = now.advanced(by: client.lease / 12)
+        send(Reply(number: request.number, body: .done), to: address)
+        return true
     }
 
     /// How long answers are given before others are taken in: a message that comes behind many expensive ones of another

@@ -9,6 +9,8 @@ extension OwnershipMachine {
         package let challenge: Revision
         package let answer: Revision?
         let since: BootInstant
+        /// How long the holder had to answer.
+        let bound: Duration
     }
 
     /// A waiting participant's knowledge of a holder's life.
@@ -50,14 +52,16 @@ extension OwnershipMachine {
     /// - Parameters:
     ///   - holder: Its session: a challenge that it makes itself shows its life as well as an answer.
     ///   - process: Its process, where that is known.
+    ///   - lease: How long its session may stand although it cannot answer, and its core run.
     ///   - isUrgent: Whether the first challenge is made at once, instead of within a time over which a hundred that
     ///     wait are spread.
     package mutating func life(
-        of claim: Revision, by holder: SessionID, in process: ProcessIdentity? = nil, isUrgent: Bool,
-        at now: BootInstant
+        of claim: Revision, by holder: SessionID, in process: ProcessIdentity? = nil, lease: Duration? = nil,
+        isUrgent: Bool, at now: BootInstant
     ) -> Life {
         var watched = watched ?? begin(claim, isUrgent: isUrgent, at: now)
         if watched.claim != claim { watched = begin(claim, isUrgent: isUrgent, at: now) }
+        watched.lease = lease
         defer { self.watched = watched }
 
         if let challenge = view.challenge, challenge.record.claim == claim {
@@ -123,22 +127,26 @@ extension OwnershipMachine {
         if let process, watched.wasSeenStopped == nil {
             return .act(.examine(process, claim: challenge.record.claim))
         }
-        if let process, watched.wasSeenStopped == false, patience.elapsed < rules.busyAnswerBound {
+        let busyBound = rules.busyAnswerBound + (watched.lease ?? .zero)
+        if let process, watched.wasSeenStopped == false, patience.elapsed < busyBound {
             // One that ran then may be stopped now.
             let isAnew = patience.elapsed < watched.lastExamination
             let next = isAnew ? rules.answerBound : watched.lastExamination + rules.answerBound
             if patience.elapsed >= next { return .act(.examine(process, claim: challenge.record.claim)) }
-            wake(at: patience.nextCount(limit: min(next, rules.busyAnswerBound)))
+            wake(at: patience.nextCount(limit: min(next, busyBound)))
             return .unknown
         }
-        return .absent(Silence(challenge: challenge.revision, answer: view.answer?.revision, since: since))
+        let named = watched.lease != nil && watched.wasSeenStopped == false ? busyBound : rules.answerBound
+        return .absent(
+            Silence(challenge: challenge.revision, answer: view.answer?.revision, since: since, bound: named))
     }
 
-    /// Takes note of what the system says about a silent holder. One that cannot be seen counts as stopped.
+    /// Takes note of what the system says about a silent holder. One that cannot be seen counts as stopped, but for one with a lease, which
+    /// may be cut off and run.
     package mutating func examined(_ claim: Revision, isStopped: Bool?) {
-        guard watched?.claim == claim, let patience = watched?.patience else { return }
-        watched?.wasSeenStopped = isStopped ?? true
-        watched?.lastExamination = patience.elapsed
+        guard let watched, watched.claim == claim, let patience = watched.patience else { return }
+        self.watched?.wasSeenStopped = isStopped ?? (watched.lease == nil)
+        self.watched?.lastExamination = patience.elapsed
     }
 
     private func challenge(_ claim: Revision, again first: Revision? = nil) -> Directive {
@@ -165,6 +173,8 @@ package struct WatchedClaim: Hashable, Sendable {
     package var nextChallenge: BootInstant
     /// The last challenge that it answered, or that it made.
     package var lastAnswered: Revision?
+    /// How long its session may stand although it cannot answer; nil where it ends with its process.
+    package var lease: Duration?
     /// Whether it has made one since.
     package var hasChallenged = false
     /// How long a challenge has stood unanswered.

@@ -20,6 +20,7 @@ extension OwnershipMachine {
     ///
     /// - Parameter problem: Why it stopped by itself; nil when it was told to.
     package mutating func coreEnded(_ epoch: Revision, problem: String?) {
+        if leftover == epoch { leftover = nil }
         guard core?.epoch == epoch else { return }
         core?.phase = .ended
         if let problem { core?.reason = problem }
@@ -31,6 +32,8 @@ extension OwnershipMachine {
         if let ending = holding.ending { return release(holding.epoch, telling: ending) }
         hear(at: now)
         guard let core else {
+            // The next answer shows whether the session stands.
+            if isInDoubt(at: now) { return nil }
             if let (_, reason) = reasonToStop(at: now) { return release(owner, because: reason) }
             self.core = LocalCore(epoch: holding.epoch, phase: .starting)
             return .startCore(epoch: holding.epoch)
@@ -64,6 +67,30 @@ extension OwnershipMachine {
             reasonNotToKill(handover.record.process) == nil
         else { return .zero }
         return rules.killBound
+    }
+
+    /// From when on the session may be over before a core could stop; nil where it ends with its process alone.
+    ///
+    /// Source: contract C19.
+    package var doubtBegins: BootInstant? {
+        lease?.doubtBegins(stoppingWithin: rules.stopTimeout)
+    }
+
+    package func isInDoubt(at now: BootInstant) -> Bool {
+        doubtBegins.map { $0 <= now } ?? false
+    }
+
+    /// Stops a core whose session may be over soon, and another's then.
+    package mutating func stopInDoubt(at now: BootInstant) -> Directive? {
+        guard let core, core.mayRun, core.epoch == holding?.epoch, let doubtBegins else { return nil }
+        guard doubtBegins <= now else {
+            wake(at: doubtBegins)
+            return nil
+        }
+        self.core?.phase = .stopping(since: now)
+        self.core?.reason = "it was cut off from the group, so that its session might have been over"
+        self.core?.request = StopRequest(.cutOff)
+        return .stopCore(epoch: core.epoch)
     }
 
     /// Stops a core whose ownership is gone, and lets go of one that does not stop.
@@ -157,6 +184,7 @@ extension OwnershipMachine {
 
     /// Releases although the core still runs.
     private mutating func giveUp(_ owner: Standing<OwnerRecord>, because reason: String) -> Directive {
+        if core?.request?.reason == .cutOff { leftover = core?.epoch }
         let late = "it did not stop within \(rules.stopTimeout)"
         return release(
             owner.claim,
@@ -218,4 +246,12 @@ package struct Hearing: Hashable, Sendable {
     package let handover: Revision
     /// When the owner saw it first: a critical section may last for its bound from here.
     package let since: BootInstant
+}
+
+extension SessionLease {
+    /// From when on the session may be over before a core has stopped: the time that it may take before the end, and a third of the lease at
+    /// most.
+    func doubtBegins(stoppingWithin stopTimeout: Duration) -> BootInstant {
+        confirmedAt.advanced(by: duration - min(stopTimeout, duration / 3))
+    }
 }

@@ -47,7 +47,7 @@ extension OwnershipMachine {
                 case .unknown, .proved: return nil
                 case .absent(let silence): wait.silence = silence
                 }
-                wait.failure = "it did not answer a challenge within \(rules.answerBound)"
+                wait.failure = "it did not answer a challenge within \(wait.silence?.bound ?? rules.answerBound)"
             } else if let stopLimit = wait.stopLimit {
                 switch self.wait(
                     forAnswersOf: owner, until: max(wait.limit, stopLimit), orSilentFrom: wait.limit, in: wait.patience,
@@ -82,12 +82,16 @@ extension OwnershipMachine {
         in patience: RunningTime, at now: BootInstant
     ) -> Life {
         let elapsed = patience.elapsed
-        guard elapsed < end else { return .absent(Silence(challenge: view.revision, answer: nil, since: now)) }
+        guard elapsed < end else {
+            return .absent(Silence(challenge: view.revision, answer: nil, since: now, bound: rules.answerBound))
+        }
         guard elapsed >= silent / 2 else {
             wake(at: patience.nextCount(limit: silent / 2))
             return .unknown
         }
-        let life = life(of: owner.claim, by: owner.session, in: owner.record.process, isUrgent: true, at: now)
+        let life = life(
+            of: owner.claim, by: owner.session, in: owner.record.process, lease: leaseToWaitFor(owner), isUrgent: true,
+            at: now)
         switch life {
         case .act: return life
         case .absent where elapsed >= silent: return life
@@ -208,10 +212,39 @@ extension OwnershipMachine {
             }
             return nil
         case .impossible(let reason):
+            if let lease = leaseToWaitFor(owner), wait.silence == nil {
+                // One that is cut off has neither heard the request nor stopped its core.
+                switch life(
+                    of: owner.claim, by: owner.session, in: owner.record.process, lease: lease, isUrgent: true, at: now)
+                {
+                case .act(let directive): return directive
+                case .unknown:
+                    if let patience = watched?.patience, patience.elapsed >= rules.answerBound { wait.isOverdue = true }
+                    return nil
+                case .proved where wait.isOverdue && !wait.isHeardAgain:
+                    // It hears the request only now, and has its time for that, once.
+                    wait.isHeardAgain = true
+                    wait.patience = RunningTime(from: now)
+                    (wait.limit, wait.idleSince, wait.stopLimit, wait.enforcement) = (.zero, nil, nil, .notYet)
+                    return .look
+                case .proved, .absent: break
+                }
+            }
             return supersede(
                 owner, at: now, provided: asked, as: owner.record.role == .main ? .replaced : .deadlinePassed,
                 because: "\(wait.failure); \(reason), so its core may still run")
         }
+    }
+
+    /// How long an owner's session may stand after a cut, where it is not known to be of this process: its core stops before that is over,
+    /// and not at once.
+    ///
+    /// Source: contract C6, C19.
+    func leaseToWaitFor(_ owner: Standing<OwnerRecord>) -> Duration? {
+        let process = owner.record.process
+        // A process over a network is given no boot id: another one may have its number.
+        let isOwn = process == myself.process && process.bootID != BootID(high: 0, low: 0)
+        return isOwn ? nil : view.lease(of: owner)
     }
 
     private func reasonNotToKill(_ owner: Standing<OwnerRecord>) -> String? {
@@ -263,6 +296,9 @@ package struct HandoverWait: Hashable, Sendable {
     /// The owner's omission, for the timeline.
     package var failure = ""
     package var enforcement = Enforcement.notYet
+    /// Whether an owner with a lease has not answered past its time, and whether it has answered since.
+    package var isOverdue = false
+    package var isHeardAgain = false
     /// Since when the killed process is waited for.
     package var afterKill: RunningTime?
 }

@@ -4,7 +4,7 @@ package import CoreAPI
 extension OwnershipMachine {
     /// The next step towards ownership.
     package mutating func seek(at now: BootInstant) -> Directive? {
-        guard isWaiting, core == nil, refusal == nil else {
+        guard isWaiting, core == nil, leftover == nil, refusal == nil else {
             watched = nil
             handoverWait = nil
             return nil
@@ -90,7 +90,10 @@ extension OwnershipMachine {
         // there is one challenge at a time: the challengers of the one and of the other would write without an end.
         if let handover = view.handover, handover.session != myself.session { return wait(behind: handover, at: now) }
         let isRefusing = owner.record.role == .main && (myself.isMain || wish == .insist)
-        switch life(of: owner.claim, by: owner.session, in: owner.record.process, isUrgent: isRefusing, at: now) {
+        switch life(
+            of: owner.claim, by: owner.session, in: owner.record.process, lease: leaseToWaitFor(owner),
+            isUrgent: isRefusing, at: now)
+        {
         case .act(let directive):
             return directive
         case .unknown:
@@ -102,7 +105,7 @@ extension OwnershipMachine {
             return supersede(
                 owner, at: now, provided: unanswered(silence), as: .unanswered,
                 after: [Story(kind: .challenged, other: owner.claim, reason: "", at: silence.since)],
-                because: "a challenge was not answered within \(rules.answerBound); its core may still run")
+                because: "a challenge was not answered within \(silence.bound); its core may still run")
         }
     }
 
@@ -184,6 +187,9 @@ extension OwnershipMachine {
             role: myself.role, state: .starting, name: myself.name, process: myself.process, since: now,
             processNamespace: myself.processNamespace)
         transaction.put(OwnershipKey.owner, record.bytes, lifetime: .session)
+        if let lease {
+            transaction.put(OwnershipKey.lease, LeaseRecord(duration: lease.duration).bytes, lifetime: .session)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ package import CoreAPI
 /// is repeated, or that comes after any number of changes went by, does no harm, because every commit carries as guards
 /// what the step relied on. Time is given with each step and chance comes from a seed, so a schedule can be replayed.
 ///
-/// Source: contract C1-C6, C13, C14, C16, C17.
+/// Source: contract C1-C6, C13, C14, C16, C17, C19.
 package struct OwnershipMachine: Sendable {
     package let myself: Participation
     package let rules: OwnershipRules
@@ -19,6 +19,10 @@ package struct OwnershipMachine: Sendable {
     package var wish = Wish.nothing(because: .nothingAsked)
     /// Whether a request of this Main does not wait for the owner's activities.
     package var insists = false
+    /// What is known of the own session; nil where it ends with its process alone.
+    package var lease: SessionLease?
+    /// The core that was cut off and given up, for as long as it runs: no other is started beside it.
+    package var leftover: Revision?
     /// The ownership that this participant holds.
     package private(set) var holding: Holding?
     /// The core that runs here.
@@ -71,7 +75,7 @@ package struct OwnershipMachine: Sendable {
         nextStep = now.advanced(by: lookInterval)
         settle()
         if let refusal, !stands(refusal) { self.refusal = nil }
-        if let directive = stopOrphanedCore(at: now) { return directive }
+        if let directive = stopOrphanedCore(at: now) ?? stopInDoubt(at: now) { return directive }
         if let retryAt, now < retryAt {
             wake(at: retryAt)
             return nil
@@ -129,7 +133,7 @@ package struct OwnershipMachine: Sendable {
     /// How often to look without being woken: a Main that owns may do so for weeks, and each look would be a wake-up;
     /// all others are about to finish (contract C4, C13).
     private var lookInterval: Duration {
-        isWaiting || (holding != nil && !myself.isMain) ? rules.lookInterval : rules.idleInterval
+        isWaiting || (holding != nil && (!myself.isMain || core == nil)) ? rules.lookInterval : rules.idleInterval
     }
 
     /// Whether a refusal still answers the present wish, and its caller is still there. One that does not would

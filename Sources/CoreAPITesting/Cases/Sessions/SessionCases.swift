@@ -1,9 +1,37 @@
 internal import CoreAPI
 internal import Glibc
+internal import Platform
 
 /// L1, L2: sessions.
 enum SessionCases {
-    static let all = [closedSessionsAreGone, lettingGoEndsTheSession, manyComeAndGo, sessionsAreDescribed, endsAreSeen]
+    static let all = [
+        closedSessionsAreGone, lettingGoEndsTheSession, manyComeAndGo, sessionsAreDescribed, endsAreSeen, leaseIsTold,
+    ]
+
+    static let leaseIsTold = ConformanceCase(
+        "L5a",
+        "where a death is noticed by a lease, its holder is told until when its session stands, and answers move that"
+    ) { context in
+        try await context.withGroup { group in
+            let store = try await group.open()
+            guard let opened = store.lease else {
+                try expect(
+                    store.capabilities.features.contains(.promptDeathNotice),
+                    "without a lease, a death is noticed at once (promptDeathNotice)")
+                return
+            }
+            let clock = SystemClock()
+            try expect(opened.duration > .zero && opened.confirmedAt <= clock.now(), "the lease \(opened) has begun")
+            for round in 0..<5 {
+                let before = clock.now()
+                try await store.sync()
+                try await eventually("the answer \(round) has moved the end") {
+                    store.lease.map { $0.confirmedAt >= before && $0.confirmedAt <= clock.now() } ?? false
+                }
+            }
+            await store.close()
+        }
+    }
 
     static let closedSessionsAreGone = ConformanceCase(
         "L1a", "a session ends when it is closed: once, for everybody, never to be used again"
