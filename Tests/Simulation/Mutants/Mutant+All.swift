@@ -78,7 +78,6 @@ extension Mutant {
         Mutant("a core that is not told why it stops") { $0.tellsNoReason = true },
         Mutant("a core that is given up before its bound") { $0.changeRules = { $0.stopTimeout = .milliseconds(20) } },
         Mutant("an Executor that its activity does not keep") { $0.overlooksOwnActivities = true },
-        Mutant("an Executor that does not see in time what its core has begun") { $0.overlooksBeginnings = true },
         Mutant("a kill that was not announced") {
             $0.killsWithoutLooking = true
             $0.changeDirective = { directive, move, machine in

@@ -31,8 +31,6 @@ package struct Mutant: Sendable {
     var tellsNoReason = false
     /// Its Executors stop their cores also while those are busy.
     var overlooksOwnActivities = false
-    /// Its Executors stop their cores before they see what those have begun.
-    var overlooksBeginnings = false
     /// Its owners learn nothing of what is waited for.
     var overlooksDemand = false
     /// Its Executors are told of a budget without end.

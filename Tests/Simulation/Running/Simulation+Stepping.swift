@@ -41,7 +41,7 @@ extension Simulation {
         let machine = members[number].machine
         let hadPolicy = members[number].intentions.policy != nil
         let activities = machine.holding.flatMap { machine.view.activities(of: $0.epoch) }
-        let isBeginning = members[number].begun > machine.view.revision && mutant?.overlooksBeginnings != true
+        let isBeginning = members[number].begun > machine.view.revision
         let wish = members[number].intentions.wish(
             holding: machine.holding?.epoch, core: machine.core,
             activities: mutant?.overlooksOwnActivities == true ? nil : activities,
