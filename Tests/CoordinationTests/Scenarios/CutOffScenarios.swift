@@ -1,10 +1,11 @@
-import Coordination
 import CoreAPI
 import CoreAPITesting
 import InMemoryBackend
 import SharedCoreTesting
 import TestSupport
 import Testing
+
+@testable import Coordination
 
 /// A participant whose group does not answer for as long as its session may stand.
 @Suite(.serialized)
@@ -61,6 +62,10 @@ struct CutOffScenarios {
         #expect(!stage.isStopped, "it is confirmed all the time")
 
         stage.store.setSilent(true)
+        // The participant is to answer, and waits for the store from then on.
+        let challenge = ChallengeRecord(claim: epoch)
+        _ = try await stage.world.observer().put(OwnershipKey.challenge, challenge.bytes)
+        try await eventually("it waits for the store") { stage.store.waiterCount > 0 }
         let cut = stage.clock.now()
         await stage.pass(.seconds(20), until: { stage.isStopped })
         let passed = cut.duration(to: stage.clock.now())

@@ -174,7 +174,7 @@ struct ReplicaRecordTests {
             #expect(SessionMark(mark.bytes) == mark)
             for count in 0..<mark.bytes.count { #expect(SessionMark(Array(mark.bytes.prefix(count))) != mark) }
         }
-        #expect(marks.map(\.isLeased) == [false, false, true])
+        #expect(marks.map(\.isLeased) == [false, false, true, true])
         #expect(SessionMark([]) == nil)
     }
 }
