@@ -22,6 +22,7 @@ final class CoreRun: Sendable {
 
     /// The ownership that it runs under.
     let epoch: Revision
+    private let giveUpCall: GiveUpCall
     private let told = ToldRequest()
     private let task: Task<Void, Never>
 
@@ -39,6 +40,7 @@ final class CoreRun: Sendable {
         report: @escaping @Sendable (Report) async -> Void
     ) {
         epoch = context.epoch
+        giveUpCall = context.giveUp
         let told = told
         task = Task.detached(executorPreference: executor) {
             do {
@@ -56,10 +58,32 @@ final class CoreRun: Sendable {
         }
     }
 
-    /// Tells the core to stop, and why. The first reason counts.
-    func stop(_ request: StopRequest) {
+    /// Tells the core to stop, why and within what time. The first call counts.
+    func stop(_ request: StopRequest, within timeout: Duration) {
+        var request = request
+        request.timeout = timeout
         told.request.withLock { $0 = $0 ?? request }
         task.cancel()
+    }
+
+    /// Tells the core, where it wants to hear of it, that others may own from now on though it has not stopped. It may end the
+    /// process.
+    func giveUp() {
+        giveUpCall.call()
+    }
+
+    /// The same at a moment: for a participant that ends before its core has stopped.
+    func giveUp(at limit: BootInstant, by clock: any TimeSource, on executor: any TaskExecutor) {
+        guard giveUpCall.isAwaited else { return }
+        if limit <= clock.now() { return giveUp() }
+        Task(executorPreference: executor) { [giveUpCall] in
+            do {
+                try await clock.sleep(until: limit)
+                giveUpCall.call()
+            } catch {
+                // Cancelled: by nothing here.
+            }
+        }
     }
 
     private final class ToldRequest: Sendable {
@@ -88,7 +112,10 @@ final class CoreRun: Sendable {
         // Told before its stop, which may hang.
         if let problem, !isFenced() { await report(.failed(problem: problem)) }
         // A task of its own, because within a cancelled one a core could not wait for anything any more.
-        let request = told.request.withLock { $0 } ?? StopRequest(isFenced() ? .superseded : .failed)
+        let request =
+            told.request.withLock { $0 }
+            ?? StopRequest(
+                isFenced() ? .superseded : .failed, within: context.stopTimeout)
         await Task(executorPreference: executor) { await core.stop(request) }.value
         return problem
     }

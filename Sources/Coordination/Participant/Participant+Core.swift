@@ -25,7 +25,7 @@ extension Participant {
                 guard refusal.note(write) else { return }
                 Task(executorPreference: executor) { await self?.publishRefusal(refusal, under: epoch) }
             })
-        let context = CoreContext(
+        var context = CoreContext(
             store: guarded, epoch: epoch, role: store.session.role,
             push: store.session.role == .executor ? environment.push : nil, clock: clock,
             acceptMessage: { [inbox] message throws(SharedCoreError) in
@@ -42,6 +42,7 @@ extension Participant {
             reportProblem: { [weak self] problem in
                 await self?.tell(Story(kind: .problem, epoch: epoch, reason: problem))
             })
+        context.stopTimeout = options.stopTimeout
         let watching = WitnessedRun(by: environment.witness)
         intentions.coreBegins(at: clock.now())
         let isForOthers = intentions.policy != nil
@@ -62,6 +63,11 @@ extension Participant {
             },
             isFenced: { isFenced.isRaised }, finish: { watching.end() },
             report: { [weak self] report in await self?.hear(report, of: epoch) })
+    }
+
+    /// How long a core that is told to stop may take: when this is over its ownership may pass to others.
+    func stopTimeout(for request: StopRequest) -> Duration {
+        options.stopTimeout
     }
 
     /// Takes in what a run tells.

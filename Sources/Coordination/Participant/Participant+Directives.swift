@@ -30,12 +30,16 @@ extension Participant {
             try await look(.causal)
         case .commit(let transition):
             if transition.acquires, store.session.role != .main, try await dropAnsweredNeeds() { return }
+            let givenUp = transition.stories.first { $0.kind == .coreGivenUp }?.epoch
+            // Before the commit, which lets others own.
+            if let coreRun, coreRun.epoch == givenUp { coreRun.giveUp() }
             try await commit(transition)
         case .startCore(let epoch):
             startCore(under: epoch)
         case .stopCore(let epoch):
             stoppingSince = stoppingSince ?? clock.now()
-            if coreRun?.epoch == epoch { coreRun?.stop(machine.core?.request ?? StopRequest(.superseded)) }
+            let request = machine.core?.request ?? StopRequest(.superseded)
+            if coreRun?.epoch == epoch { coreRun?.stop(request, within: stopTimeout(for: request)) }
         case .examine(let process, let claim):
             machine.examined(claim, isStopped: await environment.processes.isStopped(process))
         case .kill(let process, let epoch):
