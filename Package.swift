@@ -280,8 +280,7 @@ let package = Package(
             name: "Listings",
             dependencies: [
                 "CDatagram", "CoreAPI", "FileNotifyBackend", "Mailboxes", "Wormholes", "Lifecycle", "Platform",
-                "KeptSockets",
-                "NetworkMonitor", "CoreAPITesting", "CoreAPITestingAdapters", "Coordination",
+                "KeptSockets", "NetworkMonitor", "CoreAPITesting", "CoreAPITestingAdapters", "Coordination",
             ],
             path: "Tests/Listings", swiftSettings: settings),
         tests("DocumentationTests", of: []),
@@ -322,8 +321,7 @@ let package = Package(
             "CoordinationTests",
             of: [
                 "CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "FileNotifyBackend", "InMemoryBackend",
-                "Listings",
-                "Platform", "Simulation", "SharedCoreTesting", "sharedcore-test-peer",
+                "Listings", "Platform", "Simulation", "SharedCoreTesting", "sharedcore-test-peer",
             ]),
         .executableTarget(
             name: "sharedcore-test-main", dependencies: ["KeptSockets", "Platform"], path: "Tests/KeptMain",
