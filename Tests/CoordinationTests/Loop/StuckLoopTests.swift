@@ -37,7 +37,8 @@ struct StuckLoopTests {
         let handle = try await FileGroup.open(directory: group, as: SessionDescription(role: role, name: "next"))
         var environment = CoordinationEnvironment()
         environment.witness = FileWitness(path: group + "/witness")
-        let options = CoordinationOptions(stopTimeout: .seconds(1))
+        // A Main waits for as long as it takes, so that none is killed here.
+        let options = CoordinationOptions(stopTimeout: TestTimeout.long)
         if role == .main {
             let main = try MainParticipant(of: handle, options: options, environment: environment) { IdleCore() }
             try await main.start()
@@ -73,8 +74,7 @@ struct StuckLoopTests {
     func handover() async throws {
         let child = try await start(.executor)
         let report = try await runNext(.main)
-        let end = await child.end()
-        #expect(end == .exited(70) || end == .killed(by: SIGKILL))
+        #expect(await child.end() == .exited(70))
         #expect(report.overlaps == 0 && report.supersededOverlaps == 0)
     }
 
