@@ -291,11 +291,13 @@ let package = Package(
         .executableTarget(
             name: "sharedcore-attack", dependencies: ["CoreAPITesting", "Platform", "TestSupport"],
             path: "Tests/Attack", swiftSettings: settings),
-        // What the pages show, compiled; linked by nothing.
+        // A stack in C with a loop, as the pages and the tests of `LoopCore` drive it.
+        .target(name: "CDatagram", path: "Tests/CDatagram"),
+        // What the pages show, compiled; linked by no program.
         .target(
             name: "Listings",
             dependencies: [
-                "CoreAPI", "FileNotifyBackend", "Mailboxes", "Wormholes", "Lifecycle", "Platform", "KeptSockets",
+                "CDatagram", "CoreAPI", "FileNotifyBackend", "Mailboxes", "Wormholes", "Lifecycle", "Platform", "KeptSockets",
                 "NetworkMonitor", "CoreAPITesting", "CoreAPITestingAdapters", "Coordination", "SharedCore",
                 "SharedCoreConfiguration",
                 .product(name: "Logging", package: "swift-log"),
@@ -339,8 +341,8 @@ let package = Package(
         tests(
             "CoordinationTests",
             of: [
-                "CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "InMemoryBackend", "Platform",
-                "Simulation", "SharedCoreTesting",
+                "CoreAPI", "StoreEngine", "Mailboxes", "Coordination", "FileNotifyBackend", "InMemoryBackend",
+                "Listings", "Platform", "Simulation", "SharedCoreTesting", "sharedcore-test-peer",
             ]),
         .executableTarget(
             name: "sharedcore-test-main", dependencies: ["KeptSockets", "Platform"], path: "Tests/KeptMain",

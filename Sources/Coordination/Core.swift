@@ -77,12 +77,18 @@ public struct StopRequest: Hashable, Sendable {
     public let requester: String?
     /// The activity whose bound has passed; nil when that is not the reason.
     public let activity: Activity?
+    /// How long the core may take to stop, from when it is told, before its ownership passes on without it: by default
+    /// ``CoordinationOptions/stopTimeout``.
+    public internal(set) var timeout: Duration
 
     /// Makes a request. Participants make it for their cores; tests of a core make their own.
-    public init(_ reason: Reason, by requester: String? = nil, activity: Activity? = nil) {
+    public init(
+        _ reason: Reason, by requester: String? = nil, activity: Activity? = nil, within timeout: Duration = .seconds(5)
+    ) {
         self.reason = reason
         self.requester = requester
         self.activity = activity
+        self.timeout = timeout
     }
 }
 
@@ -106,6 +112,10 @@ public struct CoreContext: Sendable {
     /// Source: contract P13.
     public let push: Push?
 
+    /// The time that a core has to stop that failed or ended by itself.
+    var stopTimeout = Duration.seconds(5)
+    /// How a core hears that it is given up.
+    let giveUp = GiveUpCall()
     /// The clock that the beginning of an activity is told by.
     let clock: any TimeSource
     /// What the participant has to know of the activities that the core is beginning.

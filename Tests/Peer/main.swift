@@ -17,6 +17,8 @@ if CommandLine.arguments.dropFirst().first == "busError" {
     await HubProgram.run(Array(CommandLine.arguments.dropFirst(2)))
 } else if CommandLine.arguments.dropFirst().first == "busy" {
     await BusyExecutor.run(Array(CommandLine.arguments.dropFirst(2)))
+} else if CommandLine.arguments.dropFirst().first == "loop" {
+    await LoopProgram.run(Array(CommandLine.arguments.dropFirst(2)))
 } else if CommandLine.arguments.dropFirst().first == "routingNames" {
     var names = RoutingNames(Array(CommandLine.arguments.dropFirst(2)))
     names?.run()

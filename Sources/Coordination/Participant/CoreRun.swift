@@ -24,6 +24,7 @@ final class CoreRun: Sendable {
     let epoch: Revision
     /// What it is beginning.
     let gate: ActivityGate
+    private let giveUpCall: GiveUpCall
     private let task: Task<Void, Never>
 
     /// - Parameters:
@@ -41,6 +42,7 @@ final class CoreRun: Sendable {
     ) {
         epoch = context.epoch
         gate = context.gate
+        giveUpCall = context.giveUp
         task = Task.detached(executorPreference: executor) {
             do {
                 try await prepare()
@@ -57,10 +59,32 @@ final class CoreRun: Sendable {
         }
     }
 
-    /// Tells the core to stop, and why. The first reason counts.
-    func stop(_ request: StopRequest) {
+    /// Tells the core to stop, why and within what time. The first call counts.
+    func stop(_ request: StopRequest, within timeout: Duration) {
+        var request = request
+        request.timeout = timeout
         gate.close(request)
         task.cancel()
+    }
+
+    /// Tells the core, where it wants to hear of it, that others may own from now on though it has not stopped. It may end the
+    /// process.
+    func giveUp() {
+        giveUpCall.call()
+    }
+
+    /// The same at a moment: for a participant that ends before its core has stopped.
+    func giveUp(at limit: BootInstant, by clock: any TimeSource, on executor: any TaskExecutor) {
+        guard giveUpCall.isAwaited else { return }
+        if limit <= clock.now() { return giveUp() }
+        Task(executorPreference: executor) { [giveUpCall] in
+            do {
+                try await clock.sleep(until: limit)
+                giveUpCall.call()
+            } catch {
+                // Cancelled: by nothing here.
+            }
+        }
     }
 
     /// Runs a core through its three calls. Gives the problem that ended it, if it was not told to stop.
@@ -85,7 +109,7 @@ final class CoreRun: Sendable {
         // Told before its stop, which may hang.
         if let problem, !isFenced() { await report(.failed(problem: problem)) }
         // A task of its own, because within a cancelled one a core could not wait for anything any more.
-        let request = context.request ?? StopRequest(isFenced() ? .superseded : .failed)
+        let request = context.request ?? StopRequest(isFenced() ? .superseded : .failed, within: context.stopTimeout)
         await Task(executorPreference: executor) { await core.stop(request) }.value
         return problem
     }

@@ -48,6 +48,7 @@ extension Participant {
                 await self?.tell(Story(kind: .problem, epoch: epoch, reason: problem))
             })
         context.gate = ActivityGate { [wakeUp] in wakeUp.signal() }
+        context.stopTimeout = options.stopTimeout
         let watching = WitnessedRun(by: environment.witness)
         intentions.coreBegins(at: clock.now())
         let isForOthers = intentions.policy != nil
@@ -107,7 +108,18 @@ extension Participant {
     /// Tells the core why it stops.
     func stopCore(of epoch: Revision) {
         stoppingSince = stoppingSince ?? clock.now()
-        if coreRun?.epoch == epoch { coreRun?.stop(machine.core?.request ?? StopRequest(.superseded)) }
+        guard let coreRun, coreRun.epoch == epoch else { return }
+        let request = machine.core?.request ?? StopRequest(.superseded)
+        let timeout = stopTimeout(for: request)
+        coreRun.stop(request, within: timeout)
+        // Without the group nothing is released, and no directive says so when the session may be over.
+        if request.reason == .cutOff { coreRun.giveUp(at: clock.now().advanced(by: timeout), by: clock, on: executor) }
+    }
+
+    /// How long a core that is told to stop may take: when this is over its ownership may pass to others.
+    func stopTimeout(for request: StopRequest) -> Duration {
+        guard request.reason == .cutOff, let lease = store.lease else { return options.stopTimeout }
+        return lease.margin(stoppingWithin: options.stopTimeout)
     }
 
     /// Takes in what a run tells.

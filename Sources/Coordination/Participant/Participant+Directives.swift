@@ -30,6 +30,9 @@ extension Participant {
             try await look(.causal)
         case .commit(let transition):
             if transition.acquires, store.session.role != .main, try await dropAnsweredNeeds() { return }
+            let givenUp = transition.stories.first { $0.kind == .coreGivenUp }?.epoch
+            // Before the commit, which lets others own.
+            if let coreRun, coreRun.epoch == givenUp { coreRun.giveUp() }
             try await commit(transition)
         case .startCore(let epoch):
             startCore(under: epoch)

@@ -363,7 +363,8 @@ actor Participant {
         fault = error
         stoppingSince = stoppingSince ?? clock.now()
         troubleSince = troubleSince ?? clock.now()
-        coreRun?.stop(StopRequest(.failed))
+        let request = StopRequest(.failed)
+        coreRun?.stop(request, within: stopTimeout(for: request))
     }
 
     /// Wakes the callers that wait for a change of this participant's own state.
@@ -394,7 +395,10 @@ actor Participant {
         // What is on its way to a store that does not answer must not keep the participant.
         attending?.cancel()
         preparation?.cancel()
-        coreRun?.stop(StopRequest(end == .closed ? .closing : .superseded))
+        let request = StopRequest(end == .closed ? .closing : .superseded)
+        let timeout = stopTimeout(for: request)
+        coreRun?.stop(request, within: timeout)
+        coreRun?.giveUp(at: (stoppingSince ?? clock.now()).advanced(by: timeout), by: clock, on: executor)
         leaseWatch?.cancel()
         watch?.cancel()
         demandWatch?.cancel()

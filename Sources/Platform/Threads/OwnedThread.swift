@@ -6,10 +6,12 @@ internal import Synchronization
 package enum OwnedThread {
     /// Starts a thread that runs `body` and ends.
     ///
-    /// - Parameter name: Its name for people; the system keeps the first 15 bytes.
+    /// - Parameters:
+    ///   - name: Its name for people; the system keeps the first 15 bytes.
+    ///   - stackByteCount: The size of its stack, of which only the pages that it touches take memory.
     /// - Throws: With EAGAIN when the system has no thread left.
     package static func start(
-        _ name: String, _ body: @escaping @Sendable () -> Void
+        _ name: String, stackByteCount: Int = 512 << 10, _ body: @escaping @Sendable () -> Void
     ) throws(SystemCallError) {
         if let number = FailPoint.failure(of: "pthread_create", at: name) {
             throw SystemCallError("pthread_create", number: number, at: name)
@@ -19,7 +21,7 @@ package enum OwnedThread {
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        pthread_attr_setstacksize(&attributes, 512 << 10)
+        pthread_attr_setstacksize(&attributes, stackByteCount)
         var thread = pthread_t()
         let number = pthread_create(
             &thread, &attributes,

@@ -40,7 +40,7 @@ struct CoreRunTests {
         let run = try await run(.idle(in: World())) { await gate.pass() }
         try await eventually("it prepares") { gate.waiterCount == 1 }
 
-        run.stop(StopRequest(.closing))
+        run.stop(StopRequest(.closing), within: .seconds(5))
         gate.open()
 
         try await eventually("it ends") { end.isOver }

@@ -75,7 +75,7 @@ struct ActivityScenarios {
         try await busy.activities.first?.end()
 
         try await start.value
-        #expect(busy.requests.value == [StopRequest(.handover, by: "main")])
+        #expect(busy.requests.value == [StopRequest(.handover, by: "main", within: world.options.stopTimeout)])
         #expect(world.processes.killed.isEmpty)
         let (report, _) = try await world.report()
         #expect(report.isClean, "\(report.violations)")
@@ -119,7 +119,7 @@ struct ActivityScenarios {
         try await main.participant.start(insisting: true)
 
         try await start.value
-        #expect(busy.requests.value == [StopRequest(.insisted, by: "main")])
+        #expect(busy.requests.value == [StopRequest(.insisted, by: "main", within: world.options.stopTimeout)])
         #expect(world.processes.killed.isEmpty)
         await end(busy)
     }
@@ -158,7 +158,7 @@ struct ActivityScenarios {
         try await busy.activities.first?.end()
 
         await busy.executor.participant.finish()
-        #expect(busy.requests.value == [StopRequest(.served)])
+        #expect(busy.requests.value == [StopRequest(.served, within: world.options.stopTimeout)])
         #expect(world.gauge.starts.count == 1)
         await later.participant.close()
     }

@@ -252,6 +252,9 @@ extension SessionLease {
     /// From when on the session may be over before a core has stopped: the time that it may take before the end, and a third of the lease at
     /// most.
     func doubtBegins(stoppingWithin stopTimeout: Duration) -> BootInstant {
-        confirmedAt.advanced(by: duration - min(stopTimeout, duration / 3))
+        confirmedAt.advanced(by: duration - margin(stoppingWithin: stopTimeout))
     }
+
+    /// How long a core has from then on to stop.
+    func margin(stoppingWithin stopTimeout: Duration) -> Duration { min(stopTimeout, duration / 3) }
 }

@@ -1,0 +1,95 @@
+public import CoreAPI
+
+/// A running loop, as its stack has it. All but ``perform(_:)`` and ``context`` are for the loop's thread, in a callback of
+/// the stack: a call on another thread ends the program with a message that says so.
+public struct LoopContext: Sendable {
+    let run: LoopRun
+
+    /// The context of the core: its store, epoch, role and push.
+    public var context: CoreContext { run.context }
+
+    /// Stores a received message for the participants that ask for it. Blocks the loop, and nothing else, until the message is
+    /// committed; only then may the stack acknowledge it to its server, and never when this throws.
+    ///
+    /// Source: contract C8, C10.
+    ///
+    /// - Throws: As ``CoreContext/deliver(_:)``. When the core is told to stop while this waits:
+    ///   ``SharedCoreError/Code/cancelled`` where nothing was stored, ``SharedCoreError/Code/outcomeUnknown`` where it may have been.
+    @discardableResult
+    public func deliver(_ message: InboxMessage) throws(SharedCoreError) -> CoreContext.DeliveryResult {
+        try wait { context throws(SharedCoreError) in try await context.deliver(message) }
+    }
+
+    /// Begins work that a Main's request for hand-over waits for. Blocks the loop until it is committed.
+    ///
+    /// Source: contract C17.
+    ///
+    /// - Throws: As ``CoreContext/begin(_:id:expectedEnd:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
+    public func begin(
+        _ kind: Activity.Kind, id: String, expectedEnd: Duration? = nil
+    ) throws(SharedCoreError) -> OpenActivity {
+        try wait { context throws(SharedCoreError) in
+            try await context.begin(kind, id: id, expectedEnd: expectedEnd)
+        }
+    }
+
+    /// Ends an activity. Blocks the loop until that is committed.
+    ///
+    /// - Throws: As ``OpenActivity/end()``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
+    public func end(_ activity: OpenActivity) throws(SharedCoreError) {
+        try wait { _ throws(SharedCoreError) in try await activity.end() }
+    }
+
+    /// Puts a sentence about something that the core had to set aside on the timeline. Blocks the loop until it stands there.
+    public func report(_ problem: String) {
+        wait { context in await context.report(problem) }
+    }
+
+    /// Runs a task, and blocks the loop until it has returned.
+    ///
+    /// ```swift
+    /// let account = try loop.wait { context in try await context.store.get("account") }
+    /// ```
+    ///
+    /// The task that runs when the core is told to stop is cancelled, as that of any core. Later ones are not: a stack that
+    /// unregisters may deliver. They are cancelled when the stack's time to stop is over.
+    ///
+    /// - Parameter body: Runs on the concurrent pool. It must not wait for the loop.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws.
+    public func wait<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable (CoreContext) async throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        run.assertOnThread()
+        return try run.wait(body)
+    }
+
+    /// Ends the loop after this callback: the stack has stopped. Without a stop before it, the core has ended by itself.
+    public func end() {
+        run.assertOnThread()
+        run.end()
+    }
+
+    /// Has the loop call a closure with the stack, between two callbacks. For any thread; returns at once.
+    ///
+    /// ```swift
+    /// loop.perform { (stack: MailStack) in stack.send(text) }
+    /// ```
+    ///
+    /// Closures run in the order of their calls; their queue has no bound. One that throws ends the core, and so does one for another
+    /// type of stack. The loop calls ``LoopStack/prepare()`` anew afterwards.
+    ///
+    /// - Returns: Whether the loop has taken it. What it has taken is dropped where the loop ends before it comes to it.
+    @discardableResult
+    public func perform<Stack: LoopStack>(_ body: @escaping @Sendable (Stack) throws -> Void) -> Bool {
+        run.perform { stack in
+            guard let stack = stack as? Stack else {
+                throw SharedCoreError(
+                    .invalidArgument,
+                    "perform(_:) was given a closure for \(Stack.self). The stack is a \(type(of: stack)).",
+                    at: "LoopContext")
+            }
+            try body(stack)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+internal import CoreAPI
+internal import Mailboxes
+internal import Platform
+internal import Synchronization
+
+/// A core whose stack has an event loop: a thread of its own polls for the stack and calls it, and no other thread does.
+///
+/// ```swift
+/// try await group.withMain(core: { LoopCore { MailStack(account) } }) { main in ... }
+/// ```
+///
+/// While nothing is to be done, the thread sleeps. A stack whose callback does not return within ``StopRequest/timeout`` of the
+/// core's being told to stop keeps its sockets, and no thread can be ended from outside: the process ends then, before its ownership
+/// passes to another core, see ``StuckLoopAction``.
+///
+/// It costs one thread, whose stack has 8 MiB and takes memory only where it is touched, and two descriptors. The thread is real: in a group of `SharedCoreTesting` it does not go by the simulated clock.
+///
+/// Source: contract C3, C4, C18.
+public final class LoopCore: Core {
+    private let ifStuck: StuckLoopAction
+    private let makeStack: @Sendable () throws -> any LoopStack
+    private let current = Mutex<LoopRun?>(nil)
+
+    /// A core for one ownership. Nothing runs before it is started.
+    ///
+    /// - Parameters:
+    ///   - ifStuck: What happens when a callback does not return although the core's time to stop is over.
+    ///   - makeStack: Makes the stack, on the loop's thread. Throwing fails the core's start.
+    public init(ifStuck: StuckLoopAction = .endProcess, _ makeStack: @escaping @Sendable () throws -> any LoopStack) {
+        self.ifStuck = ifStuck
+        self.makeStack = makeStack
+    }
+
+    public func start(in context: CoreContext) async throws {
+        let run: LoopRun
+        do throws(SystemCallError) {
+            run = try LoopRun(in: context)
+        } catch {
+            throw SharedCoreError(error)
+        }
+        let isFirst = current.withLock { current in
+            defer { current = current ?? run }
+            return current == nil
+        }
+        guard isFirst else {
+            throw SharedCoreError(
+                .invalidArgument, "A LoopCore is for one ownership: make a new one each time that a core is asked for.",
+                at: "LoopCore")
+        }
+        context.giveUp.onCall { [ifStuck] in run.giveUp(ifStuck) }
+        do {
+            // Whether the participant has looked for that handler before or not, a core that was told to stop starts no thread.
+            try Task.checkCancellation()
+            try run.begin(makeStack)
+        } catch {
+            run.finish(.failure(error))
+            throw (error as? SystemCallError).map { SharedCoreError($0) } ?? error
+        }
+        try await run.untilStarted()
+    }
+
+    public func iterate(in context: CoreContext) async throws {
+        try await current.withLock { $0 }?.untilOver()
+    }
+
+    public func stop() async { await stop(StopRequest(.closing)) }
+
+    public func stop(_ request: StopRequest) async {
+        guard let run = current.withLock({ $0 }) else { return }
+        run.stop(request)
+        if await run.untilClosed() {
+            await run.context.report("the stack had not stopped when three quarters of \(request.timeout) were over")
+        }
+    }
+}
+
+/// What happens to a loop that does not come back from a callback when the core's time to stop is over.
+public enum StuckLoopAction: Hashable, Sendable {
+    /// The process ends at once, with a line on standard error and status 70, while its core still owns: no second core runs
+    /// beside it. Nothing is flushed and no handler of `atexit` runs. Where the line cannot be written in 100 ms, as to a full
+    /// pipe, the kernel kills it.
+    case endProcess
+    /// The process goes on, and ownership is released: another core may run beside the callback that hangs, which the witness counts
+    /// (contract C15). When the callback returns, the loop calls nothing but ``LoopStack/close()``.
+    case giveUp
+}
+
+/// The call to a core that it is given up: its ownership is about to be released, or its participant has ended, though it runs.
+///
+/// It is a part of the context, and so reaches a core through any number of cores around it.
+final class GiveUpCall: Sendable {
+    private let handler = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// Whether there is anything to call.
+    var isAwaited: Bool { handler.withLock { $0 != nil } }
+
+    /// Has `body` called, on the participants' thread: it must return at once, or never.
+    func onCall(_ body: @escaping @Sendable () -> Void) {
+        handler.withLock { $0 = body }
+    }
+
+    func forget() {
+        handler.withLock { $0 = nil }
+    }
+
+    func call() {
+        handler.withLock { $0 }?()
+    }
+}

@@ -1,0 +1,319 @@
+internal import CoreAPI
+internal import Glibc
+internal import Mailboxes
+internal import Platform
+internal import Synchronization
+
+/// One run of a loop: its thread, and what other threads tell it.
+final class LoopRun: Sendable {
+    private struct State {
+        var bodies: [@Sendable (any LoopStack) throws -> Void] = []
+        /// Why the core is to stop; nil while it is not.
+        var told: StopRequest?
+        /// Whether the stack knows.
+        var isStackTold = false
+        /// When the stack is closed without its word.
+        var limit: ContinuousClock.Instant?
+        /// Whether the loop ends after this callback.
+        var isEnding = false
+        /// Whether the core was given up.
+        var isGivenUp = false
+        /// Whether it was closed without the stack's word.
+        var isCut = false
+        var isStarted = false
+        /// Cancels the task that the thread waits for.
+        var cancelWait: (@Sendable () -> Void)?
+        /// The callback that runs; nil between two of them.
+        var callback: Callback?
+        /// How it ended; nil while the thread may still call the stack.
+        var outcome: Result<Void, any Error>?
+
+        var isOver: Bool { outcome != nil }
+
+        /// Whether what the thread waits for is to be cancelled.
+        func cancelsWaits(at now: ContinuousClock.Instant) -> Bool {
+            isGivenUp || limit.map { $0 <= now } ?? false
+        }
+    }
+
+    private enum Callback: String {
+        case make = "init"
+        case start, prepare, dispatch, perform, stop, close
+    }
+
+    /// What to do before the next wait.
+    private struct Turn {
+        var bodies: [@Sendable (any LoopStack) throws -> Void]
+        var request: StopRequest?
+        var isOver: Bool
+        var limit: ContinuousClock.Instant?
+    }
+
+    let context: CoreContext
+    private let state = Mutex(State())
+    /// Wakes the thread from its poll.
+    private let wake: EventCounter
+    /// Wakes the thread while it waits for a task.
+    private let answered: EventCounter
+    /// The loop's thread; zero while there is none.
+    private let thread = Atomic<UInt>(0)
+    /// Wakes the task that waits for the start or the end.
+    private let changed = AsyncEvent()
+    private let closed = Promise<Void>()
+
+    init(in context: CoreContext) throws(SystemCallError) {
+        self.context = context
+        wake = try EventCounter()
+        answered = try EventCounter()
+    }
+
+    // MARK: - For the core
+
+    /// Starts the thread.
+    func begin(_ makeStack: @escaping @Sendable () throws -> any LoopStack) throws(SystemCallError) {
+        try OwnedThread.start("sc-loop", stackByteCount: 8 << 20) { [self] in
+            thread.store(pthread_self(), ordering: .sequentiallyConsistent)
+            let outcome = Result { try drive(makeStack) }
+            thread.store(0, ordering: .sequentiallyConsistent)
+            finish(outcome)
+        }
+    }
+
+    /// Takes note that no thread calls the stack any more.
+    func finish(_ outcome: Result<Void, any Error>) {
+        // What is dropped may run code of the application.
+        let dropped = state.withLock { state in
+            state.outcome = outcome
+            defer { state.bodies = [] }
+            return state.bodies
+        }
+        withExtendedLifetime(dropped) {}
+        // The context would keep this run, which keeps the context.
+        context.giveUp.forget()
+        closed.open()
+        changed.signal()
+    }
+
+    /// Returns when the stack has started, or when the task is cancelled.
+    func untilStarted() async throws {
+        try await until(\.isStarted)
+    }
+
+    /// Returns when the stack is closed, or when the task is cancelled.
+    func untilOver() async throws {
+        try await until(\.isOver)
+    }
+
+    private func until(_ condition: (State) -> Bool) async throws {
+        while true {
+            let (isFulfilled, outcome) = state.withLock { (condition($0), $0.outcome) }
+            if let outcome { return try outcome.get() }
+            if isFulfilled { return }
+            try Task.checkCancellation()
+            await changed.wait()
+        }
+    }
+
+    /// Has the stack stop; the first request counts.
+    func stop(_ request: StopRequest) {
+        let limit = ContinuousClock.now + request.timeout * 3 / 4
+        let cancel = state.withLock { state in
+            guard state.told == nil else { return nil as (@Sendable () -> Void)? }
+            state.told = request
+            state.limit = limit
+            return state.cancelWait
+        }
+        cancel?()
+        wake.raise()
+        answered.raise()
+    }
+
+    /// Returns when the stack is closed, also in a task that is cancelled.
+    ///
+    /// - Returns: Whether it was closed without its word.
+    func untilClosed() async -> Bool {
+        await closed.pass()
+        return state.withLock(\.isCut)
+    }
+
+    /// The core's ownership is about to pass to others.
+    func giveUp(_ action: StuckLoopAction) {
+        let (isOver, callback, request, cancel) = state.withLock { state in
+            state.isEnding = true
+            state.isGivenUp = true
+            return (state.isOver, state.callback, state.told, state.cancelWait)
+        }
+        guard !isOver else { return }
+        if action == .endProcess {
+            let timeout = request?.timeout ?? context.stopTimeout
+            let reason = request.map { " (\($0.reason))" } ?? ""
+            let place = callback.map { "its callback “\($0.rawValue)” has not returned" } ?? "its loop has not ended"
+            Self.endProcess(
+                "sharedcore: the core of epoch \(context.epoch) did not stop within \(timeout)\(reason): \(place). "
+                    + "The process ends, so that no second core runs beside it.\n")
+        }
+        cancel?()
+        wake.raise()
+        answered.raise()
+    }
+
+    /// Ends the process without a step that could wait for the loop: no buffer is flushed, no destructor runs.
+    private static func endProcess(_ line: String) -> Never {
+        // Standard error may be a pipe that is full.
+        var event = sigevent()
+        event.sigev_notify = Int32(SIGEV_SIGNAL)
+        event.sigev_signo = SIGKILL
+        var timer: timer_t?
+        if timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 {
+            var time = itimerspec()
+            time.it_value.tv_nsec = 100_000_000
+            timer_settime(timer, 0, &time, nil)
+        }
+        let bytes = Array(line.utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
+        _exit(70)
+    }
+
+    // MARK: - For the stack
+
+    /// Ends the program where the calling thread is not the loop's.
+    func assertOnThread() {
+        guard thread.load(ordering: .sequentiallyConsistent) != pthread_self() else { return }
+        fatalError(
+            "LoopContext: a call of another thread than the loop's. Call it in a callback of the stack, or use perform(_:)."
+        )
+    }
+
+    func end() {
+        state.withLock { $0.isEnding = true }
+    }
+
+    func perform(_ body: @escaping @Sendable (any LoopStack) throws -> Void) -> Bool {
+        let isTaken = state.withLock { state in
+            guard !state.isOver, !state.isEnding else { return false }
+            state.bodies.append(body)
+            return true
+        }
+        if isTaken { wake.raise() }
+        return isTaken
+    }
+
+    /// Runs a task, and blocks the loop's thread until it has returned.
+    func wait<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable (CoreContext) async throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let answer = Answer<Value, Failure>()
+        let wasTold = state.withLock { $0.told != nil }
+        let task = Task.detached { [context, answered] in
+            let result: Result<Value, Failure>
+            do throws(Failure) {
+                result = .success(try await body(context))
+            } catch {
+                result = .failure(error)
+            }
+            answer.result.withLock { $0 = result }
+            answered.raise()
+        }
+        let isTold = state.withLock { state in
+            state.cancelWait = { task.cancel() }
+            return state.told != nil
+        }
+        if isTold, !wasTold { task.cancel() }
+        defer { state.withLock { $0.cancelWait = nil } }
+        while true {
+            answered.clear()
+            if let result = answer.result.withLock({ $0 }) { return try result.get() }
+            let now = ContinuousClock.now
+            let (isCancelled, limit) = state.withLock { ($0.cancelsWaits(at: now), $0.limit) }
+            if isCancelled { task.cancel() }
+            let timeout = isCancelled ? nil : limit.map { now.duration(to: $0) }
+            _ = Poll.wait(for: [answered.descriptor], timeout: timeout)
+        }
+    }
+
+    private final class Answer<Value: Sendable, Failure: Error>: Sendable {
+        let result = Mutex<Result<Value, Failure>?>(nil)
+    }
+
+    // MARK: - The thread
+
+    private func drive(_ makeStack: () throws -> any LoopStack) throws {
+        let stack = try during(.make) { try makeStack() }
+        defer { during(.close) { stack.close() } }
+        try during(.start) { try stack.start(on: LoopContext(run: self)) }
+        state.withLock { $0.isStarted = true }
+        changed.signal()
+        while true {
+            let turn = takeTurn()
+            if turn.isOver { return }
+            for body in turn.bodies where !isEnding { try during(.perform) { try body(stack) } }
+            if let request = turn.request, !isEnding { try during(.stop) { try stack.stop(request) } }
+            if isEnding { return }
+            let wait = try during(.prepare) { try stack.prepare() }
+            if isEnding { return }
+            guard let ready = try poll(wait, until: turn.limit) else { continue }
+            try during(.dispatch) { try stack.dispatch(ready) }
+        }
+    }
+
+    /// Takes what other threads have told.
+    private func takeTurn() -> Turn {
+        wake.clear()
+        return state.withLock { state in
+            let isLate = state.limit.map { $0 <= .now } ?? false
+            if isLate, !state.isEnding { state.isCut = true }
+            var turn = Turn(bodies: state.bodies, isOver: state.isEnding || isLate, limit: state.limit)
+            state.bodies = []
+            if let told = state.told, !state.isStackTold {
+                state.isStackTold = true
+                turn.request = told
+            }
+            return turn
+        }
+    }
+
+    private var isEnding: Bool { state.withLock(\.isEnding) }
+
+    private func during<Value>(_ callback: Callback, _ body: () throws -> Value) rethrows -> Value {
+        state.withLock { $0.callback = callback }
+        defer { state.withLock { $0.callback = nil } }
+        return try body()
+    }
+
+    /// Waits for a descriptor, the time, or another thread.
+    ///
+    /// - Returns: The descriptors that are ready, none when the time has passed; nil when neither has happened.
+    private func poll(_ wait: LoopWait, until limit: ContinuousClock.Instant?) throws -> [LoopDescriptor]? {
+        var entries = [pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)]
+        entries += wait.descriptors.map { pollfd(fd: $0.number, events: $0.events.rawValue, revents: 0) }
+        let left = limit.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
+        let timeout = [wait.timeout.map { max(.zero, $0) }, left].compactMap { $0 }.min()
+        let count = Glibc.poll(
+            &entries, nfds_t(entries.count), timeout.map { Int32(clamping: $0.millisecondsRoundedUp) } ?? -1)
+        if count < 0 {
+            let number = errno
+            guard number == EINTR else { throw SystemCallError("poll", number: number, at: "event loop") }
+            return nil
+        }
+        let ready = zip(wait.descriptors, entries.dropFirst()).compactMap { descriptor, entry in
+            entry.revents == 0 ? nil : LoopDescriptor(descriptor.number, .init(entry.revents))
+        }
+        if let closed = entries.first(where: { $0.revents & Int16(POLLNVAL) != 0 }) {
+            throw SharedCoreError(
+                .invalidArgument, "The stack polls descriptor \(closed.fd), which is not open.",
+                at: "LoopStack.prepare()")
+        }
+        if !ready.isEmpty { return ready }
+        // Woken by another thread, or for the end of the stack's time to stop.
+        guard count == 0, let own = wait.timeout, left.map({ own <= $0 }) ?? true else { return nil }
+        return []
+    }
+}
+
+extension LoopDescriptor.Events {
+    /// What `poll` reports: one event here may be two there.
+    fileprivate init(_ reported: Int16) {
+        self.init(rawValue: reported)
+        if !isDisjoint(with: .failed) { insert(.failed) }
+    }
+}

@@ -1,0 +1,96 @@
+internal import CoreAPI
+internal import Glibc
+
+/// A stack with an event loop, such as a SIP library in C, as ``LoopCore`` drives it.
+///
+/// ```swift
+/// final class MailStack: LoopStack {
+///     private var stack: OpaquePointer?
+///     ...
+///     func prepare() -> LoopWait {
+///         LoopWait(for: [LoopDescriptor(mail_descriptor(stack), .readable)], atMost: .milliseconds(mail_timeout(stack)))
+///     }
+///
+///     func dispatch(_ ready: [LoopDescriptor]) { mail_step(stack) }
+///     ...
+/// }
+/// ```
+///
+/// The object is made, called and freed on the loop's thread, so it need not be `Sendable`, and no call comes while another
+/// runs. A call that throws ends the core as a ``Core/iterate(in:)`` that throws; ``close()`` follows.
+///
+/// Source: GLib's main loop (prepare, poll, dispatch).
+public protocol LoopStack: AnyObject, SendableMetatype {
+    /// Begins to connect. The core counts as started when this has returned; the loop runs from then on.
+    func start(on loop: LoopContext) throws
+
+    /// Returns what the loop waits for next. Called before each wait.
+    func prepare() throws -> LoopWait
+
+    /// Works. Called after each wait in which a descriptor became ready or the time has passed. What is ready and not dealt with is
+    /// reported again at once.
+    ///
+    /// - Parameter ready: Those of the descriptors that are ready, with what they are ready for; none when the time has passed.
+    func dispatch(_ ready: [LoopDescriptor]) throws
+
+    /// Begins to stop: unregisters, for example. The loop runs on until ``LoopContext/end()``, or until three quarters of
+    /// ``StopRequest/timeout`` have passed since the core was told; what is received meanwhile may still be delivered. A stack that
+    /// stops at once calls ``LoopContext/end()`` here.
+    ///
+    /// Not called when the stack has failed or ended by itself before, or when a callback returns only when that time is over.
+    func stop(_ request: StopRequest) throws
+
+    /// Frees everything: sockets, memory, timers. The last call, also after one that threw, ``start(on:)`` included.
+    func close()
+}
+
+/// A descriptor that a loop polls, and the events of it.
+public struct LoopDescriptor: Hashable, Sendable {
+    /// What is waited for, or has come.
+    public struct Events: OptionSet, Hashable, Sendable {
+        public let rawValue: Int16
+
+        public init(rawValue: Int16) {
+            self.rawValue = rawValue
+        }
+
+        /// There is something to read, or to accept.
+        public static let readable = Events(rawValue: Int16(POLLIN))
+        /// There is room to write, or the connection is made.
+        public static let writable = Events(rawValue: Int16(POLLOUT))
+        /// It is closed at the other end, or has an error. It comes whether it is waited for or not, and again until the stack
+        /// polls the descriptor no more.
+        public static let failed = Events(rawValue: Int16(POLLERR | POLLHUP))
+    }
+
+    /// Its number.
+    public let number: Int32
+    /// What is waited for; of one that is ready, what has come.
+    public let events: Events
+
+    public init(_ number: Int32, _ events: Events) {
+        self.number = number
+        self.events = events
+    }
+}
+
+/// What a loop waits for: descriptors, a time, or both.
+public struct LoopWait: Hashable, Sendable {
+    /// The descriptors to poll. A number may stand in it twice. One that is not open fails the core.
+    public let descriptors: [LoopDescriptor]
+    /// How long to wait at most, rounded up to whole milliseconds; nil waits without an end, zero only looks.
+    public let timeout: Duration?
+
+    /// - Parameters:
+    ///   - descriptors: The descriptors to poll.
+    ///   - timeout: How long to wait at most; nil waits without an end, and wakes nothing until a descriptor is ready.
+    public init(for descriptors: [LoopDescriptor], atMost timeout: Duration? = nil) {
+        self.descriptors = descriptors
+        self.timeout = timeout
+    }
+
+    /// Waits for a time alone: for a stack that is to be called at an interval, and shows no descriptors.
+    public static func every(_ interval: Duration) -> LoopWait {
+        LoopWait(for: [], atMost: interval)
+    }
+}

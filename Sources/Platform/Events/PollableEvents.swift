@@ -1,0 +1,174 @@
+public import CoreAPI
+internal import Synchronization
+
+/// The events of a watch or an observation for a loop that polls descriptors.
+///
+/// ```swift
+/// let calls = try await group.observe("calls").pollable()
+/// // in the loop, when calls.descriptor is readable:
+/// while case .event(let call) = try calls.next() { ring(call) }
+/// ```
+///
+/// A task takes one event ahead of the loop. Nothing is lost or added by that: a watch goes on behind it, and posts that come
+/// meanwhile are counted together into the next delivery.
+///
+/// Source: contract W1-W4, N2-N4.
+public final class PollableEvents<Element: Sendable>: Sendable {
+    /// What there is to take.
+    public enum Next: Sendable {
+        case event(Element)
+        /// Nothing now: the descriptor becomes readable when there is.
+        case nothing
+        /// The sequence has ended, as when the group is closed, and the descriptor stays readable. Poll it no more.
+        case ended
+    }
+
+    private let ahead: Ahead<Element>
+    private let task: Task<Void, Never>
+    private let stop: @Sendable () -> Void
+
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when the process has no descriptor left.
+    init(
+        on executor: (any TaskExecutor)?, next: @escaping @Sendable () async throws(SharedCoreError) -> Element?,
+        cancel: @escaping @Sendable () -> Void
+    ) throws(SharedCoreError) {
+        do throws(SystemCallError) {
+            ahead = try Ahead()
+        } catch {
+            throw SharedCoreError(error)
+        }
+        stop = cancel
+        task = Task.detached(executorPreference: executor) { [ahead] in
+            var goesOn = true
+            while goesOn {
+                do throws(SharedCoreError) {
+                    goesOn = await ahead.offer(.success(try await next()))
+                } catch {
+                    goesOn = await ahead.offer(.failure(error))
+                }
+            }
+        }
+    }
+
+    deinit {
+        cancel()
+    }
+
+    /// An eventfd that is readable exactly while ``next()`` gives something else than ``Next/nothing``. Poll it, and leave
+    /// reading and closing it to this object, with which it goes.
+    public var descriptor: Int32 { ahead.counter.descriptor }
+
+    /// Takes the next event. It never waits, and may be called from any thread.
+    ///
+    /// - Throws: What ended the sequence, once; it gives ``Next/ended`` after that.
+    public func next() throws(SharedCoreError) -> Next {
+        try ahead.take()
+    }
+
+    /// Ends the sequence at once. Idempotent.
+    public func cancel() {
+        stop()
+        task.cancel()
+        ahead.end()
+    }
+}
+
+extension Watch {
+    /// Gives the watch to a loop that polls: this object is then its consumer.
+    ///
+    /// - Parameter executor: Where the task runs that takes the events, best the group's ``SharedStore/deliveryExecutor``; nil for the
+    ///   concurrent pool.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when the process has no descriptor left.
+    public func pollable(
+        on executor: (any TaskExecutor)? = nil
+    ) throws(SharedCoreError) -> PollableEvents<WatchEvent> {
+        try PollableEvents(
+            on: executor, next: { () async throws(SharedCoreError) in try await self.next() }, cancel: { self.cancel() }
+        )
+    }
+}
+
+extension Observation {
+    /// Gives the observation to a loop that polls: this object is then its consumer.
+    ///
+    /// - Parameter executor: Where the task runs that takes the deliveries, best the group's ``SharedStore/deliveryExecutor``; nil for
+    ///   the concurrent pool.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when the process has no descriptor left.
+    public func pollable(
+        on executor: (any TaskExecutor)? = nil
+    ) throws(SharedCoreError) -> PollableEvents<NotificationDelivery> {
+        try PollableEvents(
+            on: executor, next: { () async throws(SharedCoreError) in try await self.next() }, cancel: { self.cancel() }
+        )
+    }
+}
+
+/// The event that was taken ahead. It and the counter change under one lock.
+private final class Ahead<Element: Sendable>: Sendable {
+    private struct State {
+        /// The event; nil while there is none. An end or an error stays.
+        var held: Result<Element?, SharedCoreError>?
+        /// Resumed when the event was taken, with whether another is wanted.
+        var task: CheckedContinuation<Bool, Never>?
+        var isEnded = false
+    }
+
+    let counter: EventCounter
+    private let state = Mutex(State())
+
+    init() throws(SystemCallError) {
+        counter = try EventCounter()
+    }
+
+    /// Waits until what came was taken. Gives whether another is wanted.
+    func offer(_ result: Result<Element?, SharedCoreError>) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let isFinal = state.withLock { state in
+                guard !state.isEnded else { return true }
+                state.held = result
+                counter.raise()
+                if case .success(.some) = result {
+                    state.task = continuation
+                    return false
+                }
+                state.isEnded = true
+                return true
+            }
+            if isFinal { continuation.resume(returning: false) }
+        }
+    }
+
+    func take() throws(SharedCoreError) -> PollableEvents<Element>.Next {
+        let (held, task) = state.withLock { state in
+            defer {
+                if state.isEnded {
+                    state.held = .success(nil)
+                } else if state.held != nil {
+                    state.held = nil
+                    state.task = nil
+                    counter.clear()
+                }
+            }
+            return (state.held, state.isEnded ? nil : state.task)
+        }
+        task?.resume(returning: true)
+        switch held {
+        case nil: return .nothing
+        case .success(let event): return event.map { .event($0) } ?? .ended
+        case .failure(let error): throw error
+        }
+    }
+
+    /// Drops what was taken ahead, unless the sequence has ended by itself.
+    func end() {
+        let task = state.withLock { state in
+            guard !state.isEnded else { return nil as CheckedContinuation<Bool, Never>? }
+            state.isEnded = true
+            state.held = .success(nil)
+            counter.raise()
+            defer { state.task = nil }
+            return state.task
+        }
+        task?.resume(returning: false)
+    }
+}
