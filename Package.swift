@@ -297,7 +297,8 @@ let package = Package(
         .target(
             name: "Listings",
             dependencies: [
-                "CDatagram", "CoreAPI", "FileNotifyBackend", "Mailboxes", "Wormholes", "Lifecycle", "Platform", "KeptSockets",
+                "CDatagram", "CoreAPI", "FileNotifyBackend", "Mailboxes", "Wormholes", "Lifecycle", "Platform",
+                "KeptSockets",
                 "NetworkMonitor", "CoreAPITesting", "CoreAPITestingAdapters", "Coordination", "SharedCore",
                 "SharedCoreConfiguration",
                 .product(name: "Logging", package: "swift-log"),
