@@ -27,7 +27,8 @@ public protocol ConformanceHarness: Sendable {
     var failPoints: FailPointSet { get }
 
     /// Why a process of this backend must not be stopped at a moment that nobody chose, say because it may hold the lock of a
-    /// database then; nil where it can be. The cases that stop a Main or an Executor are skipped where it must not.
+    /// database then, or why its stop is found only when a long lease is over; nil where it can be. The cases that stop a Main or an Executor
+    /// are skipped where it must not.
     var stopLimitation: HarnessLimitation? { get }
 
     /// What a commit costs; ``CommitCost/low`` unless the harness says otherwise.
