@@ -27,8 +27,8 @@ public protocol ConformanceHarness: Sendable {
     var failPoints: FailPointSet { get }
 
     /// The reason why a process of this backend must not be stopped at a random moment, say because it may hold the
-    /// lock of a database then; nil where it can be. The cases that stop a Main or an Executor are skipped where it
-    /// must not.
+    /// lock of a database then, or because its stop is found only when a long lease is over; nil where it can be. The
+    /// cases that stop a Main or an Executor are skipped where it must not.
     var stopLimitation: HarnessLimitation? { get }
 
     /// The cost of a commit; ``CommitCost/low`` unless the harness says otherwise.
