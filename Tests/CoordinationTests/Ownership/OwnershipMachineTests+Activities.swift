@@ -231,7 +231,7 @@ extension OwnershipMachineTests {
         var machine = machine(.main)
         machine.wish = .takeOver
         machine.view.apply(view(40, busy + [request(by: session)]))
-        _ = machine.step(at: start)
+        #expect(run(&machine, from: start, for: .milliseconds(10)) == nil)
         #expect(machine.handoverWait != nil)
 
         let replaced = entry(

@@ -535,7 +535,7 @@ struct ExclusiveCommandTests {
             #expect(try await program.run("exclusive", "--role", "executor", "--", "true").status == 0)
             try running.send(.resume)
         }
-        #expect(ended.status == 0 && ended.output == "ran\n", "\(ended.status) \(ended.errors)")
+        #expect(ended.status == 0 && ended.output == "ran", "\(ended.status) \(ended.errors)")
         #expect(try await program.run("check").status == 0)
     }
 
