@@ -36,6 +36,9 @@
                 options.launcher = launcher
                 options.openTimeout = Self.launchTimeout
             }
+            if let limit = configuration.openTimeout {
+                options.openTimeout = options.openTimeout.map { min($0, limit) } ?? limit
+            }
             return try await ZMQGroup.open(endpoint, group: configuration.group, as: description, options: options)
         }
 

@@ -54,7 +54,8 @@ public final class MainParticipant: Sendable {
     /// - Parameters:
     ///   - takingOver: Whether another Main that owns is asked to hand over, and fenced if it does not.
     ///   - insisting: Whether the owner's activities are interrupted. Otherwise they are waited for, each for its bound at most
-    ///     (contract C17). A Main that waits already insists when this is called again.
+    ///     (contract C17). A Main that waits already insists when this is called again. With `takingOver` it replaces the
+    ///     request of a Main that does not insist, which is refused then, or waits behind this one.
     ///   - reporting: Told why it waits, each time that this is another reason: until the core runs, and again when it does
     ///     not run any more, until this Main ends. Called on the participants' thread: it must return at once. It is kept
     ///     until then, and must not keep this Main.

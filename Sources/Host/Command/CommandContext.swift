@@ -18,12 +18,15 @@ struct CommandContext: Sendable {
 
     /// Joins the configured group.
     ///
-    /// - Parameter command: The command's name, for the message that refuses a backend which lives in one process.
+    /// - Parameters:
+    ///   - command: The command's name, for the message that refuses a backend which lives in one process.
+    ///   - limit: How long the command has to reach the group, where it has a deadline of its own.
     func openGroup(
-        as description: SessionDescription, for command: String
+        as description: SessionDescription, for command: String, within limit: Duration? = nil
     ) async throws -> any SharedGroup {
         try requireSharedBackend(for: command)
-        let configuration = try resolution.backendConfiguration()
+        var configuration = try resolution.backendConfiguration()
+        configuration.openTimeout = limit
         let registry = try startingRegistry(for: configuration)
         do throws(SharedCoreError) {
             return try await registry.open(configuration, as: description)
@@ -130,11 +133,12 @@ struct CommandContext: Sendable {
 
     /// Joins the configured group for as long as `body` runs.
     func withGroup(
-        as description: SessionDescription? = nil, for command: String,
+        as description: SessionDescription? = nil, for command: String, within limit: Duration? = nil,
         _ body: (any SharedGroup) async throws -> Void
     ) async throws {
         let group = try await openGroup(
-            as: description ?? SessionDescription(role: .tool, name: "sharedcore \(command)"), for: command)
+            as: description ?? SessionDescription(role: .tool, name: "sharedcore \(command)"), for: command,
+            within: limit)
         try await group.closing { try await body(group) }
     }
 }

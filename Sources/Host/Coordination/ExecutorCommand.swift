@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Coordination
 internal import CoreAPI
 internal import ExecutorRun
+internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
@@ -39,15 +40,21 @@ struct ExecutorCommand: HostCommand {
         guard let callID = CallID(callID) else { throw CommandFailure.usage("--call-id cannot be empty") }
         let resolution = context.resolution
         let options = try resolution.coordinationOptions()
+        let clock = SystemClock()
+        // One deadline over opening, waiting and working (contract C7).
+        let timeout = timeout ?? options.executorBudget
+        let deadline = clock.now().advanced(by: timeout)
         var request = ExecutorRequest(
-            callID: callID, timeout: timeout ?? options.executorBudget, insists: own,
+            callID: callID, timeout: timeout, insists: own,
             maildir: try resolution.maildir(), startDelay: try resolution.value(Settings.coreStartDelay),
             memory: try resolution.value(Settings.executorMemory), options: options, witness: try resolution.witness())
         request.isConfirmed = confirmed
         let description = SessionDescription(role: .executor, name: name)
         try await context.reportingWaits { reporting in
             request.reporting = reporting
-            try await context.withGroup(as: description, for: "executor") { [request] group in
+            try await context.withGroup(as: description, for: "executor", within: timeout) { [request] group in
+                var request = request
+                request.timeout = max(.zero, clock.now().duration(to: deadline))
                 try await context.noteWakeUp(of: group)
                 let report = try await ExecutorRun.run(request, in: group) { report in
                     try await context.output.confirm(text: report.sentence, json: report.json)

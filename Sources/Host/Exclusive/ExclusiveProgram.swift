@@ -11,8 +11,8 @@ final class ExclusiveProgram: Sendable {
         case waiting
         /// Being started; the signals that came meanwhile.
         case starting([Int32])
-        /// A process, which is the command from ``ExclusiveProgram/begin()`` on.
-        case running(AttendedProgram)
+        /// A process, which is the command from ``ExclusiveProgram/begin()`` on; whether it was sent a signal.
+        case running(AttendedProgram, isSignalled: Bool)
         case over
     }
 
@@ -29,7 +29,7 @@ final class ExclusiveProgram: Sendable {
         self.grace = grace
     }
 
-    /// Starts the process; once. It waits for ``begin()``.
+    /// Starts the process; again only where the former one failed to start or was withdrawn. It waits for ``begin()``.
     ///
     /// - Returns: Its process number.
     func start() async throws -> Int32 {
@@ -50,14 +50,16 @@ final class ExclusiveProgram: Sendable {
                 OwnProgram.path, gate.map { Array($0.utf8) } + command, keeping: pipe.output)
             leave.withLock { $0 = pipe.input }
             let missed = state.withLock { state in
-                defer { state = .running(program) }
-                if case .starting(let signals) = state { return signals }
-                return []
+                guard case .starting(let signals) = state else { return [Int32]() }
+                state = .running(program, isSignalled: !signals.isEmpty)
+                return signals
             }
             for signal in missed { Self.pass(signal, to: program) }
             return program.pid
         } catch {
-            state.withLock { $0 = .over }
+            state.withLock { state in
+                if case .starting(let signals) = state { state = signals.isEmpty ? .waiting : .over }
+            }
             throw error
         }
     }
@@ -71,15 +73,16 @@ final class ExclusiveProgram: Sendable {
         }
     }
 
-    /// Ends the process in place of ``begin()``: the command was never started.
+    /// Ends the process in place of ``begin()``: the command was never started, and may be started later. One that was sent a
+    /// signal is not, since that was to end it.
     func withdraw() async {
-        let former = state.withLock { state in
-            defer { state = .over }
-            return state
-        }
-        guard case .running(let program) = former else { return }
+        guard case .running(let program, _) = state.withLock({ $0 }) else { return }
+        leave.withLock { $0 = nil }
         program.signal(SIGKILL)
         _ = await program.end()
+        state.withLock { state in
+            if case .running(_, let isSignalled) = state { state = isSignalled ? .over : .waiting }
+        }
     }
 
     /// Sends it a signal.
@@ -92,7 +95,9 @@ final class ExclusiveProgram: Sendable {
             case .starting(let signals):
                 state = .starting(signals + [number])
                 return (nil, true)
-            case .running(let program): return (program, true)
+            case .running(let program, _):
+                state = .running(program, isSignalled: true)
+                return (program, true)
             case .over: return (nil, true)
             }
         }
@@ -117,7 +122,10 @@ final class ExclusiveProgram: Sendable {
             case .starting(let signals):
                 state = .starting(signals + [number])
                 return true
-            case .running, .over: return true
+            case .running(let program, _):
+                state = .running(program, isSignalled: true)
+                return true
+            case .over: return true
             }
         }
     }
@@ -135,7 +143,7 @@ final class ExclusiveProgram: Sendable {
     func end(
         lease: @escaping @Sendable () -> SessionLease? = { nil }, onOrder: @Sendable () -> Void = {}
     ) async -> Int32? {
-        guard case .running(let program) = state.withLock({ $0 }) else { return nil }
+        guard case .running(let program, _) = state.withLock({ $0 }) else { return nil }
         return await withTaskCancellationHandler {
             await program.end()
         } onCancel: {

@@ -43,7 +43,7 @@ struct MailboxListen: HostCommand {
     }
 
     func run(in context: CommandContext) async throws {
-        try await context.withGroup(for: "mailbox listen") { group in
+        try await context.withGroup(for: "mailbox listen", within: timeout) { group in
             let wormhole = options.wormhole(in: group)
             let events =
                 queue

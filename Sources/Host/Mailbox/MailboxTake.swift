@@ -36,7 +36,7 @@ struct MailboxTake: HostCommand {
 
     func run(in context: CommandContext) async throws {
         let queue = QueueID(id, codec: JSONText.codec)
-        try await context.withGroup(for: "mailbox take") { group in
+        try await context.withGroup(for: "mailbox take", within: timeout) { group in
             let wormhole = options.wormhole(in: group)
             guard let timeout else {
                 var taken = 0

@@ -8,13 +8,20 @@ struct JSONGrammar {
 
     private let bytes: [UInt8]
     private var position = 0
+    /// The number of members of the outermost object.
+    private var memberCount = 0
 
     static func accepts(_ bytes: [UInt8]) -> Bool {
-        guard String(validating: bytes, as: UTF8.self) != nil else { return false }
+        memberCount(in: bytes) != nil
+    }
+
+    /// The number of members of an object, of which a decoder keeps one of each name; nil for bytes that are no JSON.
+    static func memberCount(in bytes: [UInt8]) -> Int? {
+        guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
         var grammar = JSONGrammar(bytes: bytes)
-        guard grammar.value(depth: 0) else { return false }
+        guard grammar.value(depth: 0) else { return nil }
         grammar.skipSpace()
-        return grammar.position == bytes.count
+        return grammar.position == bytes.count ? grammar.memberCount : nil
     }
 
     private init(bytes: [UInt8]) {
@@ -69,6 +76,7 @@ struct JSONGrammar {
     private mutating func member(_ depth: Int) -> Bool {
         skipSpace()
         guard text() else { return false }
+        if depth == 1 { memberCount += 1 }
         skipSpace()
         return take(":") && value(depth: depth)
     }

@@ -58,12 +58,15 @@ enum PushSocket {
     }
 
     private static func push(json line: String) throws(Invalid) -> Push {
-        guard JSONGrammar.accepts(Array(line.utf8)),
+        guard let memberCount = JSONGrammar.memberCount(in: Array(line.utf8)),
             let fields = try? JSONDecoder().decode([String: String].self, from: Data(line.utf8)),
+            // One of two fields of a name would be dropped.
+            fields.count == memberCount,
             let id = fields["callID"], Set(["callID", "type", "account", "payload"]).isSuperset(of: fields.keys)
         else {
             throw Invalid(
-                text: "An object has the field callID and, where it is to, type, account and payload, all texts.")
+                text: "An object has the field callID and, where it is to, type, account and payload: texts, each once."
+            )
         }
         guard let payload = Base64.decode(fields["payload"] ?? "") else {
             throw Invalid(text: "A payload is Base64 (RFC 4648) with its padding.")

@@ -61,7 +61,7 @@ struct NotifyObserve: HostCommand {
 
     func run(in context: CommandContext) async throws {
         let name = try NotificationName(name)
-        try await context.withGroup(for: "notify observe") { group in
+        try await context.withGroup(for: "notify observe", within: timeout) { group in
             let observation = try await group.observe(name)
             context.logger.info("observing")
             var limit = LineLimit(count: count, of: "posts", timeout: timeout) { observation.cancel() }

@@ -15,12 +15,11 @@ extension OwnershipMachineTests {
         return entry(OwnershipKey.activities, record, by: other, claim: 25)
     }
 
-    private func request(by session: SessionID, insists: Bool = false) -> Entry {
-        entry(
-            OwnershipKey.handover,
-            HandoverRecord(
-                name: "me", askedAt: start, deadline: .milliseconds(500), takesOverMain: false, insists: insists),
-            by: session, claim: 30)
+    private func request(by session: SessionID, insists: Bool = false, isKilling: Bool = false) -> Entry {
+        var record = HandoverRecord(
+            name: "me", askedAt: start, deadline: .milliseconds(500), takesOverMain: false, insists: insists)
+        record.isKilling = isKilling
+        return entry(OwnershipKey.handover, record, by: session, claim: 30)
     }
 
     /// Steps a Main until it announces a kill. Gives when, how often the owner was challenged, and on what the kill relies.
@@ -175,6 +174,101 @@ extension OwnershipMachineTests {
             return
         }
         #expect(HandoverRecord(bytes: bytes).insists)
+    }
+
+    @Test("C17, C14: a Main that takes over and insists replaces the request of one that waits for activities")
+    func replacesARequest() throws {
+        let main = SessionID(rawValue: 30)
+        let owner = owner(.executor, by: other, claim: 20)
+        let busy = [owner, activities([.seconds(15)])]
+        func second(takingOver: Bool = true, insisting: Bool = true, sees entries: [Entry]) -> OwnershipMachine {
+            var machine = machine(.main)
+            machine.wish = takingOver ? .takeOver : .own
+            machine.insists = insisting
+            machine.view.apply(view(40, entries))
+            return machine
+        }
+        /// What a machine commits at once that is no challenge.
+        func asks(_ machine: OwnershipMachine) throws -> Transaction? {
+            var machine = machine
+            guard let (_, directive) = run(&machine, from: start, for: .milliseconds(200)) else { return nil }
+            let transaction = try transaction(directive)
+            if case .put(OwnershipKey.challenge, _, _) = transaction.operations.first { return nil }
+            return transaction
+        }
+
+        let replaced = try #require(try asks(second(sees: busy + [request(by: main)])))
+        #expect(
+            replaced.guards == [
+                .epoch(OwnershipKey.owner, Revision(rawValue: 20)),
+                .revision(OwnershipKey.handover, Revision(rawValue: 30)),
+            ])
+        #expect(replaced.operations.first == .delete(OwnershipKey.handover))
+        guard case .put(OwnershipKey.handover, let bytes, .session) = replaced.operations.last else {
+            Issue.record("\(replaced.operations)")
+            return
+        }
+        #expect(HandoverRecord(bytes: bytes).insists)
+        #expect(HandoverRecord(bytes: bytes).takesOverMain)
+
+        // One that insists, that is enforced, or that waits for no activity is let come first.
+        #expect(try asks(second(sees: busy + [request(by: main, insists: true)])) == nil)
+        #expect(try asks(second(sees: busy + [request(by: main, isKilling: true)])) == nil)
+        #expect(try asks(second(sees: [owner, request(by: main)])) == nil)
+        #expect(try asks(second(takingOver: false, sees: busy + [request(by: main)])) == nil)
+        #expect(try asks(second(insisting: false, sees: busy + [request(by: main)])) == nil)
+        // It may come to insist later.
+        var later = second(insisting: false, sees: busy + [request(by: main)])
+        _ = run(&later, from: start, for: .milliseconds(200))
+        later.insists = true
+        #expect(try asks(later) != nil)
+    }
+
+    @Test("C17, C14: a Main whose request is replaced waits behind the other, writes nothing back, and asks anew")
+    func requestIsReplaced() throws {
+        let main = SessionID(rawValue: 30)
+        let busy = [owner(.executor, by: other, claim: 20), activities([.seconds(15)])]
+        var machine = machine(.main)
+        machine.wish = .takeOver
+        machine.view.apply(view(40, busy + [request(by: session)]))
+        #expect(run(&machine, from: start, for: .milliseconds(10)) == nil)
+        #expect(machine.handoverWait != nil)
+
+        let replaced = entry(
+            OwnershipKey.handover,
+            HandoverRecord(
+                name: "second", askedAt: start, deadline: .milliseconds(500), takesOverMain: true, insists: true),
+            by: main, claim: 41)
+        machine.view.apply(view(41, busy + [replaced]))
+        #expect(machine.waiting == .request(ofMain: "second"))
+        let (at, directive) = try #require(run(&machine, from: start, for: .seconds(1)))
+        guard case .put(OwnershipKey.challenge, let bytes, _) = try transaction(directive).operations.first else {
+            Issue.record("\(directive)")
+            return
+        }
+        #expect(ChallengeRecord(bytes: bytes).claim == Revision(rawValue: 41))
+        // Answered, it leaves the other alone.
+        let answer = AnswerRecord(claim: Revision(rawValue: 41), challenge: Revision(rawValue: 42))
+        machine.view.apply(
+            view(
+                43,
+                busy + [
+                    replaced,
+                    entry(
+                        OwnershipKey.challenge, ChallengeRecord(claim: Revision(rawValue: 41)), by: session, claim: 42),
+                    entry(OwnershipKey.answer, answer, by: main, claim: 43),
+                ]))
+        let now = start.advanced(by: at)
+        #expect(run(&machine, from: now, for: .seconds(1)) == nil)
+
+        machine.view.apply(view(44, busy))
+        let (_, next) = try #require(run(&machine, from: now.advanced(by: .seconds(1)), for: .milliseconds(1)))
+        let anew = try transaction(next)
+        #expect(anew.guards.contains(.absent(OwnershipKey.handover)))
+        guard case .put(OwnershipKey.handover, _, .session) = anew.operations.first else {
+            Issue.record("\(anew.operations)")
+            return
+        }
     }
 
     @Test("C17, C3: a Main that comes to insist asks anew only where the owner is held up by an activity")

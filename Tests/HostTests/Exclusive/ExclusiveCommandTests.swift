@@ -525,6 +525,23 @@ struct ExclusiveCommandTests {
         }
     }
 
+    @Test("A command that was withdrawn before it began, because its owner was taken over from, is started later")
+    func withdrawn() async throws {
+        var first = try HostProgram()
+        let program = first
+        first.environment["SHAREDCORE_FAIL_POINT"] = "exclusive.beforeNote:stop"
+        let ended = try await first.running("exclusive", "--role", "main", "--", "echo", "ran") { running in
+            let owner = try #require(ProcessIdentity(of: running.pid))
+            try await eventually("it stands in front of the note", timeout: TestTimeout.long) {
+                owner.isStopped == true
+            }
+            #expect(try await program.run("exclusive", "--role", "executor", "--", "true").status == 0)
+            try running.send(.resume)
+        }
+        #expect(ended.status == 0 && ended.output == "ran", "\(ended.status) \(ended.errors)")
+        #expect(try await program.run("check").status == 0)
+    }
+
     @Test("An Executor's command is asked to end when its budget is used up (contract P11)")
     func budget() async throws {
         var program = try HostProgram()

@@ -39,6 +39,33 @@ struct HubCommandTests {
         }
     }
 
+    @Test("C7: where the hub is stopped, a command that has a deadline gives up before one that has none")
+    func stoppedHub() async throws {
+        try await HostProgram.using("zmq") { program in
+            #expect(try await program.run("store", "put", "k", "v").status == 0)
+            let hub = try await program.hub()
+            #expect(kill(hub, SIGSTOP) == 0)
+            defer { kill(hub, SIGCONT) }
+            let patient = try await program.running("store", "put", "k", "later") { _ in
+                try await withThrowingTaskGroup(of: HostProgram.Ended.self) { group in
+                    for arguments in [
+                        ["executor", "--call-id", "1@x", "--timeout", "1s"],
+                        ["mailbox", "take", "jobs", "--timeout", "1s"],
+                        ["mailbox", "listen", "box", "--timeout", "1s"],
+                        ["notify", "observe", "news", "--timeout", "1s"],
+                    ] {
+                        group.addTask { try await program.run(arguments) }
+                    }
+                    for try await ended in group {
+                        #expect(ended.status == 69 && ended.errors.contains("cannot be opened"), "\(ended.errors)")
+                    }
+                }
+                kill(hub, SIGCONT)
+            }
+            #expect(patient.status == 0, "\(patient.errors)")
+        }
+    }
+
     @Test(
         "S11: a hub whose lock's name is something else than a file's is not started, and says what it is",
         .timeLimit(.minutes(10)))

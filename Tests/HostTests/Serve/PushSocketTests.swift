@@ -108,6 +108,7 @@ struct PushSocketTests {
             "\"account\":\"\(String(repeating: "ü", count: 129))\"", #""payload":"SECRET""#, #""payload":"AB==""#,
             #""payload":"AA=A""#, #""payload":"AA\n==""#, #""payload":["SECRET"]"#, #""other":"x""#,
             "\"payload\":\"\(Base64.encode(Array(repeating: 7, count: 4097)))\"", #""type":"call","#, #""type":"a"}}"#,
+            #""callID":"2@x""#, #""\u0063allID":"1@x""#, #""type":"call","type":"call""#,
         ])
     func badObject(fields: String) async throws {
         try await serving { queue in

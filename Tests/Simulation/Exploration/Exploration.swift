@@ -48,6 +48,9 @@ package struct Exploration {
             Setting(
                 name: "two Mains and an Executor, a death", roles: [.main, .main, .executor], takingOver: 1, deaths: 1),
             Setting(
+                name: "two insisting Mains and an Executor, an activity", roles: [.main, .main, .executor],
+                takingOver: 1, activities: 1, insists: true),
+            Setting(
                 name: "Main and two Executors, an activity, a death", roles: [.main, .executor, .executor], deaths: 1,
                 activities: 1),
             Setting(name: "Main and two Executors, a freeze", roles: [.main, .executor, .executor], freezes: 1),

@@ -480,6 +480,9 @@ struct Model {
             participants[number].isQuiet = false
             participants[number].runs = min(participants[number].runs + 1, Self.settled)
             guard participants[number].isMain else { continue }
+            if isHeldUp(participants[number]) {
+                broke("C17", "Main \(number) takes over and insists, and waits behind one that does not")
+            }
             participants[number].waits = isWaiting(participants[number]) && !isBusy ? participants[number].waits + 1 : 0
             if participants[number].waits > Self.patience {
                 broke("C3", "Main \(number) has waited for \(participants[number].waits) ticks")
@@ -502,6 +505,17 @@ struct Model {
             store.view.activities(of: owner.claim) != nil, requestAge <= Self.activityBound
         else { return false }
         return holder(of: owner).map { participants[$0].canRun } ?? false
+    }
+
+    /// Whether a Main that takes over and insists lets time pass behind the request of another for a busy owner.
+    private func isHeldUp(_ participant: Participant) -> Bool {
+        guard participant.machine.wish == .takeOver, participant.machine.insists, isWaiting(participant),
+            participant.machine.core == nil, participant.machine.rest == nil,
+            let owner = store.view.owner, owner.record.state != .stopping,
+            store.view.activities(of: owner.claim) != nil, let handover = store.view.handover
+        else { return false }
+        return handover.session != participant.machine.myself.session && !handover.record.insists
+            && !handover.record.isKilling
     }
 
     private func isAsking(_ participant: Participant, in view: OwnershipView) -> Bool {

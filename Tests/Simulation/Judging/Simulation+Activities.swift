@@ -57,6 +57,28 @@ extension Simulation {
         broke("C17: \(members[number].name) ends the ownership of \(target.name), which is busy and answers")
     }
 
+    /// How long a Main may take to replace a request: it may be challenging, or look for the dead first.
+    private static let replacing: UInt64 = 700_000_000
+
+    /// Sees to it that a Main that takes over and insists is not held up by one that waits.
+    mutating func watchOver(insisting number: Int) {
+        queue.insert(.judge(.heldUp(number)), at: clock + Self.replacing + 100_000_000)
+    }
+
+    mutating func judgeHeldUp(_ number: Int) {
+        let member = members[number]
+        guard member.isAlive, member.machine.wish == .takeOver, member.machine.insists,
+            member.machine.holding == nil, member.machine.core == nil, member.machine.rest == nil,
+            let owner = present.owner, owner.record.state != .stopping, present.activities(of: owner.claim) != nil,
+            let handover = present.handover, handover.session != member.session, !handover.record.insists,
+            !handover.record.isKilling
+        else { return }
+        guard canAct(member, for: Self.replacing),
+            handover.record.askedAt.duration(to: now).clampedNanoseconds > Self.replacing
+        else { return watchOver(insisting: number) }
+        broke("C17: \(member.name) takes over and insists, and waits behind a Main that waits for activities")
+    }
+
     /// Whether an owner was right not to stop for a request lately.
     func mayBeBusy(_ owner: Standing<OwnerRecord>) -> Bool {
         guard present.handover?.record.insists != true else { return false }

@@ -10,6 +10,7 @@ extension Simulation {
         case .dead(let dead, let number): judgeDead(dead, seenBy: number)
         case .asked(let number, let handover, let epoch, let since):
             judgeAsked(number, Revision(rawValue: handover), Revision(rawValue: epoch), since)
+        case .heldUp(let number): judgeHeldUp(number)
         case .overdue(let call): judgeOverdue(call)
         }
     }
@@ -69,7 +70,7 @@ extension Simulation {
     }
 
     /// Whether a member could act all the time.
-    private func canAct(_ member: Member, for time: UInt64) -> Bool {
+    func canAct(_ member: Member, for time: UInt64) -> Bool {
         member.isAlive && !member.isFrozen(at: clock) && member.runsSince + time < clock && member.missedSince == nil
             && member.troubleUntil + time < clock
     }

@@ -147,6 +147,12 @@ extension Mutant {
                 return entry.changingValue(to: record.bytes)
             }
         },
+        Mutant("a Main that takes over, insists, and waits behind one that does not") {
+            $0.changeDirective = { directive, move, machine in
+                move == .asks && machine.view.handover.map { $0.session != machine.myself.session } == true
+                    ? nil : directive
+            }
+        },
         Mutant("an activity that outlives its epoch") {
             $0.changeDirective = { directive, _, _ in
                 directive.changingTransaction { $0.operations.removeAll { $0 == .delete(OwnershipKey.activities) } }

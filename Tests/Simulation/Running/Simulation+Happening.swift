@@ -121,6 +121,7 @@ extension Simulation {
             isRunning: mutant?.startsAnew != true && isCoreRunning(in: number))
         members[number].machine.hasYielded = false
         members[number].isStarting = true
+        if takingOver, insisting { watchOver(insisting: number) }
         proceed(number)
     }
 

@@ -46,6 +46,8 @@ enum Event {
         case dead(Int, by: Int)
         /// A Main that asked has got what it asked for.
         case asked(Int, handover: UInt64, epoch: UInt64, since: UInt64)
+        /// A Main that was told to take over and to insist waits behind none that waits for activities.
+        case heldUp(Int)
         /// A call is over at its deadline.
         case overdue(Int)
     }

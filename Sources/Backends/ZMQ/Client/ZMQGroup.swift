@@ -66,7 +66,12 @@ public final class ZMQGroup: SharedGroup {
         try TimeNamespace.requireKnown()
         try requireKeys(for: endpoint, options)
         try endpoint.requireTrusted()
+        // One deadline over the start of a hub and joining.
+        var options = options
+        let clock = SystemClock()
+        let deadline = options.openTimeout.map { clock.now().advanced(by: $0) }
         if let launcher = options.launcher { try await launcher.launch(at: endpoint, timeout: options.openTimeout) }
+        options.openTimeout = deadline.map { clock.now().duration(to: $0) }
         // What was not there before may be another user's by now.
         try endpoint.requireTrusted()
         let link = try HubLink(to: endpoint, group: group, as: description, options: options)

@@ -7,7 +7,10 @@ extension OwnershipMachine {
     /// Asks the owner to hand over and waits for it; past the deadline it is killed or fenced.
     package mutating func ask(_ owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
         guard let handover = view.handover else { return request(owner, at: now) }
-        guard handover.session == myself.session else { return wait(behind: handover, at: now) }
+        guard handover.session == myself.session else {
+            return isPatient(handover, with: owner)
+                ? request(owner, replacing: handover, at: now) : wait(behind: handover, at: now)
+        }
 
         var wait =
             handoverWait
@@ -116,6 +119,14 @@ extension OwnershipMachine {
         view.challenge?.revision == silence.challenge && view.answer?.revision == silence.answer
     }
 
+    /// Whether another Main's request waits for activities that this Main, which takes over, was told not to wait for.
+    ///
+    /// One that insists is never replaced, so two Mains do not replace each other's without an end.
+    private func isPatient(_ handover: Standing<HandoverRecord>, with owner: Standing<OwnerRecord>) -> Bool {
+        wish == .takeOver && insists && !handover.record.insists && !handover.record.isKilling
+            && owner.record.state != .stopping && view.activities(of: owner.claim) != nil
+    }
+
     /// Says in the request that stands that the owner's activities do not hold it up.
     private func insist(in handover: Standing<HandoverRecord>) -> Directive {
         var record = handover.record
@@ -128,9 +139,12 @@ extension OwnershipMachine {
     }
 
     private func write(
-        _ request: HandoverRecord, provided guards: [Transaction.Guard], telling story: Story
+        _ request: HandoverRecord, replacing former: Standing<HandoverRecord>? = nil,
+        provided guards: [Transaction.Guard], telling story: Story
     ) -> Directive {
         var transaction = Transaction(guards: guards)
+        // Deleting first gives the entry a new creation revision: a claim of its own.
+        if former != nil { transaction.delete(OwnershipKey.handover) }
         transaction.put(OwnershipKey.handover, request.bytes, lifetime: .session)
         return .commit(Transition(transaction: transaction, stories: [story]))
     }
@@ -156,21 +170,31 @@ extension OwnershipMachine {
         return critical.record.bound
     }
 
-    private mutating func request(_ owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive {
+    /// Asks the owner to hand over.
+    ///
+    /// - Parameter former: The request of another Main that ends with this one, unless its author has changed it meanwhile.
+    private mutating func request(
+        _ owner: Standing<OwnerRecord>, replacing former: Standing<HandoverRecord>? = nil, at now: BootInstant
+    ) -> Directive {
         // The section may be left before this participant looks again.
         granted = (owner.claim, grantedBound(of: owner))
         let record = HandoverRecord(
             name: myself.name, askedAt: now, deadline: rules.handoverTimeout, takesOverMain: wish == .takeOver,
             process: myself.process, insists: insists)
+        let before = former.map { Transaction.Guard.revision(OwnershipKey.handover, $0.revision) }
         return write(
-            record, provided: [.epoch(OwnershipKey.owner, owner.claim), .absent(OwnershipKey.handover)],
+            record, replacing: former,
+            provided: [.epoch(OwnershipKey.owner, owner.claim), before ?? .absent(OwnershipKey.handover)],
             telling: Story(
                 kind: .asked, other: owner.claim, from: owner.record.state, bound: rules.handoverTimeout,
-                reason: reasonToAsk(owner)))
+                reason: reasonToAsk(owner, replacing: former)))
     }
 
-    private func reasonToAsk(_ owner: Standing<OwnerRecord>) -> String {
-        let reason = wish == .takeOver ? "it was told to take over" : "a Main does not wait for an Executor"
+    private func reasonToAsk(
+        _ owner: Standing<OwnerRecord>, replacing former: Standing<HandoverRecord>?
+    ) -> String {
+        var reason = wish == .takeOver ? "it was told to take over" : "a Main does not wait for an Executor"
+        if let former { reason += " before “\(former.record.name)”" }
         guard let activities = view.activities(of: owner.claim)?.activities else { return reason }
         let work = activities.map { $0.describe() }.joined(separator: ", ")
         return "\(reason), \(insists ? "and interrupts" : "but for") \(work)"

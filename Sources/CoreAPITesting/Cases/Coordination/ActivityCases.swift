@@ -3,7 +3,7 @@ internal import CoreAPI
 
 /// C17, C18: work in progress keeps a core, and a core is told why it stops.
 enum ActivityCases {
-    static let all = [activityIsAwaited, boundPasses, mainInsists]
+    static let all = [activityIsAwaited, boundPasses, waitingMainIsPassed, mainInsists]
 
     static let activityIsAwaited = ConformanceCase(
         "C17a",
@@ -44,6 +44,26 @@ enum ActivityCases {
             try expect(
                 try await troupe.observer.get(".sharedcore/ownership/activities") == nil,
                 "nothing is left of the activity")
+        }
+    }
+
+    static let waitingMainIsPassed = ConformanceCase(
+        "C17c", "a Main that takes over and insists waits for no Main that waits for an activity (C14, C18)"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.owningExecutor()
+            try expect(try await executor.tell("begin 3600000 1"), is: "written", "the activity")
+            let first = try await troupe.main("first", "handover=5000")
+            try await first.tell("start")
+            try await eventually("the first has asked") { try await troupe.entries().contains { $0.kind == .asked } }
+            let second = try await troupe.main("second", "handover=5000")
+            try await second.tell("takeOverInsisting")
+            try await eventually("the core is told") { try await executor.tell("stopped") == "insisted" }
+            try expect(try await second.tell("started").hasPrefix("owns"), "the second owns")
+            try expect(try await first.tell("started"), is: "failed refused", "what the first hears")
+            try expect(try await troupe.owner()?.name, is: "second", "the owner in the end")
+            let kinds = try await troupe.entries().map(\.kind)
+            try expect(!kinds.contains(.killed) && !kinds.contains(.tookOver), "it was only asked: \(kinds)")
         }
     }
 

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// A participant of a group that executes text commands, in the process of the case or in another one.
 ///
-/// - `start`, `takeOver`, `startInsisting`: a Main begins to; `started` waits and answers `owns <epoch>` or
+/// - `start`, `takeOver`, `startInsisting`, `takeOverInsisting`: a Main begins to; `started` waits and answers `owns <epoch>` or
 ///   `failed <code>`
 /// - `ask <number> <call-id> <milliseconds>`, `insist ...`: an Executor begins to wait; `answer <number>` waits and
 ///   answers `message <source> <text>`, `invitation <source> <from> <subject> <address>`,
@@ -67,8 +67,9 @@ final class PlayerSession: Sendable {
     func run(_ command: String, _ arguments: [String]) async throws(SharedCoreError) -> String {
         let first = arguments.first ?? ""
         switch command {
-        case "start", "takeOver", "startInsisting":
-            return try start(takingOver: command == "takeOver", insisting: command == "startInsisting")
+        case "start", "takeOver", "startInsisting", "takeOverInsisting":
+            return try start(
+                takingOver: command.hasPrefix("takeOver"), insisting: command.hasSuffix("Insisting"))
         case "started": return await state.withLock(\.start)?.value ?? "failed: nobody told it to start"
         case "ask", "insist": return try ask(arguments, insisting: command == "insist")
         case "answer": return try await answer(first).text
