@@ -7,6 +7,7 @@ extension ForwardingStore {
     package var session: Session { inner.session }
     package var capabilities: Capabilities { inner.capabilities }
     package var deliveryExecutor: (any TaskExecutor)? { inner.deliveryExecutor }
+    package var residentValueByteCount: Int? { inner.residentValueByteCount }
 
     package func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
         try await inner.get(key, consistency: consistency)

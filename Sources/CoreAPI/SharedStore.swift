@@ -28,6 +28,11 @@ public protocol SharedStore: Sendable {
     /// and actors without an executor of their own while the task calls them. A task that `Task {}` begins does not.
     var deliveryExecutor: (any TaskExecutor)? { get }
 
+    /// The bytes of the largest value that this handle keeps in the memory of its process; larger ones are read from
+    /// where they lie. Nil where all values are in memory: a caller that puts much into the group then takes as much of
+    /// the memory of each process of it.
+    var residentValueByteCount: Int? { get }
+
     /// Returns the entry under a key; nil when there is none.
     func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry?
 
@@ -67,6 +72,9 @@ public protocol SharedStore: Sendable {
 extension SharedStore {
     /// Nil: nowhere.
     public var deliveryExecutor: (any TaskExecutor)? { nil }
+
+    /// Nil: all values are in memory.
+    public var residentValueByteCount: Int? { nil }
 
     /// Nil: not counted.
     public func usage() async throws(SharedCoreError) -> StoreUsage? { nil }
