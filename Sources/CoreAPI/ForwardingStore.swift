@@ -8,6 +8,7 @@ extension ForwardingStore {
     package var capabilities: Capabilities { inner.capabilities }
     package var deliveryExecutor: (any TaskExecutor)? { inner.deliveryExecutor }
     package var lease: SessionLease? { inner.lease }
+    package var residentValueByteCount: Int? { inner.residentValueByteCount }
 
     package func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
         try await inner.get(key, consistency: consistency)

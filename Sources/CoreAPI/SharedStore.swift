@@ -37,6 +37,11 @@ public protocol SharedStore: Sendable {
     /// Source: contract L5.
     var lease: SessionLease? { get }
 
+    /// The bytes of the largest value that this handle keeps in the memory of its process; larger ones are read from
+    /// where they lie. Nil where all values are in memory: a caller that puts much into the group then takes as much of
+    /// the memory of each process of it.
+    var residentValueByteCount: Int? { get }
+
     /// Returns the entry under a key; nil when there is none.
     func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry?
 
@@ -79,6 +84,9 @@ extension SharedStore {
 
     /// Nil: the session ends with its process.
     public var lease: SessionLease? { nil }
+
+    /// Nil: all values are in memory.
+    public var residentValueByteCount: Int? { nil }
 
     /// Nil: not counted.
     public func usage() async throws(SharedCoreError) -> StoreUsage? { nil }

@@ -2,6 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import ExecutorRun
 internal import FileNotifyBackend
+internal import Platform
 internal import ProgramOutput
 
 /// The command line of `sharedcore-executor`. Settings arrive resolved, so that the program needs no configuration;
@@ -54,7 +55,7 @@ struct ExecutorArguments {
         }
         let reader = ValueReader(values: values)
         directory = try reader.text("--directory")
-        guard directory.hasPrefix("/") else { throw Self.usage("--directory takes an absolute path") }
+        guard directory.isAbsolutePath else { throw Self.usage("--directory takes an absolute path") }
         guard let callID = CallID(try reader.text("--call-id")) else { throw Self.usage("--call-id is empty") }
         request = ExecutorRequest(
             callID: callID, timeout: try reader.milliseconds("--timeout-ms"), insists: insists,

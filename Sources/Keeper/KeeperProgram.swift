@@ -30,7 +30,7 @@ enum KeeperProgram {
     }
 
     private static func keep(_ arguments: [String]) throws {
-        guard arguments.count >= 2, arguments[0] == "--directory", arguments[1].hasPrefix("/") else {
+        guard arguments.count >= 2, arguments[0] == "--directory", arguments[1].isAbsolutePath else {
             throw KeeperProblem(.malformed, "--directory takes an absolute path and comes first")
         }
         let configuration = try KeeperConfiguration(Array(arguments.dropFirst(2)))

@@ -51,7 +51,7 @@ package enum MetricsPlace: Hashable, Sendable {
         let digits = text.hasPrefix("127.0.0.1:") ? text.dropFirst("127.0.0.1:".count) : text[...]
         if let port = UInt16(digits), port > 0 {
             self = .port(port)
-        } else if text.contains("/"), !text.utf8.contains(0) {
+        } else if text.utf8.contains(UInt8(ascii: "/")), !text.utf8.contains(0) {
             self = .path(text)
         } else {
             return nil

@@ -32,7 +32,8 @@
 
         private var places: [String] {
             if let named { return [named] }
-            let directories = searchPath.split(separator: ":").filter { $0.hasPrefix("/") }
+            let directories = searchPath.utf8.split(separator: UInt8(ascii: ":")).map { String(Substring($0)) }.filter(
+                \.isAbsolutePath)
             return [try? OwnProgram.sibling(Self.name)].compactMap(\.self) + directories.map { "\($0)/\(Self.name)" }
         }
 

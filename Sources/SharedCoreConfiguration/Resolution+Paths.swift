@@ -34,12 +34,12 @@ extension Resolution {
 
     /// What a setting says, as an absolute path.
     package func absolutePath(_ path: String, of setting: AnySetting) throws(ConfigurationFailure) -> String {
-        if path.hasPrefix("/") { return path.normalizedPath }
-        if path == "~" || path.hasPrefix("~/"), let home = environment["HOME"], home.hasPrefix("/") {
+        if path.isAbsolutePath { return path.normalizedPath }
+        if path == "~" || path.startsWithBytes(of: "~/"), let home = environment["HOME"], home.isAbsolutePath {
             return (home + path.dropFirst()).normalizedPath
         }
         // A pipe of the shell, `<(...)`, stands in no folder that anybody means.
-        if case .file(let file, _, _) = find(setting)?.origin, !file.hasPrefix("/dev/") {
+        if case .file(let file, _, _) = find(setting)?.origin, !file.startsWithBytes(of: "/dev/") {
             return (try absolutePath(file) + "/../" + path).normalizedPath
         }
         return try absolutePath(path)
@@ -47,7 +47,7 @@ extension Resolution {
 
     /// What was given at the command line, as an absolute path.
     package func absolutePath(_ path: String) throws(ConfigurationFailure) -> String {
-        path.hasPrefix("/") ? path.normalizedPath : (try workingDirectory.path(for: path) + "/" + path).normalizedPath
+        path.isAbsolutePath ? path.normalizedPath : (try workingDirectory.path(for: path) + "/" + path).normalizedPath
     }
 }
 
@@ -85,8 +85,8 @@ package enum WorkingDirectory: Hashable, Sendable, ExpressibleByStringLiteral {
 extension String {
     /// The path without `.`, `..` and doubled separators, by its text alone. The path must be absolute.
     package var normalizedPath: String {
-        var parts: [Substring] = []
-        for part in split(separator: "/") {
+        var parts: [String] = []
+        for part in pathParts {
             switch part {
             case ".": continue
             case "..": _ = parts.popLast()
@@ -150,8 +150,8 @@ package enum UserDirectory: CaseIterable {
 
     /// The directory's path; nil when the environment names neither it nor what it is in.
     package func path(in environment: [String: String]) -> String? {
-        if let path = environment[variable], path.hasPrefix("/") { return path }
-        guard let placeInHome, let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+        if let path = environment[variable], path.isAbsolutePath { return path }
+        guard let placeInHome, let home = environment["HOME"], home.isAbsolutePath else { return nil }
         return (home == "/" ? "" : home) + placeInHome
     }
 }

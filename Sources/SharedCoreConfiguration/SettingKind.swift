@@ -123,7 +123,7 @@ package enum SecretText {
     package static func isKey(_ text: String) -> Bool {
         let word = text.utf8.drop(while: isSpace).reversed().drop(while: isSpace)
         guard word.count == keyLength, word.allSatisfy(alphabet.contains) else { return false }
-        return !text.hasPrefix("/") || (try? FileStatus(ofPath: text)) == nil
+        return !text.isAbsolutePath || (try? FileStatus(ofPath: text)) == nil
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || (9...13).contains(byte) }

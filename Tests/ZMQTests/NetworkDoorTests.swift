@@ -698,6 +698,34 @@ extension ZMQTests {
             await hub.stop()
         }
 
+        @Test(
+            "a key without the right to participate is let in as no Main and no Executor",
+            arguments: ClientRights.allCases)
+        func roles(of rights: ClientRights) async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint])
+            try await hub.allow([stage.keys.client.publicKey: rights])
+            let local = try await stage.client()
+            func open(as role: SessionRole) async throws(SharedCoreError) -> ZMQGroup {
+                var options = ZMQGroupOptions(openTimeout: TestTimeout.usual)
+                options.keys = try? stage.clientKeys(for: hub.endpoints[0])
+                return try await ZMQGroup.open(
+                    hub.endpoints[0], group: "group", as: SessionDescription(role: role), options: options)
+            }
+            for role in [SessionRole.main, .executor] {
+                if rights == .participate {
+                    let client = try await open(as: role)
+                    #expect(try await local.sessions().map(\.role).contains(role))
+                    await client.close()
+                } else {
+                    try await expect(.forbidden, from: "a session of the role \(role)") { _ = try await open(as: role) }
+                }
+            }
+            #expect(try await local.sessions().map(\.id) == [local.session.id])
+            await local.close()
+            await hub.stop()
+        }
+
         @Test("a key that may only post makes no new name in a group with 1,024")
         func namesOfPosters() async throws {
             let stage = try HubStage()

@@ -29,6 +29,9 @@ public final class FileGroup: SharedGroup {
         return (try? NotificationService.shared())?.preferredExecutor()
     }
 
+    /// Larger values are left in the journal.
+    public var residentValueByteCount: Int? { ExternalValues.defaultThreshold }
+
     let local: LocalGroup
     let handle: GroupHandle
     let promised: Capabilities

@@ -32,7 +32,7 @@ public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
         let rest = String(text[mark.upperBound...])
         switch text[..<mark.lowerBound] {
         case "ipc":
-            guard rest.hasPrefix("/"), !rest.utf8.contains(0) else { throw refuse("The path must be absolute.") }
+            guard rest.isAbsolutePath, !rest.utf8.contains(0) else { throw refuse("The path must be absolute.") }
             guard rest.utf8.count <= Self.maximumPathByteCount else {
                 throw SharedCoreError(
                     .invalidArgument,

@@ -72,6 +72,11 @@ public struct Inbox: Sendable {
         }.sorted { $0.revision < $1.revision }
     }
 
+    /// Returns the bytes of the records of all messages that wait to be acknowledged.
+    package func waitingByteCount() async throws(SharedCoreError) -> Int {
+        try await mailbox.contents().items.values.reduce(0) { $0 + ($1.message?.value.count ?? 0) }
+    }
+
     /// Forgets call-ids of which nothing is left but that they were acknowledged or had nothing to show, the oldest first, before
     /// their time: a flood of messages would fill the group with them.
     ///

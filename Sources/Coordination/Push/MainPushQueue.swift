@@ -92,13 +92,17 @@ package struct MainPushQueue: Sendable {
         return sentence
     }
 
-    private func tell(
+    /// Adds an entry of the timeline to a transaction, of which ``trimTimeline()`` is to be called behind it.
+    package func tell(
         _ kind: TimelineEntry.Kind, _ reason: String, under epoch: Revision? = nil, in transaction: inout Transaction
     ) throws(SharedCoreError) {
         let entry = TimelineEntry(
             kind, by: mailbox.store.session, epoch: epoch, reason: reason, at: clock.now(), bootID: clock.bootID)
         try timeline.append(entry, to: &transaction)
     }
+
+    /// Drops the oldest entries of a timeline that is too long.
+    package func trimTimeline() async throws(SharedCoreError) { try await timeline.trim() }
 }
 
 /// A push that waits for a Main, as it stands in the group.

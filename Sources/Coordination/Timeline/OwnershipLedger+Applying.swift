@@ -45,7 +45,7 @@ extension OwnershipLedger {
             if let other = entry.other, other == owner?.epoch, challenges[other] == nil {
                 challenges[other] = Moment(at: entry.at, bootID: entry.bootID)
             }
-        case .fenced, .problem, .pushHandled, .pushEnded: break
+        case .fenced, .problem, .pushHandled, .pushEnded, .pushForgotten: break
         }
         return broken
     }

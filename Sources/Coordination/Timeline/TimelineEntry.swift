@@ -110,6 +110,8 @@ extension TimelineEntry {
         case pushHandled = 18
         /// Pushes that were routed to Main have ended, because no Main has taken them in time; the reason names some.
         case pushEnded = 19
+        /// Pushes that were given up are forgotten, because others need their room; the reason names some.
+        case pushForgotten = 20
     }
 }
 
@@ -151,6 +153,7 @@ extension TimelineEntry {
         case .problem: "reported"
         case .pushHandled: "dealt with a push, \(own)"
         case .pushEnded: "ended pushes that no Main has taken in time"
+        case .pushForgotten: "forgot pushes that were given up, for the room of others"
         }
     }
 

@@ -21,9 +21,16 @@ struct MailCollector {
     /// The messages that have ended the processes of cores before.
     private var attempts: MailAttempts
     private var knowsAttempts = false
-    /// The call-ids of messages that wait in their files, by file: no participant waits for them, and this core takes
-    /// none of those, or the group has much content.
-    private var held: [FileName: ItemName] = [:]
+    /// A message that waits in its file: no participant waits for it, and this core takes none of those, or the group
+    /// has much content, or the inbox has no room for it.
+    private struct Held {
+        let item: ItemName
+        /// More than its record takes.
+        let byteCount: Int
+    }
+
+    /// The messages that wait in their files, by file.
+    private var held: [FileName: Held] = [:]
     /// When one was taken all the same.
     private var lastBeyondRoom: BootInstant?
     /// How many files that are set aside are still reported in this round, and how many were not.
@@ -109,7 +116,9 @@ struct MailCollector {
     /// Waits until something arrives, a participant waits for a message that waits in its file, or the folder is to be
     /// read again.
     private func waitForAwaited(atMost timeout: Duration) async {
-        let items = Set(held.values)
+        let room = try? await inboxRoom()
+        // One that finds no room yet may well be waited for already.
+        let items = Set(held.values.filter { room?.fits($0.byteCount, isAwaited: true) ?? true }.map(\.item))
         let watching = Task { [context, bell = source.bell] in
             // If the store cannot be watched now, the timeout ends the wait.
             guard let watch = try? await context.store.watch(Expectation.path) else { return }
@@ -180,22 +189,31 @@ struct MailCollector {
             let standing = Set(names)
             held = held.filter { standing.contains($0.key) }
         }
-        // Of those that wait in their files, only a message that is waited for is read again, and by a Main one in each
-        // second.
+        // Of those that wait in their files, only a message is read again for which the inbox has room and that is waited
+        // for; by a Main, where the group has much content, also one in each second.
         var awaited: Set<ItemName> = []
-        var isHeld = false
+        var isScarce = false
+        var room: InboxRoom?
         do throws(SharedCoreError) {
-            isHeld = !held.isEmpty
-            if isHeld, !takesOnlyAwaited { isHeld = try await isBeyondRoom() }
-            if isHeld { awaited = try await awaitedItems() }
+            if !held.isEmpty {
+                isScarce = takesOnlyAwaited
+                if !isScarce { isScarce = try await isBeyondRoom() }
+                awaited = try await awaitedItems()
+                room = try await inboxRoom()
+            }
         } catch {
             return try await trouble(storing: nil, error)
         }
         for name in harmlessFirst(names) where !empty.contains(name) {
             if Task.isCancelled { return .settled }
-            if isHeld, !mayTakeUnawaited, let item = held[name], !awaited.contains(item) {
-                if troubles == 0, round != .unfinished { round = .held }
-                continue
+            if let waiting = held[name] {
+                let isAwaited = awaited.contains(waiting.item)
+                if room?.fits(waiting.byteCount, isAwaited: isAwaited) == false
+                    || isScarce && !isAwaited && !mayTakeUnawaited
+                {
+                    if troubles == 0, round != .unfinished { round = .held }
+                    continue
+                }
             }
             switch try await collect(name, in: look.maildir) {
             case .settled, .more: continue
@@ -284,27 +302,38 @@ struct MailCollector {
         try await MailRoom.isFull(context.store, memory: memory, part: MailRoom.takenPart)
     }
 
+    private func inboxRoom() async throws(SharedCoreError) -> InboxRoom {
+        try await InboxRoom(in: context.store, memory: memory)
+    }
+
     /// Returns the items that participants wait for.
     private func awaitedItems() async throws(SharedCoreError) -> Set<ItemName> {
         Set(try await context.store.list(Expectation.path).entries.compactMap { Expectation.place(of: $0.key)?.item })
     }
 
     /// Returns whether a message may come into the group now; it is remembered when it may not.
-    private mutating func takesIn(_ callID: CallID, from name: FileName) async throws(SharedCoreError) -> Bool {
-        let item = ItemName(callID.text)
+    private mutating func takesIn(_ message: InboxMessage, from name: FileName) async throws(SharedCoreError) -> Bool {
+        let waiting = Held(
+            item: ItemName(message.callID.text), byteCount: message.payloadByteCount + Self.recordByteCount)
         if takesOnlyAwaited {
-            if try await awaitedItems().contains(item) { return true }
-            if try await isOver(callID) { return true }
+            if try await !awaitedItems().contains(waiting.item) {
+                if try await isOver(message.callID) { return true }
+            } else if try await inboxRoom().fits(waiting.byteCount, isAwaited: true) {
+                return true
+            }
         } else {
-            guard try await isBeyondRoom() else { return true }
-            if try await awaitedItems().contains(item) { return true }
+            let room = try await inboxRoom()
+            let fits = room.fits(waiting.byteCount, isAwaited: false)
+            if fits, try await !isBeyondRoom() { return true }
+            if try await awaitedItems().contains(waiting.item) {
+                if room.fits(waiting.byteCount, isAwaited: true) { return true }
+            } else if fits, mayTakeUnawaited {
+                lastBeyondRoom = clock.now()
+                return true
+            }
         }
-        guard mayTakeUnawaited else {
-            held[name] = item
-            return false
-        }
-        lastBeyondRoom = clock.now()
-        return true
+        held[name] = waiting
+        return false
     }
 
     /// Returns whether the group remembers that a message was acknowledged or has nothing to show: its file is one that
@@ -326,7 +355,7 @@ struct MailCollector {
         _ message: InboxMessage, from name: FileName, in maildir: Maildir
     ) async throws -> Outcome {
         do throws(SharedCoreError) {
-            guard try await takesIn(message.callID, from: name) else { return .held }
+            guard try await takesIn(message, from: name) else { return .held }
             held[name] = nil
             try await context.deliver(message)
         } catch {
@@ -353,9 +382,9 @@ struct MailCollector {
     ) async throws -> Outcome {
         if let callID = refusal.callID {
             do throws(SharedCoreError) {
-                if takesOnlyAwaited, try await !takesIn(callID, from: name) { return .held }
-                held[name] = nil
                 let notice = InboxMessage(callID: callID, content: refusal.notice)
+                if takesOnlyAwaited, try await !takesIn(notice, from: name) { return .held }
+                held[name] = nil
                 do throws(SharedCoreError) {
                     try await context.deliver(notice)
                 } catch {

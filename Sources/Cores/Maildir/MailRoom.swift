@@ -14,8 +14,6 @@ package enum MailRoom {
 
     /// Measured: the bytes of an entry beside its key and its value.
     private static let entryByteCount = 600
-    /// A larger value is left in the journal.
-    private static let valueByteCount = 4 << 10
 
     /// Returns whether the content of a group takes more than a part of the memory that a process may have; false where
     /// no limit is given, or the store does not count.
@@ -23,7 +21,36 @@ package enum MailRoom {
         _ store: any SharedStore, memory: UInt64?, part: Int
     ) async throws(SharedCoreError) -> Bool {
         guard let memory, let usage = try await store.usage() else { return false }
-        let valueByteCount = min(usage.byteCount, usage.entryCount * Self.valueByteCount)
+        let valueByteCount =
+            store.residentValueByteCount.map { min(usage.byteCount, usage.entryCount * $0) } ?? usage.byteCount
         return usage.entryCount * entryByteCount + valueByteCount > Int(clamping: memory) / part
     }
+}
+
+/// The bytes of messages that may come into the inbox of a group now.
+///
+/// Where each process has all values of the group in its memory, the messages of the inbox may have only a part of what
+/// a process may have; the others wait in their files. One message may always come.
+struct InboxRoom {
+    /// The part that those may have of the memory together that participants wait for: as much as two of the largest
+    /// texts.
+    private static let awaitedPart = MailLimits.textPart / 2
+    /// The same for those that none waits for, so that one that is waited for fits beside them.
+    private static let unawaitedPart = 32
+
+    private let awaited: Int
+    private let unawaited: Int
+
+    init(in store: any SharedStore, memory: UInt64?) async throws(SharedCoreError) {
+        guard let memory, store.residentValueByteCount == nil else {
+            (awaited, unawaited) = (.max, .max)
+            return
+        }
+        let waiting = try await Inbox(store).waitingByteCount()
+        func room(_ part: Int) -> Int { waiting == 0 ? .max : Int(clamping: memory) / part - waiting }
+        (awaited, unawaited) = (room(Self.awaitedPart), room(Self.unawaitedPart))
+    }
+
+    /// Returns whether a message of so many bytes may come.
+    func fits(_ byteCount: Int, isAwaited: Bool) -> Bool { byteCount <= (isAwaited ? awaited : unawaited) }
 }

@@ -30,7 +30,8 @@ internal import Synchronization
 /// The core of a Main takes all. If the group's content takes an eighth of the memory that a process may have, it
 /// takes, of the first 1,000 files by their names, those that a participant waits for, and one in each second beside
 /// them. The core of an Executor takes, of as many, only those that a participant waits for: others stay in `new`,
-/// however long it takes until one does.
+/// however long it takes until one does. Where the store has all values in memory, the messages that wait in the inbox
+/// have a bound in bytes, and the others stay in `new`.
 ///
 /// Of a message, no more is in memory than ten fields of its headers, each cut, and the text that is shown. GMime
 /// decodes them; it is loaded when the core starts and only then.

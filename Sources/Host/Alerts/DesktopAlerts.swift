@@ -46,17 +46,18 @@ struct DesktopAlerts: Alerts {
 
     /// Returns a text without the byte that ends a string in C.
     private static func text(_ text: String) -> String {
-        String(text.map { $0 == "\0" ? " " : $0 })
+        String(decoding: text.utf8.map { $0 == 0 ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
     }
 
-    /// Returns a text that services which understand markup show as it stands.
-    private static func markup(_ plain: String) -> String {
-        text(plain).reduce(into: "") { result, character in
-            switch character {
+    /// Returns a text that services which understand markup show as it stands. By scalars: a mark beside a bracket makes one
+    /// `Character` of both, which is not the bracket's.
+    static func markup(_ plain: String) -> String {
+        text(plain).unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
-            default: result.append(character)
+            default: result.unicodeScalars.append(scalar)
             }
         }
     }

@@ -76,6 +76,8 @@ struct SharedCoreCommand: AsyncParsableCommand {
         var bytes = OwnProcess.arguments
         if bytes.first == Array(StartGate.name.utf8) { StartGate.pass(&bytes) }
         let arguments = CommandArguments(bytes)
+        // A heap for each thread would take a part of an Executor's memory.
+        if words(of: arguments.texts).first == ExecutorCommand.configuration.commandName { OwnProcess.shareHeap() }
         ProgramStart.requireResources(
             for: "sharedcore", threadCount: 8,
             status: ExclusiveCommand.isNamed(in: arguments.texts)

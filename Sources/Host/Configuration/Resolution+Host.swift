@@ -8,17 +8,21 @@ extension Resolution {
     /// The pushes of a group, as this configuration keeps and routes them.
     func pushQueue(of group: any SharedStore) throws -> PushQueue {
         try PushQueue(
-            of: group, capacity: try pushCapacity(), routes: try optional(Settings.pushRoutes) ?? PushRoutes(),
+            of: group, capacity: try pushCapacity(isResident: group.residentValueByteCount == nil),
+            routes: try optional(Settings.pushRoutes) ?? PushRoutes(),
             lifetime: try value(Settings.inboxLifetime))
     }
 
     /// The most pushes that are kept: all are in the memory of each Executor.
-    func pushCapacity() throws(ConfigurationFailure) -> PushQueue.Capacity {
+    ///
+    /// - Parameter isResident: Whether the largest of their records are there as well.
+    func pushCapacity(isResident: Bool) throws(ConfigurationFailure) -> PushQueue.Capacity {
         let count = try value(Settings.pushCapacity)
         guard let memory = try value(Settings.executorMemory) else { return PushQueue.Capacity(count: count) }
         return PushQueue.Capacity(
             count: min(count, Int(clamping: memory / PushQueue.memoryOfPush)),
-            byteCount: Int(clamping: memory / PushQueue.partOfMemory))
+            byteCount: Int(
+                clamping: memory / (isResident ? PushQueue.residentPartOfMemory : PushQueue.partOfMemory)))
     }
 
     /// The Maildir that a host is to watch where the cores of its Executors read another one, because nothing names it for

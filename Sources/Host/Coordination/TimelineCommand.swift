@@ -133,7 +133,7 @@ extension TimelineEntry.Kind {
         switch self {
         case .acquired, .tookOver, .coreStarted: .green
         case .released, .coreStopped: .blue
-        case .asked, .challenged, .refused, .pushEnded: .yellow
+        case .asked, .challenged, .refused, .pushEnded, .pushForgotten: .yellow
         case .killed, .fenced, .coreGivenUp, .supersededOverlap: .magenta
         case .overlap, .problem: .red
         case .stateChanged, .pushHandled: .plain

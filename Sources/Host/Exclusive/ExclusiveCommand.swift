@@ -81,7 +81,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         let isTold = context.logger.logLevel <= .notice
         let order = EndingOrder(isTold: isTold)
         let program = ExclusiveProgram(command.map(\.bytes), grace: options.grace)
-        let title = name ?? command[0].shown.split(separator: "/").last.map(String.init) ?? command[0].shown
+        let title = name ?? command[0].shown.pathParts.last ?? command[0].shown
         let (interrupts, interrupt) = AsyncStream.makeStream(of: Void.self)
         // Before there is anything that a signal must end in order.
         try SignalRelay.begin([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]) { number, isFromTerminal in

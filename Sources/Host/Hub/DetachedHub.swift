@@ -49,9 +49,9 @@
             let resolution = context.resolution
             var path = try resolution.groupDirectory() + "/hub"
             if case .ipc(let socket) = try resolution.hubEndpoint() { path = socket }
-            let parts = path.split(separator: "/")
-            let directory = try PrivateDirectory.open("/" + parts.dropLast().joined(separator: "/"))
-            let file = try OpenFile((parts.last ?? "hub") + ".log", in: directory, .create)
+            let parts = Directory.parts(of: path)
+            let directory = try PrivateDirectory.open(parts.directory)
+            let file = try OpenFile(parts.name + ".log", in: directory, .create)
             if try file.status().byteCount > Self.logByteCount { try file.truncate(to: 0) }
             try file.appendOnly()
             return file

@@ -89,7 +89,14 @@ enum PrometheusName {
 
     /// The value of a label.
     static func escaped(_ text: String) -> String {
-        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
+            case "\\": result += "\\\\"
+            case "\"": result += "\\\""
+            case "\n": result += "\\n"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
     }
 
     private static func name(_ text: String, mayHave extra: Character) -> String {

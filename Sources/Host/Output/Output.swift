@@ -59,8 +59,12 @@ final class Output: Sendable {
         if !bytes.isEmpty { try await write(bytes) }
     }
 
-    private func write(line: String) async throws {
-        try await write(Array((line + "\n").utf8))
+    /// Prints a line without a copy of it: the text of a message makes it megabytes long, which an Executor may not have
+    /// several times.
+    private func write(line: consuming String) async throws {
+        line.append("\n")
+        let text = line
+        try await print { () throws(SystemCallError) in try StandardStream.output.write(text: text) }
     }
 
     /// Prints the receipt of a change, as ``emit(text:json:)`` prints results.
@@ -120,8 +124,12 @@ final class Output: Sendable {
 
     /// Prints bytes as they are.
     func write(_ bytes: [UInt8]) async throws {
+        try await print { () throws(SystemCallError) in try StandardStream.output.write(bytes) }
+    }
+
+    private func print(_ write: @escaping @Sendable () throws(SystemCallError) -> Void) async throws {
         do {
-            try await Abandonable.run(on: thread, grace: .seconds(1)) { try StandardStream.output.write(bytes) }
+            try await Abandonable.run(on: thread, grace: .seconds(1)) { try write() }
         } catch let error as SystemCallError {
             throw error.number == EPIPE ? OutputClosed() : OutputFailed(error)
         }

@@ -12,7 +12,8 @@ struct PushCommand: HostCommand {
         discussion: """
             The push is kept in the group until an Executor has dealt with it, also while no host (“sharedcore serve”) \
             runs; one of a type that push.routes routes to Main, until a Main has dealt with it or inbox.lifetime is over. \
-            --retry puts those that were given up among them again, and needs no call-id.
+            --retry puts those that were given up among them again, as many as push.capacity leaves room for, and needs no \
+            call-id.
             """)
 
     @OptionGroup var global: GlobalOptions
@@ -29,7 +30,7 @@ struct PushCommand: HostCommand {
     @Option(help: "A file with what came with it, 4096 bytes at most; “-” is standard input.")
     var payload: String?
 
-    @Flag(help: "Try all pushes anew that were given up.")
+    @Flag(help: "Try the pushes anew that were given up.")
     var retry = false
 
     func validate() throws {
@@ -52,10 +53,11 @@ struct PushCommand: HostCommand {
         try await context.withGroup(for: "push") { group in
             let queue = try context.resolution.pushQueue(of: group)
             guard let push else {
-                let count = try await queue.retryFailures()
+                let (count, left) = try await queue.retryFailures()
                 try await context.output.confirm(
-                    text: count == 1 ? "1 push is tried anew." : "\(count) pushes are tried anew.",
-                    json: ["event": "retried", "count": .integer(Int64(count))])
+                    text: (count == 1 ? "1 push is tried anew" : "\(count) pushes are tried anew")
+                        + (left > 0 ? "; \(left) stay given up, for want of room in push.capacity." : "."),
+                    json: ["event": "retried", "count": .integer(Int64(count)), "left": .integer(Int64(left))])
                 return
             }
             let revision = try await queue.send(push)

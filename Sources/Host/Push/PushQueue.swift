@@ -31,10 +31,11 @@ struct PushQueue: Sendable {
         var forMain = 0
     }
 
-    /// How many pushes are kept, waiting or in hand, those for Main counted.
+    /// How many pushes are kept.
     struct Capacity: Hashable, Sendable {
+        /// Waiting or in hand, those for Main counted.
         var count = Int.max
-        /// How much their records have together.
+        /// How much their records have together, those that were given up counted.
         var byteCount = Int.max
     }
 
@@ -47,6 +48,10 @@ struct PushQueue: Sendable {
     /// Which part of `executor.memory` the records of all pushes may have together: the largest that one can be has a payload,
     /// and more than the memory of a push.
     static let partOfMemory: UInt64 = 6
+
+    /// The same where all values are in the memory of each Executor. Measured behind a hub: a record takes twice its size,
+    /// and three times while the Executor joins.
+    static let residentPartOfMemory: UInt64 = 24
 
     let group: any SharedStore
     private let capacity: Capacity
@@ -79,7 +84,8 @@ struct PushQueue: Sendable {
     /// Whose a push is.
     func route(of push: Push) -> PushRoutes.Route { routes[push.type] }
 
-    /// Puts a push behind those that wait for a Main or for an Executor, by its type.
+    /// Puts a push behind those that wait for a Main or for an Executor, by its type. The oldest that were given up are
+    /// forgotten where their bytes leave it no room; the timeline tells of it.
     ///
     /// - Throws: `limitExceeded` when there are as many as may be.
     func send(_ push: Push) async throws(SharedCoreError) -> Revision {
@@ -101,17 +107,17 @@ struct PushQueue: Sendable {
     func requireRoom(for byteCount: Int) async throws(SharedCoreError) {
         guard capacity != Capacity() else { return }
         let start = clock.now()
-        if room.mustCount(at: start) {
-            var use = PushRoom.Use()
-            for keys in [pending.keys, forMain.mailbox.keys] {
-                for entry in try await group.list(keys.prefix).entries where keys.place(of: entry.key)?.part == .message
-                {
-                    use.add(entry.value.count)
-                }
-            }
+        if room.mustCount(at: start) { room.counted(try await use(), from: start, to: clock.now()) }
+        guard var use = room.take(byteCount, of: capacity) else { return }
+        if use.count < capacity.count, byteCount <= capacity.byteCount - (use.byteCount - use.givenUpByteCount) {
+            // Counted anew: what others have taken away meanwhile must cost no push that was given up.
+            use = try await self.use()
+            let excess = use.byteCount - (capacity.byteCount - byteCount)
+            if excess > 0 { use.forget(try await forgetFailures(freeing: excess)) }
             room.counted(use, from: start, to: clock.now())
+            guard let found = room.take(byteCount, of: capacity) else { return }
+            use = found
         }
-        guard let use = room.take(byteCount, of: capacity) else { return }
         throw SharedCoreError(
             .limitExceeded,
             use.count < capacity.count
@@ -120,6 +126,51 @@ struct PushQueue: Sendable {
                 : "The push is refused: \(use.count) are kept, and push.capacity is \(capacity.count), or as many fit into "
                     + "executor.memory.",
             at: pending.path)
+    }
+
+    /// How many pushes there are, and how much their records have together.
+    private func use() async throws(SharedCoreError) -> PushRoom.Use {
+        var use = PushRoom.Use()
+        for keys in [pending.keys, forMain.mailbox.keys, failed.keys] {
+            for entry in try await group.list(keys.prefix).entries where keys.place(of: entry.key)?.part == .message {
+                if keys == failed.keys { use.addGivenUp(entry.value.count) } else { use.add(entry.value.count) }
+            }
+        }
+        return use
+    }
+
+    /// How many pushes an entry of the timeline names.
+    private static let namedCount = 3
+
+    /// Forgets the oldest pushes that were given up, to make room. Those stay that another process has in hand, to have them
+    /// tried anew; all stay where they have not as much as is needed.
+    ///
+    /// - Returns: How many bytes their records had.
+    private func forgetFailures(freeing byteCount: Int) async throws(SharedCoreError) -> Int {
+        var (freed, names) = (0, [String]())
+        var transaction = Transaction()
+        for (item, message) in try await failed.contents().waiting where freed < byteCount {
+            transaction.require(.revision(message.key, message.revision))
+            transaction.require(.absent(try failed.keys.key(of: .take, for: item)))
+            transaction.delete(message.key)
+            freed += message.value.count
+            names.append(PushRecord(message.value)?.push.sentence ?? "one that cannot be read here")
+        }
+        guard freed >= byteCount else { return 0 }
+        let more = names.count - Self.namedCount
+        try forMain.tell(
+            .pushForgotten,
+            names.prefix(Self.namedCount).joined(separator: "; ")
+                + (more > 0 ? "; and \(more) more" : ""),
+            in: &transaction)
+        do throws(SharedCoreError) {
+            _ = try await group.commit(transaction)
+        } catch {
+            guard failed.isOutdated(error) else { throw error }
+            return 0
+        }
+        try await forMain.trimTimeline()
+        return freed
     }
 
     /// How long ago a push came.
@@ -153,7 +204,7 @@ struct PushQueue: Sendable {
             try pending.addAcknowledgement(of: taken.delivery, to: &transaction)
             do throws(SharedCoreError) {
                 _ = try await group.commit(transaction)
-                room.free(taken.delivery.bytes.count)
+                room.giveUp(taken.delivery.bytes.count)
                 return
             } catch {
                 guard failed.isOutdated(error) else { throw error }
@@ -161,12 +212,14 @@ struct PushQueue: Sendable {
         }
     }
 
-    /// Puts the pushes that were given up behind those that wait, to be tried anew.
+    /// Puts the pushes that were given up behind those that wait, to be tried anew, the oldest first: as many as the capacity
+    /// leaves room for.
     ///
-    /// - Returns: How many.
-    func retryFailures() async throws(SharedCoreError) -> Int {
+    /// - Returns: How many, and how many stay given up.
+    func retryFailures() async throws(SharedCoreError) -> (count: Int, left: Int) {
         var count = 0
-        while let delivery = try await failed.take() {
+        let room = capacity.count - (try await use().count)
+        while count < room, let delivery = try await failed.take() {
             guard let former = PushRecord(delivery.bytes) else {
                 // Of another version: it is that one's.
                 continue
@@ -178,7 +231,7 @@ struct PushQueue: Sendable {
             _ = try await group.commit(transaction)
             count += 1
         }
-        return count
+        return (count, try await failed.count().total)
     }
 
     func count() async throws(SharedCoreError) -> Count {
@@ -194,13 +247,24 @@ struct PushQueue: Sendable {
 final class PushRoom: Sendable {
     /// How many there are, and how much their records have together.
     struct Use: Hashable, Sendable {
+        /// Those that were given up are not among them.
         var count = 0
+        /// Those that were given up are counted.
         var byteCount = 0
+        var givenUpByteCount = 0
 
         mutating func add(_ byteCount: Int) {
             count += 1
             self.byteCount += byteCount
         }
+
+        mutating func addGivenUp(_ byteCount: Int) {
+            self.byteCount += byteCount
+            givenUpByteCount += byteCount
+        }
+
+        /// Of those that were given up, so much has gone.
+        mutating func forget(_ byteCount: Int) { addGivenUp(-byteCount) }
     }
 
     private struct State {
@@ -235,6 +299,14 @@ final class PushRoom: Sendable {
             }
             state.use.add(byteCount)
             return nil
+        }
+    }
+
+    /// One was given up: its record stays.
+    func giveUp(_ byteCount: Int) {
+        state.withLock { state in
+            state.use.count -= 1
+            state.use.givenUpByteCount += byteCount
         }
     }
 

@@ -48,13 +48,14 @@ enum PushSocket {
     }
 
     private static func push(_ line: String?) throws(Invalid) -> Push {
-        guard let line, line.hasPrefix(word) || line.hasPrefix("{") else {
+        guard let line, line.startsWithBytes(of: word) || line.startsWithBytes(of: "{") else {
             throw Invalid(text: "A line is PUSH, a space and a call-id, or an object of JSON.")
         }
-        if line.hasPrefix("{") { return try push(json: line) }
+        if line.startsWithBytes(of: "{") { return try push(json: line) }
         // Some write lines as mail does.
-        let text = line.dropFirst(word.count)
-        return Push(try callID(text.last == "\r" ? text.dropLast() : text))
+        var text = line.utf8.dropFirst(word.utf8.count)
+        if text.last == UInt8(ascii: "\r") { text.removeLast() }
+        return Push(try callID(Substring(text)))
     }
 
     private static func push(json line: String) throws(Invalid) -> Push {

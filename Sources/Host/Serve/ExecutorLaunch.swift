@@ -50,14 +50,24 @@ struct ExecutorLaunch: Sendable {
 
     /// Refuses what would let a call-id, which comes from outside, name a program or be one.
     private static func check(_ words: [String], in resolution: Resolution) throws(ConfigurationFailure) {
-        let afterScript = zip(words.dropFirst(), words).filter { $1 == "-c" }.map(\.0)
-        guard let program = words.first, ([program] + afterScript).contains(where: { $0.contains("{id}") }) else {
-            return
-        }
+        let scripts = words.indices.flatMap { Self.scripts(behind: $0, of: words) }
+        guard let program = words.first, ([program] + scripts).contains(where: { $0.contains("{id}") }) else { return }
         throw ConfigurationFailure(
             at: resolution.find(Settings.executorCommand.erased)?.origin.description,
             "executor.command has “{id}” in its program or in a script after “-c”, where a call-id that somebody "
                 + "sends would be run; give it as an argument, or use $SHAREDCORE_CALL_ID.")
+    }
+
+    /// Returns the words that an option of a shell has it run: the rest of an option such as `-c` or `-ec`, and the next word that
+    /// is no option.
+    private static func scripts(behind index: Int, of words: [String]) -> [String] {
+        let letters = words[index].utf8.dropFirst()
+        guard index > 0, words[index].startsWithBytes(of: "-"), !words[index].startsWithBytes(of: "--"),
+            let mark = letters.firstIndex(of: UInt8(ascii: "c")),
+            letters[..<mark].allSatisfy({ Unicode.Scalar($0).properties.isAlphabetic })
+        else { return [] }
+        let next = words[(index + 1)...].first { !$0.startsWithBytes(of: "-") }
+        return [String(decoding: letters[mark...], as: UTF8.self)] + (next.map { [$0] } ?? [])
     }
 
     /// Whether it is an Executor of this project: then it is known what its answers mean.

@@ -42,6 +42,9 @@ struct HostRun: Sendable {
         if !left.isComplete {
             context.logger.warning("some processes that Executors of a killed host had left running do not end")
         }
+        if let problem = settings.memoryProblem(isResident: group.residentValueByteCount == nil) {
+            context.logger.warning("\(problem)")
+        }
         let queue = try context.resolution.pushQueue(of: group)
         mainPushes = MainPushExpiry(
             queue.forMain, lifetime: try context.resolution.value(Settings.inboxLifetime), logger: context.logger)

@@ -20,7 +20,7 @@ struct ServiceNotifier: Sendable {
 
     /// - Parameter process: This process, which the manager may name as the one that it watches.
     init(environment: [String: String], process: Int32) {
-        address = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
+        address = environment["NOTIFY_SOCKET"].flatMap { $0.isAbsolutePath || $0.startsWithBytes(of: "@") ? $0 : nil }
         let isMeant = environment["WATCHDOG_PID"].map { $0 == String(process) } ?? true
         let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
         // Twice in each interval, as the manual advises.

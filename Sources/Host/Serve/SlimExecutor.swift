@@ -28,7 +28,7 @@ struct SlimExecutor: Sendable {
 
     /// Where it is beside this program; nil where it is not.
     static func path(beside program: String) -> String? {
-        let path = program.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/sharedcore-executor"
+        let path = Directory.parts(of: program).directory + "/sharedcore-executor"
         return access(path, X_OK) == 0 ? path : nil
     }
 
@@ -68,6 +68,19 @@ struct ExecutorSettings: Sendable {
         Settings.mainWatchdog.name, Settings.mainRestartLimit.name, Settings.mainRestartWindow.name,
         Settings.mainWakeBudget.name,
     ]
+
+    /// Measured: the memory that an Executor of this program needs with the largest message that it shows.
+    ///
+    /// - Parameter isResident: Whether it has all values of the group in its memory, as behind a hub.
+    static func leastMemory(isResident: Bool) -> UInt64 { isResident ? 20 << 20 : 8 << 20 }
+
+    /// Why Executors will be killed for their memory; nil where they will not.
+    func memoryProblem(isResident: Bool) -> String? {
+        let least = Self.leastMemory(isResident: isResident)
+        guard launch.isOwn, let memory = limits.memory, memory < least else { return nil }
+        return "executor.memory is \(memory >> 20) MiB: an Executor of this group needs \(least >> 20) MiB"
+            + (isResident ? ", as it has all of the group in its memory" : "") + ", and may be killed with less"
+    }
 
     /// - Parameter own: The path of this program; nil to find it.
     init(_ resolution: Resolution, own: String? = nil) throws {

@@ -10,8 +10,12 @@ package final class Directory: Sendable {
 
     /// Returns the path of a file's directory, and the file's name in it.
     package static func parts(of path: String) -> (directory: String, name: String) {
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
-        return (slash > path.startIndex ? String(path[..<slash]) : "/", String(path[path.index(after: slash)...]))
+        let bytes = path.utf8
+        let slash = bytes.lastIndex(of: UInt8(ascii: "/")) ?? bytes.startIndex
+        return (
+            slash > bytes.startIndex ? String(path[..<slash]) : "/",
+            String(decoding: bytes[slash...].dropFirst(), as: UTF8.self)
+        )
     }
 
     /// Opens a directory. A symbolic link in the place of its last part is refused.
@@ -50,7 +54,7 @@ package final class Directory: Sendable {
     ///   - name: The beginning of its name, by which a directory that was left behind is recognised.
     ///   - parent: The directory in which it is made. Anything but an absolute path stands for the usual place, `/tmp`.
     package static func makeTemporary(_ name: String, in parent: String?) throws(SystemCallError) -> String {
-        let base = parent.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
+        let base = parent.flatMap { $0.isAbsolutePath ? $0 : nil } ?? "/tmp"
         var template = Array("\(base)/\(name)-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw SystemCallError("mkdtemp", number: errno, at: base) }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

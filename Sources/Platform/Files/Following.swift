@@ -53,8 +53,8 @@ private enum Way {
         _ path: String, making permissions: UInt32? = nil, lastIsLink: Bool = true,
         _ open: (_ parent: Int32, _ name: String) throws(SystemCallError) -> Found
     ) throws(SystemCallError) -> Followed<Found> {
-        var place = try Place(path.hasPrefix("/") ? "/" : ".", at: path)
-        var parts = Array(path.split(separator: "/").reversed().map(String.init))
+        var place = try Place(path.isAbsolutePath ? "/" : ".", at: path)
+        var parts = Array(path.pathParts.reversed())
         var linkCount = 0
         while let part = parts.popLast() {
             if parts.isEmpty, !lastIsLink { return .found(try open(place.descriptor, part)) }
@@ -79,8 +79,8 @@ private enum Way {
             linkCount += 1
             guard linkCount <= linkLimit else { throw SystemCallError("openat", number: ELOOP, at: path) }
             let target = try next.target(at: path)
-            if target.hasPrefix("/") { place = try Place("/", at: path) }
-            parts += target.split(separator: "/").reversed().map(String.init)
+            if target.isAbsolutePath { place = try Place("/", at: path) }
+            parts += target.pathParts.reversed()
         }
         return .found(try open(place.descriptor, "."))
     }

@@ -117,7 +117,7 @@ package final class ChildProcess: Sendable {
 
     /// Returns the path at which the shell finds a program.
     private static func path(of program: String) -> String {
-        guard !program.contains("/"), let folders = getenv("PATH") else { return program }
+        guard !program.utf8.contains(UInt8(ascii: "/")), let folders = getenv("PATH") else { return program }
         return String(cString: folders).split(separator: ":").map { $0 + "/" + program }
             .first { access($0, X_OK) == 0 } ?? program
     }

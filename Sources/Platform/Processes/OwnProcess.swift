@@ -162,7 +162,7 @@ package enum OwnProgram {
 
     /// Returns the path of a program that stands beside it.
     package static func sibling(_ name: String) throws(SystemCallError) -> String {
-        try path.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/" + name
+        try Directory.parts(of: path).directory + "/" + name
     }
 
     private static let found: Result<String, SystemCallError> = {

@@ -9,8 +9,8 @@ package enum RuntimeDirectory {
     ///   - groupDirectory: The absolute path of the group's directory.
     ///   - runtimeDirectory: The value of `XDG_RUNTIME_DIR`; it counts as unset where it is no absolute path.
     package static func path(ofGroup groupDirectory: String, runtimeDirectory: String?) -> String {
-        guard let runtimeDirectory, runtimeDirectory.hasPrefix("/") else { return groupDirectory }
-        let place = runtimeDirectory.hasSuffix("/") ? runtimeDirectory : runtimeDirectory + "/"
+        guard let runtimeDirectory, runtimeDirectory.isAbsolutePath else { return groupDirectory }
+        let place = runtimeDirectory.utf8.last == UInt8(ascii: "/") ? runtimeDirectory : runtimeDirectory + "/"
         return "\(place)sharedcore/\(hash(of: groupDirectory))"
     }
 

@@ -89,7 +89,9 @@ struct TimelineTests {
             ).describe()
             #expect(sentence.hasPrefix("Main “test” (pid "))
             #expect(sentence.hasSuffix("."))
-            #expect(sentence.contains("12") || sentence.contains("34") || kind == .problem || kind == .pushEnded)
+            #expect(
+                sentence.contains("12") || sentence.contains("34")
+                    || [.problem, .pushEnded, .pushForgotten].contains(kind))
             sentences.insert(sentence)
         }
         #expect(sentences.count == TimelineEntry.Kind.allCases.count)

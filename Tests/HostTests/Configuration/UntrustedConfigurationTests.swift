@@ -96,6 +96,17 @@ struct UntrustedConfigurationTests {
         expectRefusal(
             try await program.shell("chown -h 65534 way; \(show)"),
             naming: ["way/sharedcore.yaml", "belongs to user 65534"])
+        // A mark beside the slash makes one character of both.
+        for name in ["way\u{600}/sharedcore.yaml", "way/\u{301}.yaml", "\u{301}way/sharedcore.yaml"] {
+            let parts = name.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+            try program.write("group: theirs\n", to: "real/\(parts[1])")
+            let show = "sharedcore --config '\(name)' config show"
+            #expect(
+                try await program.shell("ln -s real '\(parts[0])' || true; chown -h 0 '\(parts[0])'; \(show)").status
+                    == 0)
+            expectRefusal(
+                try await program.shell("chown -h 65534 '\(parts[0])'; \(show)"), naming: ["belongs to user 65534"])
+        }
     }
 
     @Test(

@@ -349,6 +349,27 @@ struct ExclusiveCommandTests {
     }
 
     @Test(
+        "Behind a hub on memory that is gone, a command begins when the former one has ended (contract C1)",
+        arguments: ["kill -KILL $hub", "kill -TERM $hub"])
+    func hubOnMemory(end: String) async throws {
+        try await HostProgram.using("zmq") { program in
+            var program = program
+            program.environment["SHAREDCORE_ZMQ_STORAGE"] = "memory"
+            let ended = try await program.shell(
+                """
+                sharedcore exclusive --role main -- sh -c \
+                    'trap "" TERM; exec 9>held; flock 9; touch runs; while :; do sleep 0.05 9>&-; done' & first=$!
+                until [ -e runs ]; do sleep 0.05; done
+                read -r hub _ <'\(program.socket).lock'
+                \(end); while kill -0 $hub; do sleep 0.01; done 2>/dev/null
+                sharedcore exclusive --role main -- sh -c 'exec 9>held; flock -n 9 && echo alone || echo overlap'
+                wait $first
+                """)
+            #expect(ended.output == "alone\n", "\(ended.output) \(ended.errors)")
+        }
+    }
+
+    @Test(
         "A former command that runs on behalf of another user is left to that user, and no other one begins",
         .enabled(if: getuid() == 0, "needs root to act as another user"))
     func outlivingAsAnotherUser() async throws {

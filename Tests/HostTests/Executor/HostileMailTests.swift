@@ -9,6 +9,7 @@ internal import Platform
 internal import Subprocess
 internal import TestSupport
 internal import Testing
+internal import ZMQBackend
 
 @testable internal import sharedcore
 
@@ -115,6 +116,43 @@ struct HostileMailTests {
         let event = mebibytes < 24 ? sample.eventOfLittleMemory ?? sample.event : sample.event
         #expect(child.lines.first?.hasPrefix("{\"event\":\"\(event)\"") == true, "\(child.lines)")
         #expect(most > 0 && most < mebibytes << 20, "\(most >> 10) KiB")
+    }
+
+    @Test(
+        "Behind a hub, with as much content as the host and the cores put there, it has less than executor.memory",
+        arguments: samples.filter { $0.event == "message" && $0.eventOfLittleMemory != nil }, [24, 20])
+    func memoryBehindHub(_ sample: Sample, mebibytes: UInt64) async throws {
+        try await HostProgram.using("zmq") { program in
+            var program = program
+            program.environment["SHAREDCORE_EXECUTOR_MEMORY"] = "\(mebibytes)MiB"
+            program.environment["SHAREDCORE_CORE_MAILDIR"] = program.directory.path(of: "mail")
+            try program.makeDirectory("mail/new")
+            try program.write(Self.head + sample.rest(), to: "mail/new/1")
+            #expect(try await program.run("store", "put", "first", "1").status == 0)
+            let group = try await ZMQGroup.open(HubEndpoint("ipc://\(program.socket)"), group: "default")
+            // A 24th of pushes, and as much of messages beside this one.
+            let part = Int(mebibytes) << 20 / 24
+            for index in 0..<(part / (7 << 10)) {
+                try await group.put(Key("content/\(index)"), Array(repeating: 0x79, count: 7 << 10))
+            }
+            try await group.put("content", Array(repeating: 0x79, count: part))
+            await group.close()
+            let most = Box(UInt64(0))
+            let ended = try await program.running(
+                ["--json", "executor", "--call-id", "a@b", "--timeout", "200s"]
+            ) { running in
+                let identity = try #require(ProcessIdentity(of: running.pid))
+                await SerialThread(name: "memory").run {
+                    while let byteCount = ProcessMemory.ownByteCount(of: identity) {
+                        most.value = max(most.value, byteCount)
+                        usleep(500)
+                    }
+                }
+            }
+            let event = mebibytes < 24 ? sample.eventOfLittleMemory : sample.event
+            #expect(try ended.objects().first?["event"] == event.map { .text($0) }, "\(ended.errors)")
+            #expect(most.value > 0 && most.value < mebibytes << 20, "\(most.value >> 10) KiB")
+        }
     }
 
     /// The processor time that a process has used; nil when it is gone.

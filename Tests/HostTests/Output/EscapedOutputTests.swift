@@ -8,6 +8,17 @@ internal import ZMQBackend
 /// Foreign texts command no terminal: not by error messages, not by the log, not by results.
 @Suite("What reaches a terminal (contract E2)")
 struct EscapedOutputTests {
+    @Test(
+        "No bracket, quote or backslash is left as it is, also with a mark that makes one character of both",
+        arguments: ["", "\u{301}", "\u{600}", "\u{d4e}", "\u{110bd}", "\u{200d}"])
+    func marked(mark: String) {
+        #expect(
+            DesktopAlerts.markup("\(mark)<img src=x\(mark)>\(mark)&\(mark)\0")
+                == "\(mark)&lt;img src=x\(mark)&gt;\(mark)&amp;\(mark) ")
+        #expect(
+            PrometheusName.escaped("\(mark)\"\(mark)\\\(mark)\n\(mark)") == "\(mark)\\\"\(mark)\\\\\(mark)\\n\(mark)")
+    }
+
     /// Erases the screen, paints, begins a line, and turns the direction of what follows.
     private static let hostile =
         "a\u{1b}[2J\u{9b}31m\u{7}\r\u{85}\u{2028}\u{2029}\u{202e}\u{2066}\u{2069}\u{200e}\u{200f}\u{61c}b"

@@ -88,6 +88,25 @@ struct ExecutorProcessTests {
         }
     }
 
+    @Test(
+        "A call-id is no part of a program's name or of a shell's script, however the option is written",
+        arguments: [
+            ("{id}", false), ("/bin/{id} x", false), ("sh -c {id}", false), ("bash -c -- 'echo {id}'", false),
+            ("sh -ec 'echo {id}'", false), ("env sh -xc 'echo {id}'", false), ("python3 -c'print({id})'", false),
+            ("sh -c -e 'echo {id}'", false), ("sh -c 'echo \"$1\"' x {id}", true), ("/bin/echo --call={id}", true),
+            ("/bin/echo {id} -c x", true), ("/bin/echo -n {id}", true), ("/bin/echo --config {id}", true),
+        ])
+    func scripts(command: String, isTaken: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let resolution = Resolution(
+            flags: [:], environment: ["HOME": directory.path, "SHAREDCORE_EXECUTOR_COMMAND": command], file: nil,
+            workingDirectory: .path(directory.path))
+        var failure: CommandFailure?
+        do throws(CommandFailure) { _ = try ExecutorLaunch(resolution, timeout: .seconds(1)) } catch { failure = error }
+        #expect((failure == nil) == isTaken)
+        #expect(failure.map { $0.status == .configuration && $0.message?.contains("executor.command") == true } ?? true)
+    }
+
     @Test("P9: its first line is heard as soon as it is there, once, and however it ends")
     func heard() async throws {
         for (script, isKilled) in [

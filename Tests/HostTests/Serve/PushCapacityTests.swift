@@ -64,7 +64,7 @@ struct PushCapacityTests {
     func memory(_ memory: String, capacity: Int) throws {
         let resolution = Resolution(
             flags: [:], environment: ["SHAREDCORE_EXECUTOR_MEMORY": memory], file: nil, workingDirectory: "/place")
-        #expect(try resolution.pushCapacity().count == capacity)
+        #expect(try resolution.pushCapacity(isResident: false).count == capacity)
     }
 
     @Test("P13: pushes for Main count, and with their payloads all have at most a sixth of executor.memory")
@@ -93,7 +93,63 @@ struct PushCapacityTests {
         _ = try await measured.send(Push(push.callID))
         let resolution = Resolution(
             flags: [:], environment: ["SHAREDCORE_EXECUTOR_MEMORY": "24MiB"], file: nil, workingDirectory: "/place")
-        #expect(try resolution.pushCapacity().byteCount == 4 << 20)
+        #expect(try resolution.pushCapacity(isResident: false).byteCount == 4 << 20)
+        #expect(try resolution.pushCapacity(isResident: true).byteCount == 1 << 20)
+        await group.close()
+    }
+
+    /// Sends pushes and gives each up.
+    private func giveUp(_ pushes: [Push], through queue: PushQueue) async throws {
+        for push in pushes {
+            _ = try await queue.send(push)
+            let delivery = try #require(try await queue.pending.take())
+            try await queue.giveUp(
+                delivery.bytes, PushQueue.Taken(delivery: delivery, record: PushRecord(delivery.bytes)))
+        }
+    }
+
+    @Test(
+        "P13: pushes that were given up count in bytes; the oldest are forgotten for new ones, which the timeline says")
+    func givenUpBytes() async throws {
+        let group = try await space.open("a")
+        let pushes = try (1...5).map { number in
+            try Push(#require(CallID("\(number)@x")), payload: Array(repeating: 0xff, count: 4096))
+        }
+        let size = try PushQueue(of: group).place(of: pushes[0]).bytes.count + 20
+        let queue = try PushQueue(of: group, capacity: .init(count: 10, byteCount: 3 * size))
+        try await giveUp(Array(pushes[0..<3]), through: queue)
+        // Of another process, which has to count them.
+        let other = try PushQueue(of: group, capacity: .init(count: 10, byteCount: 3 * size))
+        for (sender, push) in [(queue, pushes[3]), (other, pushes[4])] { _ = try await sender.send(push) }
+        #expect(try await queue.count() == PushQueue.Count(waiting: 2, givenUp: 1))
+        #expect(try await queue.failed.contents().inOrder.map { PushRecord($0.value)?.callID } == ["3@x"])
+        let told = try await Timeline(group).history().records.map(\.entry)
+        #expect(told.map(\.kind) == [.pushForgotten, .pushForgotten])
+        #expect(told.map(\.reason) == ["type message, “1@x”", "type message, “2@x”"])
+
+        // One that waits is never forgotten, and none is for a push that finds no room all the same.
+        _ = try await queue.send(Push(pushes[0].callID))
+        await #expect(throws: SharedCoreError.self) { try await giveUp([pushes[0], pushes[1]], through: queue) }
+        #expect(try await queue.pending.count().total >= 2)
+        await group.close()
+    }
+
+    @Test("As many are tried anew as push.capacity leaves room for; the others stay given up")
+    func retrying() async throws {
+        let group = try await space.open("a")
+        let pushes = try (1...5).map { Push(try #require(CallID("\($0)@x"))) }
+        try await giveUp(pushes, through: try PushQueue(of: group))
+        let queue = try PushQueue(of: group, capacity: .init(count: 3))
+        _ = try await queue.send(Push(try #require(CallID("waiting@x"))))
+        var result = try await queue.retryFailures()
+        #expect([result.count, result.left] == [2, 3])
+        #expect(try await queue.count() == PushQueue.Count(waiting: 3, givenUp: 3))
+        result = try await queue.retryFailures()
+        #expect([result.count, result.left] == [0, 3])
+        let delivery = try #require(try await queue.pending.take())
+        try await queue.acknowledge(PushQueue.Taken(delivery: delivery, record: nil))
+        result = try await queue.retryFailures()
+        #expect([result.count, result.left] == [1, 2])
         await group.close()
     }
 

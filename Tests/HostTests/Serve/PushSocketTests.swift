@@ -80,6 +80,17 @@ struct PushSocketTests {
         }
     }
 
+    @Test("A call-id may begin with a mark, which makes one character of it and the space before")
+    func marks() async throws {
+        try await serving { queue in
+            let client = try Client(path)
+            let ids = ["\u{301}a@x", "\u{200D}b@x", "\u{FE0F}c@x", "d@x\u{301}"]
+            #expect(client.connection.send(Array(ids.map { "PUSH \($0)\r\n" }.joined().utf8)))
+            #expect(try await client.lines(ids.count).allSatisfy { $0.hasPrefix("OK ") })
+            #expect(try await queue.pending.contents().inOrder.compactMap { PushRecord($0.value)?.callID } == ids)
+        }
+    }
+
     @Test(
         "P13: an object of JSON is a push with a type, an account and a payload, whose absent fields are the defaults")
     func object() async throws {

@@ -51,6 +51,7 @@ struct RetryTests {
             try host.program.write("", to: "works")
             let retried = try await host.program.run("push", "--retry", "--json")
             #expect(try retried.objects().first?["count"] == .number(1))
+            #expect(try retried.objects().first?["left"] == .number(0))
             try await host.until("served", of: "1@x")
         }
         #expect(

@@ -80,6 +80,54 @@ struct SettingAsideTests {
         #expect(begin.duration(to: clock.now()) >= MailRoom.pace * 2)
     }
 
+    @Test(
+        "P11: where all values are in memory, messages wait in their files for which the inbox has no room",
+        arguments: [
+            SessionRole.main, .executor,
+        ])
+    func fullInbox(role: SessionRole) async throws {
+        let maildir = try TestMaildir()
+        let inbox = try await TestInbox(role: role)
+        let group = try Inbox(inbox.store)
+        // Of the 24 MiB that a process may have here, an inbox has 2 MiB at most.
+        let text = String(repeating: "x", count: 1_000_000)
+        for id in ["former", "other"] {
+            _ = try await group.store(
+                InboxMessage(callID: try #require(CallID(id)), content: .text(from: "a@x", to: "b@x", text: text)))
+        }
+        try maildir.deliver(id: "awaited", text: text, as: "1000")
+        try maildir.deliver(id: "behind", as: "1001")
+        for id in ["awaited", "behind"] { try await expect(id, in: inbox) }
+        try await withCore(on: maildir, inbox: inbox) {
+            try await eventually("the small one is taken") { inbox.callIDs == ["behind"] }
+            let former = try #require(try await group.mailbox.take())
+            try await group.mailbox.acknowledge(former)
+            try await eventually("the large one is taken when there is room") {
+                inbox.callIDs == ["behind", "awaited"]
+            }
+        }
+    }
+
+    @Test("P11: content counts with all of its bytes where all values are in memory")
+    func largeContent() async throws {
+        let maildir = try TestMaildir()
+        let inbox = try await TestInbox()
+        // More than an eighth of the 8 MiB that a process may have here, in two entries.
+        for number in 1...2 {
+            try await inbox.store.put(Key("content/\(number)"), Array(repeating: 1, count: 1_000_000))
+        }
+        for number in 1...3 { try maildir.deliver(id: "\(number)") }
+        let clock = ManualClock()
+        let begin = clock.now()
+        try await withCore(on: maildir, inbox: inbox, clock: clock, memory: 8 << 20) {
+            try await eventually("all are taken") {
+                clock.advance(by: .milliseconds(250))
+                return inbox.callIDs.count == 3
+            }
+        }
+        #expect(begin.duration(to: clock.now()) >= MailRoom.pace * 2)
+    }
+
     /// Says that a participant waits for a message.
     private func expect(_ callID: String, in inbox: TestInbox) async throws {
         _ = try await inbox.store.put(Expectation.key(of: ItemName(callID), for: inbox.store.session.id), [1])

@@ -11,7 +11,7 @@ extension GroupDirectory {
     static func secureDirectory(
         _ given: String, access: FileGroupOptions.Access
     ) throws(SharedCoreError) -> Directory {
-        guard given.hasPrefix("/"), !given.utf8.contains(0) else {
+        guard given.isAbsolutePath, !given.utf8.contains(0) else {
             throw SharedCoreError(
                 .invalidArgument, "The directory of a group is given by its absolute path.", at: given)
         }
@@ -61,9 +61,11 @@ extension GroupDirectory {
 
     /// Returns the path without slashes behind it, which would lead to where a symbolic link leads.
     private static func withoutEnding(_ path: String) -> String {
-        var path = path[...]
-        while path.count > 1, path.hasSuffix("/") || path.hasSuffix("/.") { path.removeLast() }
-        return String(path)
+        var bytes = path.utf8[...]
+        while bytes.count > 1, bytes.last == UInt8(ascii: "/") || bytes.suffix(2).elementsEqual("/.".utf8) {
+            bytes.removeLast()
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Runs `body`. A reader makes nothing, so for a reader a missing group is one that no participant has opened yet.

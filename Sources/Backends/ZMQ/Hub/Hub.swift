@@ -22,22 +22,19 @@ public final class Hub: Sendable {
 
     let service: HubService
     private let locks: [HubLock]
+    private let isOnMemory: Bool
     private let isStopped = Atomic(false)
 
-    init(endpoints: [HubEndpoint], service: HubService, locks: [HubLock]) {
+    init(endpoints: [HubEndpoint], service: HubService, locks: [HubLock], isOnMemory: Bool) {
         self.endpoints = endpoints
         self.service = service
         self.locks = locks
+        self.isOnMemory = isOnMemory
     }
 
     deinit {
         guard !isStopped.load(ordering: .acquiring) else { return }
-        let service = service
-        let locks = locks
-        Task {
-            await service.stop()
-            for lock in locks { lock.release() }
-        }
+        Task { [service, locks, isOnMemory] in await Self.stop(service, locks, isOnMemory: isOnMemory) }
     }
 
     /// Starts a hub; clients can join when this returns.
@@ -95,11 +92,11 @@ public final class Hub: Sendable {
                 directory: directory, options: fileOptions, effectByteCount: options.effectByteCount)
             if let lock = try HubLock.ofGroup(directory, beside: locks) { locks.append(lock) }
         }
-        let service = try HubService(order: order, options: options)
+        let service = try HubService(
+            order: order, options: options, followsMemory: locks.contains(where: \.followsMemory))
         let endpoints = try await service.start()
-        let isOnMemory = if case .memory = options.storage { true } else { false }
-        for lock in locks { lock.announce(onMemory: isOnMemory) }
-        return Hub(endpoints: endpoints, service: service, locks: locks)
+        for lock in locks { lock.announce(onMemory: options.storage.isMemory) }
+        return Hub(endpoints: endpoints, service: service, locks: locks, isOnMemory: options.storage.isMemory)
     }
 
     /// Lets other clients in over a network from now on, or the same ones with other rights.
@@ -118,8 +115,13 @@ public final class Hub: Sendable {
 
     /// Stops serving. Sessions of clients stay in a group of files, for the next hub.
     public func stop() async {
-        await service.stop()
-        for lock in locks { lock.release() }
+        await Self.stop(service, locks, isOnMemory: isOnMemory)
         isStopped.store(true, ordering: .releasing)
+    }
+
+    private static func stop(_ service: HubService, _ locks: [HubLock], isOnMemory: Bool) async {
+        let hasClients = await service.hasClients
+        await service.stop()
+        for lock in locks { lock.release(leavesClients: isOnMemory && hasClients) }
     }
 }

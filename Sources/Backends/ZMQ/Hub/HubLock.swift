@@ -10,6 +10,9 @@ internal import Synchronization
 final class HubLock: Sendable {
     private let file: Mutex<OpenFile?>
     private let identity: FileStatus.Identity
+    /// Whether a hub on memory was here before, in this run of the machine, and had clients at its end: it was killed, or has
+    /// noted them. Their cores may still run, and this hub knows nothing of them.
+    let followsMemory: Bool
 
     static let lockedByte = 0
     /// The name of the lock in a group's directory.
@@ -21,9 +24,10 @@ final class HubLock: Sendable {
     /// Where the lock of a group's directory is.
     static func path(ofGroup directory: String) -> String { directory + "/" + groupName }
 
-    private init(_ file: OpenFile) throws(SystemCallError) {
+    private init(_ file: OpenFile, followsMemory: Bool) throws(SystemCallError) {
         identity = try file.status().identity
         self.file = Mutex(file)
+        self.followsMemory = followsMemory
     }
 
     /// The lock of a socket's path. What a hub that is gone has left at the path is removed: binding would take it over
@@ -94,10 +98,12 @@ final class HubLock: Sendable {
         try SharedCoreError.wrapping { () throws(SystemCallError) -> HubLock? in
             let file = try OpenFile(name, in: directory, .create)
             guard try file.tryLock(byteAt: lockedByte) else { return nil }
+            let left = String(decoding: try file.read(count: 256, at: 0), as: UTF8.self)
+            let followsMemory = HubProcess(left)?.isOnMemory == true || left == HubProcess.endedBeforeClients
             try file.truncate(to: 0)
             // Takes the space for the announcement, which then cannot fail on a disk that is full.
             try file.write(Array(HubProcess(isOnMemory: false).text(isServing: false).utf8), at: 0)
-            return try HubLock(file)
+            return try HubLock(file, followsMemory: followsMemory)
         }.orThrow(isTaken(directory.path + "/" + name, serving: what))
     }
 
@@ -115,9 +121,12 @@ final class HubLock: Sendable {
     }
 
     /// Gives the lock back, and leaves the file empty: a hub that was killed leaves its name there.
-    func release() {
+    ///
+    /// - Parameter leavesClients: Whether the group is gone with the hub and clients were there: the next hub has to know.
+    func release(leavesClients: Bool = false) {
         file.withLock { file in
             try? file?.truncate(to: 0)
+            if leavesClients { try? file?.write(Array(HubProcess.endedBeforeClients.utf8), at: 0) }
             file?.unlock(byteAt: Self.lockedByte)
             file = nil
         }

@@ -10,6 +10,8 @@ public struct HubOptions: Sendable {
         case memory(MemorySpace)
         /// A directory, which the processes of this machine may also use directly.
         case files(directory: String, FileGroupOptions)
+
+        var isMemory: Bool { if case .memory = self { true } else { false } }
     }
 
     /// The shortest lease: a hub looks four times a second.

@@ -33,7 +33,8 @@ package enum HubSeat: Hashable, Sendable {
         do throws(SystemCallError) {
             let file = try OpenFile(path: path, .read)
             guard try file.isLocked(byteAt: HubLock.lockedByte) else {
-                return try file.status().byteCount == 0 ? .free : .abandoned
+                let left = String(decoding: try file.read(count: 256, at: 0), as: UTF8.self)
+                return left.isEmpty || left == HubProcess.endedBeforeClients ? .free : .abandoned
             }
             let text = String(decoding: try file.read(count: 256, at: 0), as: UTF8.self)
             process = HubProcess(text)
@@ -51,6 +52,9 @@ struct HubProcess: Hashable {
     let identity: ProcessIdentity
     /// Whether it serves the memory of the process: the files of the group's directory are not what it serves.
     let isOnMemory: Bool
+
+    /// What the file says behind a hub on memory that has ended by itself while it had clients.
+    static var endedBeforeClients: String { "ended \(ProcessIdentity.current.bootID)\n" }
 
     /// This process.
     init(isOnMemory: Bool) {

@@ -22,6 +22,7 @@ extension HubService {
         do throws(SharedCoreError) {
             switch request.body {
             case .hello(let hello):
+                guard hears(hello) else { return }
                 let welcome = try await welcome(hello, of: message.peer, at: address)
                 return send(Reply(number: request.number, body: .welcome(welcome)), to: address)
             case .view(let group):
@@ -280,6 +281,15 @@ extension HubService {
 }
 
 extension ClientRights {
+    /// Refuses the roles of those that take part in the ownership: others count a session of such a role as one.
+    func require(for description: SessionDescription) throws(SharedCoreError) {
+        guard self != .participate, description.role == .main || description.role == .executor else { return }
+        throw SharedCoreError(
+            .forbidden,
+            "The rights of this client's key are “\(rawValue)”, and a session of the role “\(description.role)” needs “participate”.",
+            at: "session")
+    }
+
     /// Refuses a transaction that does more.
     fileprivate func require(for transaction: Transaction) throws(SharedCoreError) {
         let isAllowed =

@@ -25,6 +25,7 @@ extension HubService {
     ) async throws(SharedCoreError) -> Reply.Welcome {
         try requireOwn(hello.group, of: peer, at: address)
         let rights = try rights(of: peer, at: address)
+        try rights.require(for: hello.description)
         let client = try await client(for: hello, of: peer, at: address)
         guard let session = order.replica.read({ $0.sessions[client.session]?.session }) else {
             forget(client)

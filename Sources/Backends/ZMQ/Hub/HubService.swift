@@ -31,6 +31,8 @@ actor HubService {
     var firstDoor = 0
 
     var clients: [SessionID: HubClient] = [:]
+    /// Whether it has sessions of clients.
+    var hasClients: Bool { !clients.isEmpty }
     var addresses: [HubAddress: HubClient] = [:]
     var refusalReports = RefusalReports()
     /// The ends of clients' processes.
@@ -56,7 +58,14 @@ actor HubService {
     /// How long after news the beacon follows: when a burst is over.
     static let beaconDelay = Duration.milliseconds(20)
 
-    init(order: any LocalOrder, options: HubOptions) throws(SharedCoreError) {
+    /// From when on new clients are welcomed; nil for at once. Those of a hub on memory that was here before stop their cores
+    /// until then: they hear at once that their sessions are unknown.
+    private let welcomesFrom: BootInstant?
+    /// The time for that: to connect again (0.5 s), to hear of it (0.25 s) and to stop a core (5 s).
+    static let formerClientsTimeout = Duration.seconds(6)
+
+    /// - Parameter followsMemory: Whether a hub on memory was here before, and had clients.
+    init(order: any LocalOrder, options: HubOptions, followsMemory: Bool = false) throws(SharedCoreError) {
         (thread, ends) = try SharedCoreError.wrapping { () throws(SystemCallError) in
             (try SocketThread(name: "sc-hub"), try ReadinessSet())
         }
@@ -64,6 +73,7 @@ actor HubService {
         self.options = options
         self.incarnation = order.incarnation
         leaseTime = LeaseTime(from: runningClock.now())
+        welcomesFrom = followsMemory ? runningClock.now().advanced(by: Self.formerClientsTimeout) : nil
         published = order.replica.read { $0.revision }
     }
 
@@ -100,6 +110,12 @@ actor HubService {
         }
         order.setServing(true)
         return doors.map(\.endpoint)
+    }
+
+    /// Whether a hello is answered. One that is not is said again.
+    func hears(_ hello: Request.Hello) -> Bool {
+        guard let welcomesFrom, hello.resumed == nil, !FailPoint.fails("hub.formerClients") else { return true }
+        return runningClock.now() >= welcomesFrom
     }
 
     /// Lets other keys in from now on, or the same ones with other rights: each connection over a network has to prove a key

@@ -94,7 +94,8 @@ public struct CurveClientKeys: Hashable, Sendable {
 
 /// What the clients with a key may do in the group.
 public enum ClientRights: String, CaseIterable, Hashable, Sendable {
-    /// Read, watch and listen. Their commits are refused as ``SharedCoreError/Code/forbidden``.
+    /// Read, watch and listen, in any role but that of a Main or an Executor. Their commits, and a session of such a role, are
+    /// refused as ``SharedCoreError/Code/forbidden``.
     case read
     /// That, and post notifications: commits of posts alone, with guards or with a request number.
     case post

@@ -10,7 +10,7 @@ public enum KeyFile {
     ///   ``SharedCoreError/Code/invalidArgument`` when it is not there or holds no key, and where the path itself has the form
     ///   of a key, which then no message shows.
     public static func secretKey(at path: String) throws(SharedCoreError) -> CurveKeyPair {
-        guard !CurveKeyPair.isKey(path) || (path.hasPrefix("/") && (try? FileStatus(ofPath: path)) != nil) else {
+        guard !CurveKeyPair.isKey(path) || (path.isAbsolutePath && (try? FileStatus(ofPath: path)) != nil) else {
             throw SharedCoreError(
                 .invalidArgument, "A key was given in the place of the path of its file.", at: "secret key")
         }

@@ -44,8 +44,8 @@ struct Maildir: Sendable {
         do throws(SystemCallError) {
             _ = try Directory.create(path: path, permissions: 0o700)
         } catch {
-            let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
-            guard error.isAbsent, !parent.isEmpty else { throw error }
+            let parent = Directory.parts(of: path).directory
+            guard error.isAbsent, parent != "/" else { throw error }
             try create(parent)
             _ = try Directory.create(path: path, permissions: 0o700)
         }

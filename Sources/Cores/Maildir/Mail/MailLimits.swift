@@ -16,6 +16,9 @@ struct MailLimits: Hashable, Sendable {
     /// The number of bytes that a text may have before its line ends are one byte each.
     var decodedByteCount: Int { textByteCount * 2 }
 
+    /// The part of the memory of a process that a text may have.
+    static let textPart = 24
+
     init() {}
 
     /// - Parameters:
@@ -27,7 +30,7 @@ struct MailLimits: Hashable, Sendable {
         // Measured: a text of one MiB that is all control characters takes 15 MiB until it is printed as JSON, and the
         // fields of a message's headers 2 MiB at most with 8 KiB each.
         let byteCount = Int(clamping: memory)
-        textByteCount = min(valueByteCount, byteCount / 24)
+        textByteCount = min(valueByteCount, byteCount / Self.textPart)
         fieldByteCount = min(max(byteCount / 3_072, 1 << 10), 64 << 10)
     }
 }

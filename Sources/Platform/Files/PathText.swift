@@ -1,0 +1,16 @@
+/// Paths as the kernel reads them: bytes, with the byte `/` between their parts.
+///
+/// A `Character` may be more than its first scalar: behind a slash a combining mark belongs to it, and a prepended mark takes the
+/// slash that follows. Comparing characters, `split` and `hasPrefix` do not find such a slash, where the kernel does.
+extension StringProtocol {
+    /// Whether it begins with a slash.
+    package var isAbsolutePath: Bool { utf8.first == UInt8(ascii: "/") }
+
+    /// The parts between the slashes; none is empty.
+    package var pathParts: [String] {
+        utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Whether its bytes begin with those of a text. Equivalent spellings of a character are different bytes.
+    package func startsWithBytes(of text: String) -> Bool { utf8.starts(with: text.utf8) }
+}
