@@ -75,7 +75,7 @@ public struct Push: Hashable, Sendable {
     }
 
     /// The push as the timeline tells of it: without account and payload.
-    var sentence: String { "type \(type), “\(callID)”" }
+    package var sentence: String { "type \(type), “\(callID)”" }
 }
 
 /// How a host tells an Executor what it is started for: in its environment, so that no list of processes shows a payload.

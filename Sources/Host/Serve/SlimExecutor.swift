@@ -2,6 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import Glibc
 internal import Lifecycle
+internal import Platform
 internal import SharedCoreConfiguration
 
 /// How `sharedcore-executor`, which reads no configuration, is told what a configuration says.

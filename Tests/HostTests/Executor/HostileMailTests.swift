@@ -144,7 +144,7 @@ struct HostileMailTests {
                 let identity = try #require(ProcessIdentity(of: running.pid))
                 await SerialThread(name: "memory").run {
                     while let byteCount = ProcessMemory.ownByteCount(of: identity) {
-                        most.value = max(most.value, byteCount)
+                        most.update { $0 = max($0, byteCount) }
                         usleep(500)
                     }
                 }

@@ -25,7 +25,7 @@ public final class Hub: Sendable {
     private let isOnMemory: Bool
     private let isStopped = Atomic(false)
 
-    init(endpoints: [HubEndpoint], service: HubService, locks: [HubLock], isOnMemory: Bool) {
+    init(endpoints: [HubEndpoint], service: HubService, locks: [HubLock], isOnMemory: Bool = false) {
         self.endpoints = endpoints
         self.service = service
         self.locks = locks
