@@ -70,7 +70,7 @@ struct CutOffScenarios {
         await stage.pass(.seconds(20), until: { stage.isStopped })
         let passed = cut.duration(to: stage.clock.now())
         #expect(passed >= .milliseconds(3_900) && passed <= .milliseconds(4_500), "\(passed)")
-        #expect(reasons.value == [StopRequest(.cutOff)])
+        #expect(reasons.value == [StopRequest(.cutOff, within: .seconds(2))], "a third of the lease")
         try await eventually("the core has stopped") { stage.world.gauge.running.isEmpty }
         await stage.pass(.seconds(5))
         #expect(await stage.main.coreStarts == 1, "none is started in doubt")

@@ -112,13 +112,18 @@ struct HostProgram: Sendable {
         }
     }
 
-    /// The configuration that starts the program with these arguments.
-    func configuration(_ arguments: [String]) throws -> Subprocess.Configuration {
-        var variables: [Subprocess.Environment.Key: String] = [
+    /// All of the environment.
+    var variables: [String: String] {
+        [
             "PATH": "/usr/bin:/bin", "HOME": directory.path, "XDG_STATE_HOME": directory.path(of: "state"),
             "XDG_CONFIG_HOME": directory.path(of: "config"),
-        ]
-        for (name, value) in environment { variables[.init(stringLiteral: name)] = value }
+        ].merging(environment) { $1 }
+    }
+
+    /// The configuration that starts the program with these arguments.
+    func configuration(_ arguments: [String]) throws -> Subprocess.Configuration {
+        var variables: [Subprocess.Environment.Key: String] = [:]
+        for (name, value) in self.variables { variables[.init(stringLiteral: name)] = value }
         return Subprocess.Configuration(
             executable: .path(FilePath(try path)), arguments: Arguments(arguments),
             environment: .custom(variables), workingDirectory: FilePath(directory.path))
