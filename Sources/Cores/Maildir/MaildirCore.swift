@@ -72,7 +72,9 @@ public final class MaildirCore: Core {
         guard !directory.isEmpty, !directory.utf8.contains(0) else {
             throw SharedCoreError(.invalidArgument, "A Maildir needs a path without NUL.", at: directory)
         }
-        let limits = MailLimits(memory: memory, valueByteCount: context.store.capabilities.limits.valueByteCount)
+        let limits = MailLimits(
+            memory: memory, valueByteCount: context.store.capabilities.limits.valueByteCount,
+            isResident: context.store.residentValueByteCount == nil)
         let source = try await thread.run { [directory, limits] () throws(SharedCoreError) in
             try MailSource(path: directory, limits: limits)
         }

@@ -18,19 +18,22 @@ struct MailLimits: Hashable, Sendable {
 
     /// The part of the memory of a process that a text may have.
     static let textPart = 24
+    /// The same where the process has all values of the group in its memory as well.
+    static let residentTextPart = 32
 
     init() {}
 
     /// - Parameters:
     ///   - memory: The number of bytes of memory that the process of the core may have for itself; nil for no limit.
     ///   - valueByteCount: The largest value that the group takes.
-    init(memory: UInt64?, valueByteCount: Int) {
+    ///   - isResident: Whether the process has all values of the group in its memory.
+    init(memory: UInt64?, valueByteCount: Int, isResident: Bool = false) {
         textByteCount = valueByteCount
         guard let memory else { return }
         // Measured: a text of one MiB that is all control characters takes 15 MiB until it is printed as JSON, and the
         // fields of a message's headers 2 MiB at most with 8 KiB each.
         let byteCount = Int(clamping: memory)
-        textByteCount = min(valueByteCount, byteCount / Self.textPart)
+        textByteCount = min(valueByteCount, byteCount / (isResident ? Self.residentTextPart : Self.textPart))
         fieldByteCount = min(max(byteCount / 3_072, 1 << 10), 64 << 10)
     }
 }
