@@ -89,8 +89,8 @@ struct SettingAsideTests {
         let maildir = try TestMaildir()
         let inbox = try await TestInbox(role: role)
         let group = try Inbox(inbox.store)
-        // Of the 24 MiB that a process may have here, an inbox has 2 MiB at most.
-        let text = String(repeating: "x", count: 1_000_000)
+        // Of the 24 MiB that a process may have here, an inbox has 2 MiB at most, and a text three quarters of one.
+        let text = String(repeating: "x", count: 720_000)
         for id in ["former", "other"] {
             _ = try await group.store(
                 InboxMessage(callID: try #require(CallID(id)), content: .text(from: "a@x", to: "b@x", text: text)))

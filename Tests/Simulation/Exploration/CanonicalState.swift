@@ -233,10 +233,11 @@ extension CanonicalTokens {
             [
                 "view", "wish", "insists", "holding", "core", "rest", "refusal", "hasYielded", "watched",
                 "handoverWait", "lastLook",
-                "lastBurial", "retryAt",
+                "lastBurial", "retryAt", "leftover",
             ],
-            // The same in all states, taken in each step, made by it, or only of interest to critical sections.
-            ["myself", "rules", "random", "loss", "nextStep", "hearing", "granted"]
+            // The same in all states, taken in each step, made by it, or only of interest to critical sections. No session of the
+            // model has a lease.
+            ["myself", "rules", "random", "loss", "nextStep", "hearing", "granted", "lease"]
         ),
         ("Holding", ["epoch", "ending", "isReleasing"], ["isStuckSince"]),
         ("LocalCore", ["epoch", "phase"], ["reason", "request"]),
@@ -247,8 +248,8 @@ extension CanonicalTokens {
                 "claim", "since", "nextChallenge", "lastAnswered", "hasChallenged", "patience", "remindedAt",
                 "wasSeenStopped", "lastExamination",
             ],
-            // Only told.
-            ["unansweredSince"]
+            // Only told, or nil without leases.
+            ["unansweredSince", "lease"]
         ),
         (
             "HandoverWait",
@@ -256,7 +257,8 @@ extension CanonicalTokens {
                 "handover", "epoch", "patience", "limit", "idleSince", "silence", "stopLimit", "enforcement",
                 "afterKill",
             ],
-            ["failure"]
+            // Only told, or of owners with a lease.
+            ["failure", "isOverdue", "isHeardAgain"]
         ),
         ("RunningTime", ["elapsed", "allowance", "last"], []),
     ]
@@ -302,6 +304,7 @@ extension CanonicalTokens {
             $0.add($1.holds)
         }
         add(machine.retryAt) { $0.add(max($1, now)) }
+        add(machine.leftover) { $0.add($1) }
     }
 
     private mutating func add(_ wish: Wish) {
