@@ -50,8 +50,8 @@
     }
 
     extension BackendConfiguration {
-        /// How a client of the configured group starts a hub: a program, with what is configured here whatever another
-        /// configuration says there.
+        /// How a client of the configured group starts a hub: a program that is told this configuration, also where the place
+        /// that it starts in has another one.
         ///
         /// - Parameter inherited: The variables of this process's environment that it gets; nil for all of them.
         package func hubLauncher(program: String, inheriting inherited: Set<String>? = nil) -> HubLauncher {

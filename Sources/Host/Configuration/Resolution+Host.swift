@@ -48,7 +48,7 @@ extension Resolution {
     func witness() throws -> (any Witness)? {
         guard try value(Settings.backend) != "memory" else { return nil }
         let directory = try groupDirectory()
-        // A hub may keep the group elsewhere; then nobody has made the directory yet.
+        // A hub may keep the group elsewhere; then no process has made the directory yet.
         if try value(Settings.backend) != "file" {
             do throws(SharedCoreError) {
                 _ = try PrivateDirectory.open(directory)

@@ -106,6 +106,7 @@ struct LoopCoreTests {
             #expect(await pair.readOuter() == "y")
             try await eventually("it waits again") { notes.value.count(of: .prepare) == number + 1 }
         }
+        // No condition shows that nothing happens. A loop that wakes by itself fails here or above, a slow machine never.
         try await Task.sleep(for: .milliseconds(50))
         #expect(notes.value.count(of: .prepare) == 21 && notes.value.count(of: .dispatch) == 20)
         await stop(core)

@@ -22,7 +22,7 @@ extension HubService {
             // Whose end cannot be seen from here, as from another namespace, has a lease.
             let client = HubClient(
                 session: state.session.id, token: mark.token, process: process,
-                // Its client counts on the one that it was told, whatever this hub gives to others.
+                // Its client counts on the one that it was told, also where this hub gives others another.
                 lease: mark.lease ?? options.lease, isLeased: process == nil)
             keep(client)
             if isDead { end(client) }

@@ -226,7 +226,7 @@ actor HubService {
         guard let connection = message.frames.first else { return }
         let address = HubAddress(door: door, connection: connection)
         heap.use(message.byteCount, at: runningClock.now())
-        // Whoever speaks is there, however long the answer takes.
+        // A client that sends is there, however long the answer takes.
         if let client = addresses[address], client.leaseLeft != nil, !client.mustEnd {
             client.renewLease()
             if confirm(message, of: client, at: address) {
