@@ -87,6 +87,12 @@ struct ExclusiveCommandTests {
             try await owner.untilOutput(has: 1)
             let patient = try await program.running("exclusive", "--role", "main", "--", "echo", "never") { main in
                 try await main.untilErrors(contain: "busy with call “1”")
+                let status = try await program.run("status", "--json").objects().first
+                guard case .object(let asked) = status?["asked"] else {
+                    Issue.record("no Main has asked: \(status ?? [:])")
+                    return
+                }
+                #expect(asked["pid"] == .number(UInt64(main.pid)) && asked["insists"] == .flag(false))
                 try main.send(.interrupt)
             }
             #expect(patient.status == 125 && patient.output.isEmpty)
