@@ -70,6 +70,17 @@ struct ExecutorLaunch: Sendable {
         return [String(decoding: letters[mark...], as: UTF8.self)] + (next.map { [$0] } ?? [])
     }
 
+    /// Why its program cannot be started, as things stand; nil where it can.
+    var programProblem: String? {
+        guard case .command(let words) = kind, let program = words.first else { return nil }
+        do throws(CommandSearch.Failure) {
+            try CommandSearch.check(Array(program.utf8), path: OwnProcess.variable("PATH"))
+            return nil
+        } catch {
+            return "executor.command: \(error.message): no push can be served"
+        }
+    }
+
     /// Whether it is an Executor of this project: then it is known what its answers mean.
     var isOwn: Bool { if case .command = kind { false } else { true } }
 

@@ -42,7 +42,8 @@ struct HostRun: Sendable {
         if !left.isComplete {
             context.logger.warning("some processes that Executors of a killed host had left running do not end")
         }
-        if let problem = settings.memoryProblem(isResident: group.residentValueByteCount == nil) {
+        let memoryProblem = settings.memoryProblem(isResident: group.residentValueByteCount == nil)
+        for problem in [memoryProblem, settings.launch.programProblem].compactMap(\.self) {
             context.logger.warning("\(problem)")
         }
         let queue = try context.resolution.pushQueue(of: group)

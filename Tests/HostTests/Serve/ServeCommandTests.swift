@@ -41,6 +41,15 @@ struct ServeCommandTests {
             ])
     }
 
+    @Test("A program for Executors that is not there is told of at the start, before a push is spent on it")
+    func absentProgram() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "/no/such/program {id}"
+        try await ServingHost.serve(program) { host in
+            try await host.running.untilErrors(contain: "“/no/such/program” was not found: no push can be served")
+        }
+    }
+
     @Test("No more Executors than the limit run at once; the pushes beyond it wait and are served")
     func limit() async throws {
         var program = try HostProgram()

@@ -95,6 +95,8 @@ extension FileGroup {
 
     private static func busy(_ path: String) -> SharedCoreError {
         SharedCoreError(
-            .unavailable, "Processes have the group open. End them, the hub included, before it is restored.", at: path)
+            .unavailable,
+            "Processes have the group open; “sharedcore status” names them. End them, the hub included, before it is "
+                + "restored.", at: path)
     }
 }
