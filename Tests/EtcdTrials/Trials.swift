@@ -47,6 +47,7 @@
                 ("many sessions opened", { try await $0.openingsRenewNobody() }),
                 ("entries that expire, and two machines' clocks", { try await $0.twoClocks() }),
                 ("whose process a session is", { try await $0.processIsProven() }),
+                ("a core that is cut off", { try await $0.cutOff() }),
             ]
         }
 
