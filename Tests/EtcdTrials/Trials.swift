@@ -51,7 +51,7 @@
             ]
         }
 
-        private func writers(_ count: Int, lease: Duration = .seconds(3)) async throws -> Writers {
+        private func writers(_ count: Int, lease: Duration = .seconds(6)) async throws -> Writers {
             var handles: [EtcdGroup] = []
             for number in 0..<count { handles.append(try await cluster.open("writer \(number)", lease: lease)) }
             return Writers(handles)
