@@ -286,7 +286,8 @@ let package = Package(
             name: "sharedcore-network-watcher", dependencies: ["CoreAPI", "NetworkMonitor", "Platform"],
             path: "Tests/NetworkWatcher", swiftSettings: settings),
         .executableTarget(
-            name: "sharedcore-etcd-trials", dependencies: ["CoreAPI", "Platform", "TestSupport", etcdBackend],
+            name: "sharedcore-etcd-trials",
+            dependencies: ["CoreAPI", "Coordination", "Platform", "TestSupport", etcdBackend],
             path: "Tests/EtcdTrials", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-attack", dependencies: ["CoreAPITesting", "Platform", "TestSupport"],

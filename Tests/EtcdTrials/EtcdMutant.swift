@@ -32,6 +32,7 @@
             EtcdMutant(defect: .uncheckedLeftovers, trial: 13, complaint: "made again meanwhile"),
             EtcdMutant(defect: .tornFragments, trial: 14, complaint: "changes are told"),
             EtcdMutant(defect: .eagerRenewal, trial: 15, complaint: "renewals in the time of"),
+            EtcdMutant(defect: .unansweredRenewal, trial: 18, complaint: "is cut off runs beside another"),
         ]
 
         /// The longest time of a trial, since a defect may have it wait for ever.
