@@ -218,8 +218,7 @@ extension ZMQTests {
             // The state of a dying hub: it has its lock, and answers no client.
             var dying: OpenFile? = try OpenFile(path: stage.directory.path(of: "hub.lock"), .create)
             #expect(try dying?.tryLock(byteAt: 0) == true)
-            let own = ProcessIdentity.current
-            try dying?.write(Array("\(own.pid) \(own.startTime) \(own.bootID) +\n".utf8), at: 0)
+            try dying?.write(HubRecord(.onFiles, FormerClients()).bytes, at: 0)
             async let opening: Void = open(with: launcher)
             try await eventually("the client has begun to connect") { isConnecting }
             #expect(starts == 0)

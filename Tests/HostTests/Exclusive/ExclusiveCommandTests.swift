@@ -356,7 +356,11 @@ struct ExclusiveCommandTests {
 
     @Test(
         "Behind a hub on memory that is gone, a command begins when the former one has ended (contract C1)",
-        arguments: ["kill -KILL $hub", "kill -TERM $hub"])
+        arguments: [
+            "kill -KILL $hub", "kill -TERM $hub",
+            // The hub after it has no clients, and is told to end before those of the first have stopped.
+            "kill -KILL $hub; sharedcore hub --detach; sharedcore hub --stop >&2",
+        ])
     func hubOnMemory(end: String) async throws {
         try await HostProgram.using("zmq") { program in
             var program = program

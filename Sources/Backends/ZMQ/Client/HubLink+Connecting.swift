@@ -13,7 +13,8 @@ extension HubLink {
         // A message waits for a connection here, not in the library, which would lose it with the connection.
         try socket.set(.onlyWhenConnected, 1)
         try socket.set(.sendLimit, 4 * Wire.windowCount)
-        try socket.set(.messageByteLimit, Wire.replyByteLimit)
+        try socket.set(.messageByteLimit, options.answerByteLimit)
+        if case .tcp = endpoint { try options.times.allowLongMessages(on: socket) }
         let events = try ConnectionEvents(of: socket)
         requests = socket
         self.events = events

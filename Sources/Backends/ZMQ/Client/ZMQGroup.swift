@@ -269,6 +269,8 @@ public struct ZMQGroupOptions: Sendable {
     public var launcher: HubLauncher?
     /// When a hub at a port that is silent is given up. Tests shorten it.
     var times = ConnectionTimes()
+    /// The largest answer that is taken. Tests lower it.
+    var answerByteLimit = Wire.answerByteLimit
 
     public init(
         requirements: Requirements = .none, historyByteCount: Int = 256 << 10, openTimeout: Duration? = .seconds(5),

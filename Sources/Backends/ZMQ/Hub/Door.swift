@@ -100,10 +100,10 @@ final class Door {
 
     /// Sends an answer; tells whether it is on its way.
     @discardableResult
-    func send(_ frames: [[UInt8]], to connection: [UInt8]) -> Bool {
+    func send(_ frame: OutgoingFrame, to connection: [UInt8]) -> Bool {
         switch entrance {
-        case .shared(let requests): requests.send([connection] + frames)
-        case .relayed(let network): network.send(frames, to: connection)
+        case .shared(let requests): requests.send(frame, to: connection)
+        case .relayed(let network): network.send(frame, to: connection)
         }
     }
 

@@ -73,7 +73,7 @@ public final class Hub: Sendable {
         do throws(SharedCoreError) {
             return try await start(options, with: &locks)
         } catch {
-            // Otherwise it would look as one that was killed.
+            // Otherwise it would look as one that was killed. No client was answered: what may throw comes before the first turn.
             for lock in locks { lock.release() }
             throw error
         }
@@ -92,11 +92,14 @@ public final class Hub: Sendable {
                 directory: directory, options: fileOptions, effectByteCount: options.effectByteCount)
             if let lock = try HubLock.ofGroup(directory, beside: locks) { locks.append(lock) }
         }
+        let isOnMemory = options.storage.isMemory
         let service = try HubService(
-            order: order, options: options, followsMemory: locks.contains(where: \.followsMemory))
+            order: order, options: options,
+            welcomesFrom: locks.map { $0.former.end(forHubOnMemory: isOnMemory) }.max())
+        for lock in locks { lock.expectClients(onMemory: isOnMemory) }
         let endpoints = try await service.start()
-        for lock in locks { lock.announce(onMemory: options.storage.isMemory) }
-        return Hub(endpoints: endpoints, service: service, locks: locks, isOnMemory: options.storage.isMemory)
+        for lock in locks { lock.announce(onMemory: isOnMemory) }
+        return Hub(endpoints: endpoints, service: service, locks: locks, isOnMemory: isOnMemory)
     }
 
     /// Lets other clients in over a network from now on, or the same ones with other rights.
@@ -120,8 +123,7 @@ public final class Hub: Sendable {
     }
 
     private static func stop(_ service: HubService, _ locks: [HubLock], isOnMemory: Bool) async {
-        let hasClients = await service.hasClients
-        await service.stop()
-        for lock in locks { lock.release(leavesClients: isOnMemory && hasClients) }
+        let hadClients = await service.stop()
+        for lock in locks { lock.release(leaving: hadClients ? isOnMemory ? .ofMemory : .ofFiles : nil) }
     }
 }

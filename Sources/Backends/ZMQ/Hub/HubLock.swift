@@ -10,9 +10,8 @@ internal import Synchronization
 final class HubLock: Sendable {
     private let file: Mutex<OpenFile?>
     private let identity: FileStatus.Identity
-    /// Whether a hub on memory was here before, in this run of the machine, and had clients at its end: it was killed, or has
-    /// noted them. Their cores may still run, and this hub knows nothing of them.
-    let followsMemory: Bool
+    /// Until when clients of the hubs before this one may still stop their cores.
+    let former: FormerClients
 
     static let lockedByte = 0
     /// The name of the lock in a group's directory.
@@ -24,10 +23,10 @@ final class HubLock: Sendable {
     /// Where the lock of a group's directory is.
     static func path(ofGroup directory: String) -> String { directory + "/" + groupName }
 
-    private init(_ file: OpenFile, followsMemory: Bool) throws(SystemCallError) {
+    private init(_ file: OpenFile, _ former: FormerClients) throws(SystemCallError) {
         identity = try file.status().identity
         self.file = Mutex(file)
-        self.followsMemory = followsMemory
+        self.former = former
     }
 
     /// The lock of a socket's path. What a hub that is gone has left at the path is removed: binding would take it over
@@ -98,12 +97,12 @@ final class HubLock: Sendable {
         try SharedCoreError.wrapping { () throws(SystemCallError) -> HubLock? in
             let file = try OpenFile(name, in: directory, .create)
             guard try file.tryLock(byteAt: lockedByte) else { return nil }
-            let left = String(decoding: try file.read(count: 256, at: 0), as: UTF8.self)
-            let followsMemory = HubProcess(left)?.isOnMemory == true || left == HubProcess.endedBeforeClients
-            try file.truncate(to: 0)
-            // Takes the space for the announcement, which then cannot fail on a disk that is full.
-            try file.write(Array(HubProcess(isOnMemory: false).text(isServing: false).utf8), at: 0)
-            return try HubLock(file, followsMemory: followsMemory)
+            let left = String(decoding: try file.read(count: HubRecord.byteCount, at: 0), as: UTF8.self)
+            let former = HubRecord(left)?.formerClients(at: SystemClock().now()) ?? FormerClients()
+            // In place, so that what stands there of former clients is never missing. It takes the space for all that follows,
+            // which then cannot fail on a disk that is full.
+            try file.write(HubRecord(.starting, former).bytes, at: 0)
+            return try HubLock(file, former)
         }.orThrow(isTaken(directory.path + "/" + name, serving: what))
     }
 
@@ -114,22 +113,47 @@ final class HubLock: Sendable {
             .unavailable, "Another hub serves there already\(holder). “sharedcore hub --stop” ends it.", at: what)
     }
 
-    /// Says which process has the lock, and what it serves: the hub answers from now on.
-    func announce(onMemory: Bool) {
-        let text = HubProcess(isOnMemory: onMemory).text(isServing: true)
-        file.withLock { file in try? file?.write(Array(text.utf8), at: 0) }
+    /// Says that clients may come from now on, before the hub answers one: killed from here on, it may have had some.
+    func expectClients(onMemory: Bool) {
+        write(HubRecord(onMemory ? .openingOnMemory : .openingOnFiles, former))
     }
 
-    /// Gives the lock back, and leaves the file empty: a hub that was killed leaves its name there.
+    /// Says which process has the lock, and what it serves: the hub answers from now on.
+    func announce(onMemory: Bool) {
+        write(HubRecord(onMemory ? .onMemory : .onFiles, former))
+    }
+
+    /// Gives the lock back. The file is left empty, or says until when clients of this hub or of former ones may still stop
+    /// their cores. A hub that was killed leaves its name there.
     ///
-    /// - Parameter leavesClients: Whether the group is gone with the hub and clients were there: the next hub has to know.
-    func release(leavesClients: Bool = false) {
+    /// - Parameter clients: Whether this hub had clients at its end, and whether it was on memory; nil for none.
+    func release(leaving clients: Clients? = nil) {
+        let now = SystemClock().now()
+        var former = former.left(at: now)
+        switch clients {
+        case .ofMemory: former.ofMemory = now.advanced(by: FormerClients.timeout)
+        case .ofFiles: former.ofFiles = now.advanced(by: FormerClients.timeout)
+        case nil: break
+        }
+        if former == FormerClients() {
+            file.withLock { file in try? file?.truncate(to: 0) }
+        } else {
+            write(HubRecord(.ended, former))
+        }
         file.withLock { file in
-            try? file?.truncate(to: 0)
-            if leavesClients { try? file?.write(Array(HubProcess.endedBeforeClients.utf8), at: 0) }
             file?.unlock(byteAt: Self.lockedByte)
             file = nil
         }
+    }
+
+    /// What the clients of a hub had joined.
+    enum Clients {
+        case ofMemory
+        case ofFiles
+    }
+
+    private func write(_ record: HubRecord) {
+        file.withLock { file in try? file?.write(record.bytes, at: 0) }
     }
 }
 

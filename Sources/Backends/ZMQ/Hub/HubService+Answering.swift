@@ -269,9 +269,16 @@ extension HubService {
     /// Sends an answer. One that cannot be sent is asked for again by the client, if there is one.
     func send(_ reply: Reply, _ records: [[UInt8]] = [], to address: HubAddress) {
         guard !isStopped else { return }
-        let frames = [reply.bytes()] + records
-        heap.use(frames.reduce(0) { $0 + $1.count }, at: runningClock.now())
-        doors[address.door].send(frames, to: address.connection)
+        var frame = reply.frame(records: records)
+        if frame.byteCount > options.answerByteLimit {
+            let refusal = SharedCoreError(
+                .limitExceeded,
+                "An answer has at most \(options.answerByteLimit) bytes, and one with the group's state has \(frame.byteCount).",
+                at: "store")
+            frame = Reply(number: reply.number, body: .refused(refusal)).frame()
+        }
+        heap.use(frame.byteCount, at: runningClock.now())
+        doors[address.door].send(frame, to: address.connection)
     }
 
     private func report(_ error: SharedCoreError, to address: HubAddress) {
