@@ -843,6 +843,45 @@ extension ZMQTests {
             await service.stop()
         }
 
+        @Test(
+            "a key with fewer rights takes up no session as Main or Executor, or with entries, that it had; its lease ends it",
+            arguments: [ClientRights.read, .post], [SessionRole.main, .executor])
+        func fewerRights(rights: ClientRights, role: SessionRole) async throws {
+            var stage = try HubStage()
+            stage.lease = .seconds(3_600)
+            let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint])
+            let endpoint = hub.endpoints[0]
+            let local = try await stage.client()
+            let before = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
+            let former = try #require(session(try await before.ask(hello(1, as: role))))
+            let holding = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
+            let holder = try #require(session(try await holding.ask(hello(2))))
+            let put = Transaction(operations: [.put("mine", [1], .session)])
+            guard case .outcome(.committed(_), _, _) = try await holding.ask(.commit(put, known: .zero)).body else {
+                Issue.record("the entry is not written")
+                return
+            }
+            let looking = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
+            let plain = try #require(session(try await looking.ask(hello(3))))
+            try await hub.allow([stage.keys.client.publicKey: rights])
+            try await eventually("its connections are cut") { await hub.service.addressCount == 1 }
+            let raw = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
+            for resumed in [former, nil] {
+                #expect(code(try await raw.ask(hello(1, as: role, resuming: resumed))) == .forbidden)
+                #expect(code(try await raw.ask(hello(1, resuming: resumed))) == .forbidden)
+            }
+            #expect(code(try await raw.ask(hello(2, resuming: holder))) == .forbidden)
+            #expect(try await raw.ask(.keepAlive).body == .unknown)
+            #expect(session(try await raw.ask(hello(3, resuming: plain))) == plain)
+            for session in [former, holder] { await hub.service.runOut(session) }
+            try await eventually("the lease ends them") {
+                try await local.sessions().map(\.id) == [local.session.id, plain]
+            }
+            #expect(try await local.get("mine") == nil)
+            await local.close()
+            await hub.stop()
+        }
+
         @Test("the list of clients names the rights of a key, and is refused when it names others")
         func rightsInList() throws {
             let directory = try TemporaryDirectory()
@@ -995,6 +1034,9 @@ extension HubService {
         clients[session]?.isEnding = false
         clientEnded(session)
     }
+
+    /// Does as if a lease had passed since the last word of a client.
+    fileprivate func runOut(_ session: SessionID) { clients[session]?.leaseLeft = .zero }
 
     /// Has so many sessions of a key, whose connections are gone.
     fileprivate func keepAway(_ count: Int, of key: String) {

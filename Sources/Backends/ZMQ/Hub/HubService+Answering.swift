@@ -282,11 +282,22 @@ extension HubService {
 
 extension ClientRights {
     /// Refuses the roles of those that take part in the ownership: others count a session of such a role as one.
-    func require(for description: SessionDescription) throws(SharedCoreError) {
-        guard self != .participate, description.role == .main || description.role == .executor else { return }
+    func require(forRole role: SessionRole) throws(SharedCoreError) {
+        guard self != .participate, role == .main || role == .executor else { return }
         throw SharedCoreError(
             .forbidden,
-            "The rights of this client's key are “\(rawValue)”, and a session of the role “\(description.role)” needs “participate”.",
+            "The rights of this client's key are “\(rawValue)”, and a session of the role “\(role)” needs “participate”.",
+            at: "session")
+    }
+
+    /// Refuses a session that has more than these rights give: its role, or entries that live with it, such as the record
+    /// of an owner.
+    func require(for state: SessionState) throws(SharedCoreError) {
+        try require(forRole: state.session.role)
+        guard self != .participate, state.hasEntries else { return }
+        throw SharedCoreError(
+            .forbidden,
+            "The rights of this client's key are “\(rawValue)”, and a session with entries of its own needs “participate”.",
             at: "session")
     }
 

@@ -25,12 +25,14 @@ extension HubService {
     ) async throws(SharedCoreError) -> Reply.Welcome {
         try requireOwn(hello.group, of: peer, at: address)
         let rights = try rights(of: peer, at: address)
-        try rights.require(for: hello.description)
+        try rights.require(forRole: hello.description.role)
         let client = try await client(for: hello, of: peer, at: address)
-        guard let session = order.replica.read({ $0.sessions[client.session]?.session }) else {
+        guard let state = order.replica.read({ $0.sessions[client.session] }) else {
             forget(client)
             throw .sessionEnded(client.session)
         }
+        // One that is taken up again keeps its role and its entries, and the key may have had other rights then.
+        try rights.require(for: state)
         guard isThere(address) else {
             throw SharedCoreError(.unavailable, "The connection is over.", at: "\(doors[address.door].endpoint)")
         }
@@ -39,7 +41,7 @@ extension HubService {
         client.key = peer.user
         client.rights = rights
         return Reply.Welcome(
-            session: session, incarnation: incarnation, capabilities: order.capabilities,
+            session: state.session, incarnation: incarnation, capabilities: order.capabilities,
             lease: client.leaseLeft.map { _ in client.lease }, streamPort: doors[address.door].streamPort,
             nonce: client.nonce)
     }
