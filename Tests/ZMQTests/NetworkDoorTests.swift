@@ -755,6 +755,35 @@ extension ZMQTests {
             await hub.stop()
         }
 
+        @Test("the names of a key that may only post are counted where they are written, not before they wait")
+        func namesBehindWait() async throws {
+            let stage = try HubStage()
+            let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20))
+            let service = try stage.service(order, at: .tcp(host: "127.0.0.1", port: 0))
+            let endpoint = try await service.start()[0]
+            try await service.allow([stage.keys.client.publicKey: .post])
+            let clients = [try await stage.client(at: endpoint), try await stage.client(at: endpoint)]
+            order.fill(canRegain: true, mustMakeRoom: true)
+            order.hold()
+            let posts = try clients.enumerated().map { number, client in
+                var transaction = Transaction()
+                for name in 0..<1_000 { transaction.post(try NotificationName("n\(number)-\(name)"), state: 1) }
+                return Task { [transaction] in try await client.commit(transaction) }
+            }
+            try await eventually("both wait") { order.waitingCount == 2 }
+            order.letGo()
+            var codes: [SharedCoreError.Code?] = []
+            for post in posts {
+                do { codes.append(try await post.value.changed ? nil : .corrupt) } catch {
+                    codes.append((error as? SharedCoreError)?.code)
+                }
+            }
+            #expect(Set(codes) == [nil, .forbidden])
+            #expect(order.replica.read { $0.usage.nameCount } == 1_000)
+            for client in clients { await client.close() }
+            await service.stop()
+        }
+
         /// A hello for a new session, or for one that there is.
         private func hello(_ token: UInt8, as role: SessionRole = .tool, resuming session: SessionID? = nil)
             -> Request.Body
