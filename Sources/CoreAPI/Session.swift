@@ -105,15 +105,21 @@ public struct SessionDescription: Hashable, Sendable {
     }
 
     /// Returns as many characters of a text as a name may have.
-    package static func cut(_ text: String) -> String {
-        guard text.utf8.count > maximumNameByteCount else { return text }
-        // From the front: a text from outside may be longer by far than the part that is kept.
-        var end = text.startIndex
-        while end < text.endIndex {
-            let next = text.index(after: end)
-            if text.utf8.distance(from: text.startIndex, to: next) > maximumNameByteCount { break }
+    package static func cut(_ text: String) -> String { text.cut(toByteCount: maximumNameByteCount) }
+}
+
+extension String {
+    /// Returns as many characters from the beginning as have no more than so many bytes of UTF-8.
+    package func cut(toByteCount limit: Int) -> String {
+        guard utf8.count > limit else { return self }
+        // From the front: a text from outside may be longer by far than the part that is kept. From its end, each step finds
+        // the beginning of a character, which is as far away as a row of flags begins.
+        var end = startIndex
+        while end < endIndex {
+            let next = index(after: end)
+            if utf8.distance(from: startIndex, to: next) > limit { break }
             end = next
         }
-        return String(text[..<end])
+        return String(self[..<end])
     }
 }

@@ -41,9 +41,9 @@ public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
             }
             self = .ipc(path: rest)
         case "tcp":
-            guard let colon = rest.lastIndex(of: ":") else { throw refuse("The port is missing.") }
+            guard let colon = rest.utf8.lastIndex(of: UInt8(ascii: ":")) else { throw refuse("The port is missing.") }
             guard colon > rest.startIndex else { throw refuse("The host is missing.") }
-            let port = rest[rest.index(after: colon)...]
+            let port = rest[rest.utf8.index(after: colon)...]
             guard let number = port == "*" ? 0 : UInt16(port), number < .max, port.first != "+" else {
                 throw refuse("“\(port)” is no port that another one follows.")
             }
