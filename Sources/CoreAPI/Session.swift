@@ -59,7 +59,7 @@ public struct SessionID: RawRepresentable, Hashable, Comparable, Sendable, Custo
 }
 
 /// The role of a participant in its application, for people and for the rules of ownership: one word. A hub refuses one
-/// with spaces or control characters.
+/// with spaces, control characters or format characters.
 public struct SessionRole: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The long-lived process of the application.
     public static let main = SessionRole(rawValue: "main")
@@ -76,11 +76,11 @@ public struct SessionRole: RawRepresentable, Hashable, Sendable, CustomStringCon
 
     public var description: String { rawValue }
 
-    /// Whether it has no space, no control character and none that changes the direction of the text around it.
+    /// Whether it has no space, no control character and no format character: those are not seen, such as U+200B, or change
+    /// the direction of the text around them.
     package var isWord: Bool {
         rawValue.unicodeScalars.allSatisfy { scalar in
-            !scalar.properties.isWhitespace && !scalar.properties.isBidiControl
-                && scalar.properties.generalCategory != .control
+            !scalar.properties.isWhitespace && ![.control, .format].contains(scalar.properties.generalCategory)
         }
     }
 }
