@@ -94,6 +94,8 @@ struct StatedLimitTests {
         Limit("for a second, so # a second", network + "Admission.swift", "let known = Share(addressLimit: "),
         Limit("a second have it, else #: of", network + "Admission.swift", "unknown = Share(addressLimit: "),
         Limit("about #/n of the tries", network + "Admission.swift", "let known = Share(addressLimit: "),
+        Limit("without a connection | #; then", hub + "HubService+Hello.swift", "awaySessionLimit = "),
+        Limit("in a group that has #, counted when", hub + "HubService+Answering.swift", "postedNameLimit = "),
         Limit("until a hello or a `view` was accepted | # |", network + "ConnectionTimes.swift", "var hello = "),
         Limit("bytes sent before that | #; then", network + "RelayThread.swift", "strangerByteLimit = "),
         Limit("connection of the stream | #, and", network + "RelayThread.swift", "streamFirstByteCount = "),

@@ -105,6 +105,22 @@ extension KeeperTests {
         }
 
         @Test(
+            "A keeper begins behind no link of another user",
+            .enabled(if: getuid() == 0, "it takes root to give a link away"))
+        func foreignLink() async throws {
+            let place = stage.directory.path(of: "place")
+            #expect(mkdir(place, 0o700) == 0 && symlink(".", stage.directory.path(of: "link")) == 0)
+            #expect(lchown(stage.directory.path(of: "link"), 65534, 65534) == 0)
+            let configuration = KeeperConfiguration(command: ["sleep", "1000"], options: KeeperStage.options())
+            let log = stage.directory.path(of: "log")
+            let keeper = try ChildProcess(
+                try ChildProcess.built("sharedcore-keeper"),
+                ["--directory", stage.directory.path(of: "link/place")] + configuration.arguments, errors: log)
+            try await eventually("it has ended") { keeper.ended != nil }
+            #expect(keeper.ended == .exited(78) && KeeperStage.lines(log).joined().contains("link of another user"))
+        }
+
+        @Test(
             "A keeper of another user is not talked to, also where its socket would let one in",
             .enabled(
                 if: Glibc.access(setpriv, X_OK) == 0 && getuid() == 0, "it takes root and setpriv to be another user"))

@@ -214,6 +214,19 @@ struct ServeCommandTests {
     }
 
     @Test(
+        "E2: a socket of the host is made behind no link of another user",
+        .enabled(if: getuid() == 0, "it takes root to give a link away"), arguments: ["PUSH_SOCKET", "METRICS_LISTEN"])
+    func foreignLink(name: String) async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_" + name] = program.directory.path(of: "link/place/socket")
+        let ended = try await program.shell(
+            "mkdir -p real/place; ln -s real link; chown -h 65534 link; timeout 60 sharedcore serve")
+        #expect(ended.status == 78, "\(ended.errors)")
+        #expect(ended.errors.contains("SHAREDCORE_" + name) && ended.errors.contains("belongs to user 65534"))
+        #expect(try Directory(path: program.directory.path(of: "real/place")).names().isEmpty)
+    }
+
+    @Test(
         "A call-id that cannot travel is wrong usage",
         arguments: ["", " x", "a\nb", String(repeating: "x", count: 999)])
     func callID(text: String) async throws {

@@ -65,7 +65,12 @@ struct MessageCodingTests {
     }
 
     @Test(
-        "a hello whose role is no word is refused", arguments: ["tool\nowner", "a b", "\u{7}", "\u{2028}", "\u{202e}x"])
+        "a hello whose role is no word is refused",
+        arguments: [
+            "tool\nowner", "a b", "\u{7}", "\u{2028}", "\u{202e}x", "to\u{200b}ol", "tool\u{feff}", "\u{2060}",
+            "to\u{ad}ol",
+            "tool\u{e0041}",
+        ])
     func role(_ role: String) throws {
         let request = Request(
             number: 1,

@@ -13,8 +13,12 @@ extension HubLink {
 
     /// Takes what has come and does what is due.
     func turn() {
-        while let event = events?.next() { notice(event) }
+        while let event = events?.next() {
+            if event == .ready, leavesUntrusted() { break }
+            notice(event)
+        }
         while let event = streamEvents?.next() {
+            if event == .ready, leavesUntrusted() { break }
             guard event != .connected else { continue }
             isLost.stream = event != .ready
             connectAgainIfLost()
@@ -33,6 +37,20 @@ extension HubLink {
         release()
         flush()
         meetDeadlines()
+    }
+
+    /// Gives up a connection over a path that another user may lead by now, as where a directory of it was removed, and
+    /// connects anew later. The library has looked the path up by itself.
+    private func leavesUntrusted() -> Bool {
+        do throws(SharedCoreError) {
+            _ = try endpoint.trusted()
+            return false
+        } catch {
+            closeSockets()
+            lastTrouble = error.message
+            nextConnection = clock.now().advanced(by: Self.lossPatience)
+            return true
+        }
     }
 
     private func count(_ taken: inout Int) {

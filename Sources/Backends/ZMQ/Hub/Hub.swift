@@ -80,8 +80,12 @@ public final class Hub: Sendable {
     }
 
     private static func start(_ options: HubOptions, with locks: inout [HubLock]) async throws(SharedCoreError) -> Hub {
-        for endpoint in options.endpoints {
-            if case .ipc(let path) = endpoint { locks.append(try HubLock.ofSocket(path)) }
+        var options = options
+        for (index, endpoint) in options.endpoints.enumerated() {
+            guard case .ipc(let given) = endpoint else { continue }
+            let (lock, path) = try HubLock.ofSocket(given)
+            locks.append(lock)
+            options.endpoints[index] = try HubEndpoint("ipc://" + path)
         }
         let order: any LocalOrder
         switch options.storage {

@@ -23,6 +23,15 @@ final class HubLock: Sendable {
     /// Where the lock of a group's directory is.
     static func path(ofGroup directory: String) -> String { directory + "/" + groupName }
 
+    /// Returns the path of a lock without symbolic links.
+    ///
+    /// - Throws: ``SharedCoreError/Code/forbidden`` when the lock or its directory is another user's or open to others, or
+    ///   another user can lead the path elsewhere.
+    static func trusted(_ path: String) throws(SharedCoreError) -> String {
+        let parts = Directory.parts(of: path)
+        return try PrivateDirectory.trustedPath(parts.directory, [parts.name]).path(of: parts.name)
+    }
+
     private init(_ file: OpenFile, _ former: FormerClients) throws(SystemCallError) {
         identity = try file.status().identity
         self.file = Mutex(file)
@@ -31,11 +40,17 @@ final class HubLock: Sendable {
 
     /// The lock of a socket's path. What a hub that is gone has left at the path is removed: binding would take it over
     /// without a word also from a hub that lives, which the lock excludes.
-    static func ofSocket(_ path: String) throws(SharedCoreError) -> HubLock {
-        let (directory, name) = try place(ofSocket: path)
+    ///
+    /// - Returns: The lock, and the socket's path without symbolic links, for the library to bind.
+    static func ofSocket(_ path: String) throws(SharedCoreError) -> (lock: HubLock, path: String) {
+        // Made, and no link itself.
+        let (made, name) = try place(ofSocket: path)
+        let place = try PrivateDirectory.trustedPath(made.path, [])
+        let directory = try PrivateDirectory.open(place.path)
         let lock = try take(name + suffix, in: directory, serving: path)
-        for left in [path, path + ".news"] { try removeSocket(left) }
-        return lock
+        let settled = place.path(of: name)
+        for left in [settled, settled + ".news"] { try removeSocket(left) }
+        return (lock, settled)
     }
 
     /// Removes a socket that nobody serves any more, and nothing else: a path may have been given by mistake.
@@ -85,7 +100,7 @@ final class HubLock: Sendable {
     /// The lock of a group's directory; nil when it is one of those that this hub has already, because the socket is in
     /// that directory.
     static func ofGroup(_ path: String, beside taken: [HubLock]) throws(SharedCoreError) -> HubLock? {
-        let directory = try SharedCoreError.wrapping { () throws(SystemCallError) in try Directory(path: path) }
+        let directory = try PrivateDirectory.open(path)
         let identity = try? OpenFile(groupName, in: directory, .read).status().identity
         if let identity, taken.contains(where: { $0.identity == identity }) { return nil }
         return try take(groupName, in: directory, serving: path)

@@ -12,6 +12,8 @@ package enum HubSeat: Hashable, Sendable {
     case serving(ProcessIdentity)
 
     /// Looks at a socket's path.
+    ///
+    /// - Throws: ``SharedCoreError/Code/forbidden`` where another user may have put the lock there.
     package static func ofSocket(_ path: String) throws(SharedCoreError) -> HubSeat {
         try ofLock(HubLock.path(ofSocket: path))
     }
@@ -30,6 +32,7 @@ package enum HubSeat: Hashable, Sendable {
     }
 
     private static func ofLock(_ path: String, reading record: inout HubRecord?) throws(SharedCoreError) -> HubSeat {
+        let path = try HubLock.trusted(path)
         do throws(SystemCallError) {
             let file = try OpenFile(path: path, .read)
             let isLocked = try file.isLocked(byteAt: HubLock.lockedByte)

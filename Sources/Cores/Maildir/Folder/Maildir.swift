@@ -20,7 +20,8 @@ struct Maildir: Sendable {
 
     /// Opens the folders, and makes those that are missing, for this user alone.
     ///
-    /// The Maildir itself may be a symbolic link, the folders in it may not.
+    /// The Maildir itself may be a symbolic link, the folders in it may not. A link of another user than this one and root
+    /// is refused with `EACCES`.
     init(path: String) throws(SystemCallError) {
         self.path = path
         new = try Self.folder("new", of: path)
@@ -30,13 +31,20 @@ struct Maildir: Sendable {
 
     private static func folder(_ name: String, of path: String) throws(SystemCallError) -> Directory {
         do throws(SystemCallError) {
-            return try Directory(path: path + "/" + name)
+            return try open(path + "/" + name)
         } catch {
             guard error.isAbsent else { throw error }
         }
         try create(path)
         _ = try Directory.create(path: path + "/" + name, permissions: 0o700)
-        return try Directory(path: path + "/" + name)
+        return try open(path + "/" + name)
+    }
+
+    private static func open(_ path: String) throws(SystemCallError) -> Directory {
+        switch try Directory.follow(path, lastIsLink: false) {
+        case .found(let directory): return directory
+        case .foreignLink: throw SystemCallError("openat", number: EACCES, at: path)
+        }
     }
 
     /// Makes a directory and those above it.
