@@ -86,7 +86,7 @@ struct HostileMailTests {
 
     @Test(
         "An Executor has less than executor.memory at every moment, and answers its push with 20 s of processor time",
-        arguments: samples, [24, 8])
+        arguments: samples, TestScope.isCheck ? [24, 8] : [8])
     func memory(_ sample: Sample, mebibytes: UInt64) async throws {
         let program = try HostProgram(named: "sharedcore-executor")
         try program.makeDirectory("mail/new")
@@ -109,7 +109,8 @@ struct HostileMailTests {
 
     @Test(
         "Behind a hub, with as much content as the host and the cores put there, it has less than executor.memory",
-        arguments: samples.filter { $0.event == "message" && $0.eventOfLittleMemory != nil }, [24, 20])
+        arguments: samples.filter { $0.event == "message" && $0.eventOfLittleMemory != nil },
+        TestScope.isCheck ? [24, 20] : [20])
     func memoryBehindHub(_ sample: Sample, mebibytes: UInt64) async throws {
         try await HostProgram.using("zmq") { program in
             var program = program
