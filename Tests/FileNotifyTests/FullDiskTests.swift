@@ -468,7 +468,7 @@ struct FullDiskTests {
 
     @Test(
         "S10: however often content is refused on a disk that stays full, sessions, owners and endings have their space",
-        arguments: [false, true])
+        arguments: TestScope.isCheck ? [false, true] : [true])
     func refusedAgainAndAgain(_ isBesideOwner: Bool) async throws {
         let directory = try TemporaryDirectory()
         let first = try await firstPeer(at: directory.path, size: "3m")
