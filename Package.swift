@@ -112,7 +112,7 @@ let package = Package(
         room("LogBackend", at: "Backends/Log", knows: ["CoreAPI", "StoreEngine", "Replica", "Platform"]),
         room(
             "FileNotifyBackend", at: "Backends/FileNotify",
-            knows: ["CoreAPI", "StoreEngine", "Replica", "Platform", "CLinux"]),
+            knows: ["CoreAPI", "StoreEngine", "Replica", "Platform"]),
         .systemLibrary(name: "CZMQ", path: "Sources/CZMQ", providers: [.apt(["libzmq3-dev"])]),
         room(
             "ZMQBackend", at: "Backends/ZMQ",
@@ -141,7 +141,7 @@ let package = Package(
         room("Lifecycle", knows: ["CoreAPI"]),
         room("KeptSockets", knows: ["CoreAPI", "Lifecycle", "Platform"]),
         room(
-            "MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Mailboxes", "Platform", "CLinux"]),
+            "MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Mailboxes", "Platform"]),
 
         // For applications.
         room(
@@ -153,7 +153,7 @@ let package = Package(
         room(
             "SharedCoreConfiguration",
             knows: [
-                "CoreAPI", "BackendRegistry", "CLinux", "Coordination", "Lifecycle", "Platform", "ProgramOutput",
+                "CoreAPI", "BackendRegistry", "Coordination", "Lifecycle", "Platform", "ProgramOutput",
                 zmqBackend, .product(name: "Yams", package: "Yams"),
             ]),
 
@@ -195,7 +195,7 @@ let package = Package(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes",
-                "Coordination", "CLinux", "KeptSockets", "Lifecycle",
+                "Coordination", "KeptSockets", "Lifecycle",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 "SharedCoreConfiguration", zmqBackend, etcdBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -338,7 +338,7 @@ let package = Package(
                 "CoreAPI", "StoreEngine", "Replica", "LogBackend", "CoreAPITestingAdapters", "Platform",
                 "TestInstruments",
             ]),
-        tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
+        tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend", "Platform"]),
         tests("WormholesTests", of: ["CoreAPI", "Mailboxes", "Wormholes", "InMemoryBackend"]),
         tests(
             "CoordinationTests",

@@ -60,7 +60,7 @@
                     environment: ["SHAREDCORE_DEFECT": "\(mutant.defect)"])
                 let limit = Task {
                     try await Task.sleep(for: patience)
-                    process.signal(SIGKILL)
+                    process.signal(.kill)
                 }
                 let end = await process.end()
                 limit.cancel()

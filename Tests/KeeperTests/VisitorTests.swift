@@ -95,7 +95,7 @@ extension KeeperTests {
                 try await eventually("it was let in, or has ended") {
                     notes().contains("connected") || visitor.ended != nil
                 }
-                visitor.signal(SIGKILL)
+                visitor.signal(.kill)
                 _ = await visitor.end()
                 return notes()
             }
@@ -143,7 +143,7 @@ extension KeeperTests {
             }
             let error = #expect(throws: SystemCallError.self) { _ = try MessageSocket(connectingTo: place.socket) }
             #expect(error?.number == EACCES)
-            keeper.signal(SIGKILL)
+            keeper.signal(.kill)
             _ = await keeper.end()
         }
 

@@ -236,7 +236,7 @@ extension ZMQTests {
             let launcher = try launcher("exit 0")
             let group = try await stage.client { $0.launcher = launcher }
             try await group.put("key", text: "one")
-            first.process.signal(SIGKILL)
+            first.process.signal(.kill)
             try await eventually("the client starts another") { starts == 1 }
             let second = try await stage.hub()
             try letGo()
@@ -268,7 +268,7 @@ extension ZMQTests {
                 $0.requestTimeout = .seconds(1)
             }
             try letGo()
-            first.process.signal(SIGKILL)
+            first.process.signal(.kill)
             try await eventually("a caller hears why there is no hub") {
                 do throws(SharedCoreError) {
                     try await group.sync()

@@ -75,7 +75,7 @@ extension ZMQTests {
             #expect(try await client.get("mine")?.value == [1])
             #expect(try await client.sessions().map(\.id) == [client.session.id])
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("strangers at a port take 64 MiB at most, and keep no client out; each is let go")
@@ -105,7 +105,7 @@ extension ZMQTests {
                 try ProcessUse(of: hub.process.pid).descriptorCount <= before.descriptorCount + 8
             }
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
             withExtendedLifetime(strangers) {}
         }
 
@@ -149,7 +149,7 @@ extension ZMQTests {
             #expect(byteCount < RelayThread.lobbyLimit * 2_048, "\(before) and \(most)")
             try await rests(like: first)
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("a hub that may have few descriptors serves those who are there, and strangers end it not")
@@ -185,7 +185,7 @@ extension ZMQTests {
             #expect(mostOpen <= 256 - 48, "the most descriptors that the hub had open")
             await guest.close()
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
             withExtendedLifetime(strangers) {}
         }
 
@@ -227,7 +227,7 @@ extension ZMQTests {
                 await member.close()
             }
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("those who come without a word go first when there are too many, and never keep out who speaks")
@@ -321,7 +321,7 @@ extension ZMQTests {
             endless.close()
             silent.close()
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("a client with a key that sends more than 16 KiB before a hello is cut")
@@ -355,7 +355,7 @@ extension ZMQTests {
             #expect(isCut && (8..<16).contains(answerCount), "\(answerCount) requests of a KiB were answered")
             events.close()
             socket.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         /// Gives places to connections of different addresses, in as many intervals as that takes.
@@ -499,7 +499,7 @@ extension ZMQTests {
             }
             for stranger in later { stranger.listen() }
             #expect(later.contains { !$0.isClosed }, "the newest went first")
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
             withExtendedLifetime(former) {}
         }
 
@@ -550,7 +550,7 @@ extension ZMQTests {
             }
             // The first interval may end at once.
             #expect(begin.duration(to: .now) >= RelayThread.lookInterval * 3)
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test(
@@ -587,7 +587,7 @@ extension ZMQTests {
             }
             #expect(try await client.get("k")?.value == [1])
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("what a connection was known for ends with it: another one is asked for hello")

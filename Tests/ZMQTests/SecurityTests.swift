@@ -517,7 +517,7 @@ extension ZMQTests {
             let peer = try await stage.peer(at: hub.endpoints[0])
             try await peer.tell("hold mine here")
             let watch = try await witness.watch("mine", from: .now)
-            peer.signal(SIGSTOP)
+            peer.signal(.stop)
             try await peer.stopped()
             let event = try await withTimeout(TestTimeout.usual, "the lease runs out") { try await watch.next() }
             guard case .changes(let set)? = event else {
@@ -526,7 +526,7 @@ extension ZMQTests {
             }
             #expect(set.changes.map(\.kind) == [.sessionEnded])
             try peer.send("put late here")
-            peer.signal(SIGCONT)
+            peer.signal(.continue)
             let answer = try await peer.answer()
             #expect(answer.contains("sessionEnded") && !answer.contains("outcomeUnknown"), "the answer: \(answer)")
             #expect(try await witness.get("late") == nil)
@@ -563,14 +563,14 @@ extension ZMQTests {
         func stoppedHub(isLocal: Bool) async throws {
             let stage = try HubStage()
             let hub = try await stage.hubProcess(at: isLocal ? nil : .tcp(host: "127.0.0.1", port: 0))
-            hub.process.signal(SIGSTOP)
+            hub.process.signal(.stop)
             try await eventually("the hub stands still") { hub.process.isStopped }
             let error = await #expect(throws: SharedCoreError.self) {
                 _ = try await stage.client(at: hub.endpoint) { $0.openTimeout = .seconds(2) }
             }
             #expect(error?.code == .unavailable)
             #expect(error?.cause?.contains("kill -CONT") == true, "\(String(describing: error))")
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("within one process: by a name")

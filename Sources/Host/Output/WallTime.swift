@@ -1,6 +1,5 @@
 internal import CoreAPI
 internal import FoundationEssentials
-internal import Glibc
 internal import Platform
 
 /// Turns instants of the machine's run into dates and times.
@@ -30,12 +29,13 @@ struct WallTime: Sendable {
             return "earlier run +\(instant.nanoseconds / 1_000_000_000)s"
         }
         let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded(.down))
-        var seconds = time_t(milliseconds / 1000)
-        var parts = tm()
-        localtime_r(&seconds, &parts)
-        return "\(parts.tm_year + 1900)-\((parts.tm_mon + 1).digits(2))-\(parts.tm_mday.digits(2)) "
-            + "\(parts.tm_hour.digits(2)):\(parts.tm_min.digits(2)):\(parts.tm_sec.digits(2))"
-            + ".\(Int32(milliseconds % 1000).digits(3))"
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .current
+        let parts = calendar.dateComponents(
+            [.year, .month, .day, .hour, .minute, .second], from: Date(timeIntervalSince1970: Double(milliseconds / 1000)))
+        func digits(_ part: Int?, _ width: Int = 2) -> String { (part ?? 0).digits(width) }
+        return "\(digits(parts.year, 4))-\(digits(parts.month))-\(digits(parts.day)) "
+            + "\(digits(parts.hour)):\(digits(parts.minute)):\(digits(parts.second)).\(digits(milliseconds % 1000, 3))"
     }
 
     /// How long ago an instant was, for people.
@@ -55,7 +55,7 @@ struct WallTime: Sendable {
     }
 }
 
-extension Int32 {
+extension Int {
     /// Returns the number with zeros in front, up to a width.
     fileprivate func digits(_ width: Int) -> String {
         var text = String(self)

@@ -1,6 +1,5 @@
 internal import Coordination
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
@@ -132,7 +131,7 @@ struct ExecutorLaunch: Sendable {
     ) -> ExecutorInvocation {
         ExecutorInvocation(
             path: own,
-            arguments: StartGate.arguments(for: words, as: way, of: parent, leave: isHeld ? STDIN_FILENO : nil),
+            arguments: StartGate.arguments(for: words, as: way, of: parent, leave: isHeld ? StandardStream.input.rawValue : nil),
             variables: variables.merging(push.variables) { _, pushed in pushed }, isHeld: isHeld)
     }
 }

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CoreAPI
 internal import Glibc
 internal import Synchronization
 
@@ -84,6 +85,16 @@ package enum OwnedThread {
             _ = Poll.wait(for: [begun.event.descriptor], timeout: nil)
             if let result = begun.result.withLock({ $0 }) { return try result.get() }
         }
+    }
+
+    /// Blocks the calling thread for a time, or until a signal.
+    package static func sleep(for duration: Duration) {
+        usleep(UInt32(clamping: duration.clampedNanoseconds / 1000))
+    }
+
+    /// Lets another thread run that waits for the processor.
+    package static func yield() {
+        sched_yield()
     }
 
     private final class Begun<Value: Sendable>: Sendable {

@@ -25,6 +25,9 @@ public struct SystemClock: TimeSource {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
+    /// The wall clock, in whole seconds since 1970.
+    package static var secondsSince1970: Int { time(nil) }
+
     /// The time of CLOCK_MONOTONIC in microseconds, as service managers compare it.
     package static var monotonicMicroseconds: UInt64 {
         var time = timespec()

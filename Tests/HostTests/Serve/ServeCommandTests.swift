@@ -252,7 +252,7 @@ struct ServeCommandTests {
         let words = limits.split(separator: "\n").first { $0.hasPrefix("Max open files") }?.split(separator: " ")
         let (soft, hard) = (words?.dropFirst(3).first, words?.dropFirst(4).first)
         #expect(soft == hard && soft != "100" && soft != nil)
-        host.signal(SIGTERM)
+        host.signal(.terminate)
         #expect(await host.end() == .exited(0))
     }
 }

@@ -72,11 +72,11 @@ struct BurstTests {
         try await burst.push()
         let owner = try await burst.owner { $0.role == .executor && $0.state == .running }
         let frozen = try #require(burst.process(of: owner))
-        frozen.signal(SIGSTOP)
+        frozen.signal(.stop)
         try burst.deliverAll()
         try await burst.expectAllServed(but: frozen, timeout: Self.inTime)
         #expect(try await (2...Self.startLimit).contains(burst.coreStartsOnTimeline()))
-        frozen.signal(SIGCONT)
+        frozen.signal(.continue)
         try await burst.expectAllServed()
         try await burst.expectClean()
     }
@@ -89,15 +89,15 @@ struct BurstTests {
         let main = try burst.post.startMain()
         let owner = try await burst.owner { $0.role == .main && $0.state == .running }
         #expect(owner.process.pid == main.pid)
-        main.signal(SIGSTOP)
+        main.signal(.stop)
         try await burst.push()
         try burst.deliverAll()
         try await burst.expectAllServed(timeout: Self.inTime)
         #expect(try await (2...Self.startLimit).contains(burst.coreStartsOnTimeline()))
         // Fenced, never killed: it is still there.
         #expect(main.ended == nil)
-        main.signal(SIGCONT)
-        main.signal(SIGTERM)
+        main.signal(.continue)
+        main.signal(.terminate)
         #expect(await main.end() == .exited(0))
         try await burst.expectClean()
     }

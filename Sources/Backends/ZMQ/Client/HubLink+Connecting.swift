@@ -1,12 +1,13 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 
 /// The link's sockets: made, and made anew where the library does not connect again by itself.
 extension HubLink {
     /// Connects the socket of the requests.
     func connect() throws(MessagingError) {
-        if FailPoint.fails("link.connect") { throw MessagingError("zmq_connect", number: EMFILE, at: "\(endpoint)") }
+        if FailPoint.fails("link.connect") {
+            throw MessagingError("zmq_connect", number: SystemCallError.Number.tooManyFiles, at: "\(endpoint)")
+        }
         if case .inproc(let name) = endpoint { namedRun = NamedHubs.shared.run(of: name) }
         let socket = try Socket(.dealer, for: endpoint.description)
         try configure(socket)

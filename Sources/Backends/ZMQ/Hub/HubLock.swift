@@ -1,6 +1,5 @@
 internal import CoreAPI
 internal import FileNotifyBackend
-internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -87,7 +86,7 @@ final class HubLock: Sendable {
             let file = try OpenFile(path: path, .write)
             // A lock of its own tells the file from others: behind the hub's, one for each process that asks.
             guard try file.tryLock(byteAt: lockedByte + 1 + Int(ProcessIdentity.current.pid)) else {
-                throw SystemCallError("fcntl(F_OFD_SETLK)", number: EAGAIN, at: path)
+                throw SystemCallError("fcntl(F_OFD_SETLK)", number: SystemCallError.Number.wouldBlock, at: path)
             }
             return try ProcessLocks.holds(lockedByte, ofFileOf: file, process: process)
         } catch {

@@ -1,5 +1,5 @@
 internal import CZMQ
-internal import Glibc
+internal import Platform
 
 /// A socket of the library. It belongs to an actor, is used by whoever acts for it, one at a time, and is not
 /// `Sendable`; closing drops what was not sent.
@@ -129,7 +129,7 @@ final class Socket {
         var value: Int32 = 0
         var count = MemoryLayout<Int32>.size
         var result: Int32
-        repeat { result = zmq_getsockopt(handle, option, &value, &count) } while result == -1 && zmq_errno() == EINTR
+        repeat { result = zmq_getsockopt(handle, option, &value, &count) } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
         return result == 0 ? value : 0
     }
 
@@ -158,7 +158,7 @@ final class Socket {
             var result: Int32
             repeat {
                 result = frame.withUnsafeBytes { zmq_send(handle, $0.baseAddress, $0.count, flags) }
-            } while result == -1 && zmq_errno() == EINTR
+            } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
             // Only the first frame of a message can be refused.
             if result == -1 { return false }
         }
@@ -215,7 +215,7 @@ final class Socket {
             zmq_msg_init(&part)
             defer { zmq_msg_close(&part) }
             var result: Int32
-            repeat { result = zmq_msg_recv(&part, handle, ZMQ_DONTWAIT) } while result == -1 && zmq_errno() == EINTR
+            repeat { result = zmq_msg_recv(&part, handle, ZMQ_DONTWAIT) } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
             // All frames of a message arrive together, so only the first can be missing.
             if result == -1 { return isFirst ? nil : message }
             isFirst = false

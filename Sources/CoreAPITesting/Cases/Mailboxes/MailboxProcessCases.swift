@@ -1,5 +1,5 @@
 internal import CoreAPI
-internal import Glibc
+internal import Platform
 internal import Wormholes
 
 /// M2, M4, M6 between processes.
@@ -28,7 +28,7 @@ enum MailboxProcessCases {
                     recorder.mirror.entries.count >= reached
                 }
                 let victim = Int.random(in: 0..<2, using: &random)
-                consumers[victim].signal(SIGKILL)
+                consumers[victim].signal(.kill)
                 await consumers[victim].killNow()
                 consumers[victim] = try await group.join()
                 try consumers[victim].send("consume")

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 
 /// The open folders of a Maildir: `new`, where messages arrive, `cur`, where those are kept that were taken, and `tmp`,
@@ -71,9 +70,7 @@ extension Maildir {
         let side = path + "/" + folder.rawValue
         let target = try Maildir(path: side)
         // The file that tells a Maildir++ server that this is a folder; it is empty.
-        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        let marker = Glibc.open(side + "/maildirfolder", flags, 0o600)
-        if marker >= 0 { close(marker) }
+        Directory.mark(path: side + "/maildirfolder")
         try move(name, from: name, to: target.new, suffix: "")
     }
 
@@ -100,7 +97,7 @@ extension Maildir {
                 throw error
             }
         }
-        throw SystemCallError("renameat2", number: EEXIST, at: location(of: name))
+        throw SystemCallError("renameat2", number: SystemCallError.Number.exists, at: location(of: name))
     }
 }
 
