@@ -1,6 +1,5 @@
 #if ZMQ
     public import CoreAPI
-    internal import Glibc
     public import ZMQBackend
 
     /// Opens groups that a hub serves.

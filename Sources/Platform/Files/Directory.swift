@@ -35,6 +35,13 @@ package final class Directory: Sendable {
         Glibc.close(descriptor)
     }
 
+    /// Returns a path without symbolic links; nil where nothing is there.
+    package static func resolvedPath(of path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     /// Makes a directory with the given permissions, less those of the process's mask.
     ///
     /// - Returns: Whether it was made; false when something has that name already.

@@ -1,6 +1,6 @@
 internal import CZMQ
 internal import CoreAPI
-internal import Glibc
+internal import Platform
 
 /// A frame to send. Its parts are copied once, into the message of the library: a state of many MiB is put together nowhere
 /// else.
@@ -69,7 +69,9 @@ final class ReceivedFrame {
     /// Takes the next message of a socket, if there is one.
     fileprivate func take(from handle: UnsafeMutableRawPointer) -> Bool {
         var result: Int32
-        repeat { result = zmq_msg_recv(part, handle, ZMQ_DONTWAIT) } while result == -1 && zmq_errno() == EINTR
+        repeat {
+            result = zmq_msg_recv(part, handle, ZMQ_DONTWAIT)
+        } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
         return result != -1
     }
 

@@ -129,7 +129,9 @@ final class Socket {
         var value: Int32 = 0
         var count = MemoryLayout<Int32>.size
         var result: Int32
-        repeat { result = zmq_getsockopt(handle, option, &value, &count) } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
+        repeat {
+            result = zmq_getsockopt(handle, option, &value, &count)
+        } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
         return result == 0 ? value : 0
     }
 
@@ -182,10 +184,12 @@ final class Socket {
                 result = connection.withUnsafeBytes {
                     zmq_send(handle, $0.baseAddress, $0.count, ZMQ_DONTWAIT | ZMQ_SNDMORE)
                 }
-            } while result == -1 && zmq_errno() == EINTR
+            } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
         }
         if result != -1 {
-            repeat { result = zmq_msg_send(&message, handle, ZMQ_DONTWAIT) } while result == -1 && zmq_errno() == EINTR
+            repeat {
+                result = zmq_msg_send(&message, handle, ZMQ_DONTWAIT)
+            } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
         }
         // The library has what it has taken.
         if result == -1 { zmq_msg_close(&message) }
@@ -215,7 +219,9 @@ final class Socket {
             zmq_msg_init(&part)
             defer { zmq_msg_close(&part) }
             var result: Int32
-            repeat { result = zmq_msg_recv(&part, handle, ZMQ_DONTWAIT) } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
+            repeat {
+                result = zmq_msg_recv(&part, handle, ZMQ_DONTWAIT)
+            } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
             // All frames of a message arrive together, so only the first can be missing.
             if result == -1 { return isFirst ? nil : message }
             isFirst = false

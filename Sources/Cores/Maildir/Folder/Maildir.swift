@@ -42,7 +42,7 @@ struct Maildir: Sendable {
     private static func open(_ path: String) throws(SystemCallError) -> Directory {
         switch try Directory.follow(path, lastIsLink: false) {
         case .found(let directory): return directory
-        case .foreignLink: throw SystemCallError("openat", number: EACCES, at: path)
+        case .foreignLink: throw SystemCallError("openat", number: SystemCallError.Number.accessDenied, at: path)
         }
     }
 
