@@ -132,7 +132,9 @@ let package = Package(
                 etcdOnly("NIOSSL", of: "swift-nio-ssl"),
             ],
             path: "Sources/Backends/Etcd", exclude: ["Protocol"], swiftSettings: settings),
-        room("BackendRegistry", knows: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", zmqBackend, etcdBackend]),
+        room(
+            "BackendRegistry",
+            knows: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", "Platform", zmqBackend, etcdBackend]),
 
         // What processes do together.
         room("Mailboxes", knows: ["CoreAPI"]),

@@ -85,7 +85,7 @@ extension ZMQTests {
 
             // The kernel gives the lock of a killed process back, as that of a file that is closed.
             for isServing in [false, true] {
-                var lock: HubLock? = try HubLock.ofSocket(socket)
+                var lock: HubLock? = try HubLock.ofSocket(socket).lock
                 #expect(try record()?.state == .starting)
                 try expectSame(former, "starts")
                 if isServing, isNextOnMemory {

@@ -107,17 +107,17 @@ extension ZMQTests {
                         ContinuousClock.now < deadline
                     { usleep(200) }
                 }
-                peer.signal(SIGSTOP)
-                hub.process.signal(SIGKILL)
+                peer.signal(.stop)
+                hub.process.signal(.kill)
                 _ = await hub.process.end()
-                peer.signal(SIGCONT)
+                peer.signal(.continue)
                 hub = try await stage.hubProcess()
                 // Without one, its error says that it ended, and how.
                 try await peer.done(timeout: TestTimeout.long)
                 try await peer.tell("put round \(round)")
                 await peer.killNow()
             }
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
             _ = await hub.process.end()
         }
     }

@@ -166,7 +166,7 @@ extension ZMQTests {
             #expect(!mustSet(20, at: 11))
             #expect(mustSet(15, at: 50))
             // The timer has fired, and a thread has seen it.
-            state.wake(pthread_self(), with: [SocketThreadState.timerKey])
+            state.wake(.current, with: [SocketThreadState.timerKey])
             _ = state.takeWork()
             #expect(mustSet(90, at: 14))
         }
