@@ -46,7 +46,7 @@ struct StatedLimitTests {
             try #require(parts.count == 2)
             let pattern =
                 NSRegularExpression.escapedPattern(for: parts[0])
-                + "((?:[0-9][0-9,.]*|five)(?: (?:KiB|MiB|ms|s)\\b)?)"
+                + "((?:[0-9][0-9,.]*|five)(?: (?:KiB|MiB|GiB|ms|s)\\b)?)"
                 + NSRegularExpression.escapedPattern(for: parts[1])
             let found = page.matches(of: try Regex(pattern))
             try #require(found.count == 1, "found \(found.count) times on the page")

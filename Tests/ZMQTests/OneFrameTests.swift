@@ -57,7 +57,7 @@ extension ZMQTests {
             options.answerByteLimit = 100_000
             let hub = try await Hub.start(options)
             let client = try await stage.client()
-            try await client.put("k", [UInt8](repeating: 1, count: 100_000))
+            for key in ["k", "l"] as [Key] { try await client.put(key, [UInt8](repeating: 1, count: 60_000)) }
             let raw = try RawClient(at: stage.endpoint)
             for question in [Request.Body.view(group: "group"), hello, .catchUp(after: nil)] {
                 switch try await raw.ask(question).body {
@@ -86,12 +86,11 @@ extension ZMQTests {
             .timeLimit(.minutes(20)))
         func killedHub() async throws {
             var hub = try await stage.hubProcess()
-            let writer = try await stage.client()
+            let writer = try await stage.peer()
             let (count, size) = (200, 90_000)
-            for number in 0..<count {
-                try await writer.put(Key("k\(number)"), [UInt8](repeating: 0x7a, count: size))
-            }
-            await writer.close()
+            let value = String(repeating: "z", count: size)
+            for number in 0..<count { try await writer.tell("put k\(number) \(value)") }
+            await writer.killNow()
             let rounds = TestScope.isCheck ? 60 : 10
             for round in 0..<rounds {
                 let peer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")))
