@@ -68,7 +68,7 @@
             try await eventually("the other command runs") { play.commandNotes.contains { $0.hasPrefix("begin near") } }
             try play.network.heal()
             try await eventually("the one that was cut off has ended") { far.ended != nil }
-            near.signal(SIGTERM)
+            near.signal(.terminate)
             try await eventually("the other has ended") { near.ended != nil }
             let words = play.commandNotes.map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
             try expect(

@@ -103,7 +103,7 @@
             }
             for line in lines { line.stop() }
             let near = try Neighbour(role, of: cluster.group, lease: 60, at: EtcdCluster(nodes.map(\.endpoint)))
-            defer { near.process.signal(SIGKILL) }
+            defer { near.process.signal(.kill) }
             try await eventually("the other's core runs") { !near.notes.isEmpty }
             let start = near.notes[0]
             try expect(
@@ -151,7 +151,7 @@
             cluster.takeNewGroup()
             let afar = try await Afar(in: cluster.group, lease: 9, at: cluster.place)
             let near = try Neighbour(.executor, of: cluster.group, lease: 300, at: cluster.place)
-            defer { near.process.signal(SIGKILL) }
+            defer { near.process.signal(.kill) }
             try await eventually("the other takes part") {
                 try await afar.group.sessions().contains { $0.name == "near" }
             }
