@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 internal import Synchronization
 internal import TestSupport
 internal import Testing
