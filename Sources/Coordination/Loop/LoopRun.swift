@@ -148,7 +148,9 @@ final class LoopRun: Sendable {
             let reason = request.map { " (\($0.reason))" } ?? ""
             let place = callback.map { "its callback “\($0.rawValue)” has not returned" } ?? "its loop has not ended"
             OwnProcess.end(
-                70, saying: "sharedcore: the core of epoch \(context.epoch) did not stop within \(timeout)\(reason): \(place). "
+                70,
+                saying:
+                    "sharedcore: the core of epoch \(context.epoch) did not stop within \(timeout)\(reason): \(place). "
                     + "The process ends, so that no second core runs beside it.\n")
         }
         cancel?()
@@ -282,7 +284,9 @@ final class LoopRun: Sendable {
         }
         if !ready.isEmpty { return ready }
         // Woken by another thread, or for the end of the stack's time to stop.
-        guard events.allSatisfy({ $0 == 0 }), let own = wait.timeout, left.map({ own <= $0 }) ?? true else { return nil }
+        guard events.allSatisfy({ $0 == 0 }), let own = wait.timeout, left.map({ own <= $0 }) ?? true else {
+            return nil
+        }
         return []
     }
 }

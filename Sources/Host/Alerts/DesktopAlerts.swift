@@ -1,4 +1,3 @@
-internal import Platform
 internal import CoreAPI
 internal import Platform
 

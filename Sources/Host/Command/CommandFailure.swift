@@ -39,7 +39,8 @@ extension CommandFailure {
         case .refused:
             self.init(
                 .no,
-                error.message + " “sharedcore status” shows it. Another Main takes over with --take-over; with --insist as well, "
+                error.message
+                    + " “sharedcore status” shows it. Another Main takes over with --take-over; with --insist as well, "
                     + "it waits for no call either.")
         case .timeout where error.cause != nil: self.init(.unavailable, error.message)
         case .timeout, .fenced, .superseded: self.init(.no, error.message)

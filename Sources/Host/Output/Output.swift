@@ -74,7 +74,8 @@ final class Output: Sendable {
         do {
             try await emit(text: text(), json: object())
         } catch is OutputClosed {
-            throw OutputFailed(SystemCallError("write", number: SystemCallError.Number.brokenPipe, at: "standard output"))
+            throw OutputFailed(
+                SystemCallError("write", number: SystemCallError.Number.brokenPipe, at: "standard output"))
         }
     }
 

@@ -32,7 +32,8 @@ struct WallTime: Sendable {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .current
         let parts = calendar.dateComponents(
-            [.year, .month, .day, .hour, .minute, .second], from: Date(timeIntervalSince1970: Double(milliseconds / 1000)))
+            [.year, .month, .day, .hour, .minute, .second],
+            from: Date(timeIntervalSince1970: Double(milliseconds / 1000)))
         func digits(_ part: Int?, _ width: Int = 2) -> String { (part ?? 0).digits(width) }
         return "\(digits(parts.year, 4))-\(digits(parts.month))-\(digits(parts.day)) "
             + "\(digits(parts.hour)):\(digits(parts.minute)):\(digits(parts.second)).\(digits(milliseconds % 1000, 3))"

@@ -131,7 +131,8 @@ struct ExecutorLaunch: Sendable {
     ) -> ExecutorInvocation {
         ExecutorInvocation(
             path: own,
-            arguments: StartGate.arguments(for: words, as: way, of: parent, leave: isHeld ? StandardStream.input.rawValue : nil),
+            arguments: StartGate.arguments(
+                for: words, as: way, of: parent, leave: isHeld ? StandardStream.input.rawValue : nil),
             variables: variables.merging(push.variables) { _, pushed in pushed }, isHeld: isHeld)
     }
 }

@@ -31,7 +31,8 @@ final class MemoryCage: Sendable {
         self.path = path
         self.resource = resource
         let words = OpenFile.text(of: path + "/cgroup.controllers")?.split(whereSeparator: \.isWhitespace) ?? []
-        guard words.contains(where: { $0 == resource.controller }), FileStatus.isWritable(path + "/cgroup.subtree_control"),
+        guard words.contains(where: { $0 == resource.controller }),
+            FileStatus.isWritable(path + "/cgroup.subtree_control"),
             // Shared with others, such as the shell that started this, it was not given to this process.
             OpenFile.text(of: path + "/cgroup.procs")?.split(whereSeparator: \.isWhitespace) == ["\(process)"]
         else { return nil }
@@ -42,7 +43,8 @@ final class MemoryCage: Sendable {
         }
         // A cgroup whose children have limits holds no process itself.
         let own = path + "/host"
-        guard (try? Directory.create(path: own, permissions: 0o755)) != nil, Self.write("\(process)", to: own + "/cgroup.procs"),
+        guard (try? Directory.create(path: own, permissions: 0o755)) != nil,
+            Self.write("\(process)", to: own + "/cgroup.procs"),
             Self.write("+\(resource.controller)", to: path + "/cgroup.subtree_control")
         else { return nil }
     }

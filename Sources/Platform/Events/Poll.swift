@@ -36,7 +36,8 @@ package enum Poll {
         of descriptors: [(descriptor: Int32, events: Int16)], timeout: Duration?
     ) throws(SystemCallError) -> [Int16]? {
         var entries = descriptors.map { pollfd(fd: $0.descriptor, events: $0.events, revents: 0) }
-        let count = poll(&entries, nfds_t(entries.count), timeout.map { Int32(clamping: $0.millisecondsRoundedUp) } ?? -1)
+        let count = poll(
+            &entries, nfds_t(entries.count), timeout.map { Int32(clamping: $0.millisecondsRoundedUp) } ?? -1)
         if count < 0 {
             let number = errno
             guard number == EINTR else { throw SystemCallError("poll", number: number, at: "event loop") }

@@ -13,7 +13,8 @@ extension FileGroup {
     ///   `storageFull` where the disk has no space for the backup beside the present content, and for what a group of
     ///   this content keeps.
     package static func restore(_ backup: SalvagedGroup, into path: String) throws(SharedCoreError) -> GroupSummary {
-        try restore(backup, into: path, unixSeconds: UInt64(max(0, SystemClock.secondsSince1970)), options: FileGroupOptions())
+        try restore(
+            backup, into: path, unixSeconds: UInt64(max(0, SystemClock.secondsSince1970)), options: FileGroupOptions())
     }
 
     package static func restore(

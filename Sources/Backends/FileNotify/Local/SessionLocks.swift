@@ -24,7 +24,7 @@ final class SessionLocks: Sendable {
 
     /// Locks a byte that is free.
     func acquire() throws(SystemCallError) -> Int {
-        guard let holding else { 
+        guard let holding else {
             throw SystemCallError("fcntl(F_OFD_SETLK)", number: SystemCallError.Number.accessDenied, at: looking.path)
         }
         while true {

@@ -270,7 +270,8 @@ extension HubService {
     }
 
     private func report(_ error: SharedCoreError, to address: HubAddress) {
-        guard let onRefusal = options.onRefusal else { return }
+        // An ordinary end, of which the client alone has to know: a hello may cross the close of its session.
+        guard let onRefusal = options.onRefusal, error.code != .sessionEnded else { return }
         if let report = refusalReports.report(error, to: address, at: runningClock.now()) { onRefusal(report) }
     }
 }

@@ -62,9 +62,11 @@ extension SharedCoreError {
         let code: Code =
             switch error.number {
             case Number.accessDenied, Number.notPermitted: .forbidden
-            case Number.invalidArgument, Number.notSupported, Number.protocolNotSupported, Number.nameTooLong: .invalidArgument
+            case Number.invalidArgument, Number.notSupported, Number.protocolNotSupported, Number.nameTooLong:
+                .invalidArgument
             case Number.addressInUse, Number.addressNotAvailable, Number.noDevice, Number.tooManyFiles,
-                Number.tooManyFilesInSystem, EMTHREAD: .unavailable
+                Number.tooManyFilesInSystem, EMTHREAD:
+                .unavailable
             default: .system
             }
         self.init(

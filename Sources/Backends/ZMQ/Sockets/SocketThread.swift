@@ -122,7 +122,8 @@ final class SocketThread: SerialExecutor, Sendable {
     }
 
     func checkIsolated() {
-        precondition(holder.load(ordering: .relaxed) == ThreadIdentity.current.rawValue, "Only the sockets' thread may do this.")
+        precondition(
+            holder.load(ordering: .relaxed) == ThreadIdentity.current.rawValue, "Only the sockets' thread may do this.")
     }
 
     /// Takes up a duty, until it says that it is over. For the actor alone.
