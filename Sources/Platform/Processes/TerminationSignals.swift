@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The signals that ask a program to end, as something to wait for.
