@@ -3,13 +3,12 @@ import Mutants
 import TestSupport
 import Testing
 
-/// The suite is worth what it catches, with the numbers of a backend where commits cost much: a mutant that only half a
-/// million posts find would cost more than it teaches.
+/// The suite is worth what it catches.
 @Suite("Mutants: a broken backend is caught, by the rule that it breaks", .enabled(if: TestScope.isCheck), .serialized)
 struct MutantTests {
     @Test("A mutant fails a case of its rules", arguments: Mutant.all)
     func caught(mutant: Mutant) async {
-        let harness = BriefHarness(mutant.harness)
+        let harness = mutant.harness
         let cases = ConformanceSuite.cases.filter { mutant.rules.contains($0.rule) }
         for conformanceCase in cases {
             let result = await TestTimeout.$usual.withValue(.seconds(2)) {
@@ -24,7 +23,7 @@ struct MutantTests {
         "The harness of the mutants is not what fails: without a damage every case passes",
         arguments: ConformanceSuite.cases)
     func withoutDamage(conformanceCase: ConformanceCase) async {
-        let result = await conformanceCase.run(on: BriefHarness(Mutant.intact))
+        let result = await conformanceCase.run(on: Mutant.intact)
         if case .failed(let message) = result.outcome { Issue.record("\(message)") }
     }
 }
