@@ -29,14 +29,10 @@ struct WallTime: Sendable {
             return "earlier run +\(instant.nanoseconds / 1_000_000_000)s"
         }
         let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded(.down))
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = .current
-        let parts = calendar.dateComponents(
-            [.year, .month, .day, .hour, .minute, .second],
-            from: Date(timeIntervalSince1970: Double(milliseconds / 1000)))
-        func digits(_ part: Int?, _ width: Int = 2) -> String { (part ?? 0).digits(width) }
-        return "\(digits(parts.year, 4))-\(digits(parts.month))-\(digits(parts.day)) "
-            + "\(digits(parts.hour)):\(digits(parts.minute)):\(digits(parts.second)).\(digits(milliseconds % 1000, 3))"
+        let parts = LocalTime(secondsSince1970: milliseconds / 1000)
+        return "\(parts.year)-\(parts.month.digits(2))-\(parts.day.digits(2)) "
+            + "\(parts.hour.digits(2)):\(parts.minute.digits(2)):\(parts.second.digits(2))"
+            + ".\((milliseconds % 1000).digits(3))"
     }
 
     /// How long ago an instant was, for people.
