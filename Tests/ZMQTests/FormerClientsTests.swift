@@ -38,25 +38,19 @@ extension ZMQTests {
         private func firstHub(onMemory: Bool) async throws -> FormerClients {
             let first = try await hub(onMemory: onMemory)
             let client = try await stage.client()
-            let before = clock.now()
             await first.stop()
             let former = try expectSome(try record(), "a record").former
             await client.close()
-            let end = onMemory ? former.ofMemory : former.ofFiles
-            #expect(end >= before.advanced(by: FormerClients.timeout))
-            #expect(end <= clock.now().advanced(by: FormerClients.timeout))
+            #expect(former == FormerClients(ofMemory: onMemory, ofFiles: !onMemory))
             return former
         }
 
-        /// Makes sure that the time is the same still, or is over by now.
         private func expectSame(_ former: FormerClients, _ end: String) throws {
-            let left = try record()?.former
-            let isOver = clock.now() >= former.end(forHubOnMemory: true)
-            #expect(isOver || left == former, "after a hub that \(end)")
+            #expect(try record()?.former == former, "after a hub that \(end)")
         }
 
         @Test(
-            "their time stands through each end of the hubs that follow, and none adds to it",
+            "they stand through each end of the hubs that follow, each of which waits for its whole time from when it answers",
             // A hub on files that follows another one has its clients.
             arguments: [(true, true), (true, false), (false, true)])
         func ends(isFirstOnMemory: Bool, isNextOnMemory: Bool) async throws {
@@ -64,14 +58,20 @@ extension ZMQTests {
             let socket = stage.directory.path(of: "hub")
 
             var next: Hub? = try await hub(onMemory: isNextOnMemory)
-            let end = former.end(forHubOnMemory: isNextOnMemory)
-            let welcomesFrom = await next?.service.welcomesFrom
-            #expect(welcomesFrom == end || clock.now() >= end)
+            let answers = clock.now()
+            let welcomesFrom = try #require(await next?.service.welcomesFrom)
+            #expect(
+                answers.duration(to: welcomesFrom) > FormerClients.timeout - .seconds(1) || clock.now() >= welcomesFrom)
             try expectSame(former, "serves")
             await next?.stop()
             try expectSame(former, "was told to end")
 
+            let start = clock.now()
             next = try await hub(onMemory: isNextOnMemory)
+            let anew = try #require(await next?.service.welcomesFrom)
+            #expect(
+                anew >= start.advanced(by: FormerClients.timeout),
+                "the clients may have heard of no hub before this one")
             next = nil
             try await eventually("it is gone") { try HubSeat.ofSocket(socket) == .free }
             try expectSame(former, "was let go")
@@ -99,36 +99,47 @@ extension ZMQTests {
             }
         }
 
-        @Test("a hub that was killed may have had clients, but not while it waited for those before it")
+        @Test("a hub that has served for their time outlasts them")
+        func outlasted() async throws {
+            _ = try await firstHub(onMemory: true)
+            let next = try await hub(onMemory: true)
+            let welcomesFrom = try #require(await next.service.welcomesFrom)
+            try await clock.sleep(until: welcomesFrom)
+            await next.stop()
+            #expect(try record() == nil)
+            let last = try await hub(onMemory: true)
+            #expect(await last.service.welcomesFrom == nil)
+            await last.stop()
+        }
+
+        @Test("a hub that was killed may have had clients; which of them hold up which hub")
         func killed() throws {
-            let now = BootInstant(nanoseconds: 1_000_000_000_000)
-            let (next, over) = (now.advanced(by: FormerClients.timeout), BootInstant(nanoseconds: 0))
-            let (soon, past) = (now.advanced(by: .seconds(2)), BootInstant(nanoseconds: 999_000_000_000))
-            func left(_ state: HubRecord.State, _ ofMemory: BootInstant, _ ofFiles: BootInstant) throws -> [BootInstant]
-            {
+            func left(_ state: HubRecord.State, _ ofMemory: Bool, _ ofFiles: Bool) throws -> [Bool] {
                 let written = HubRecord(state, FormerClients(ofMemory: ofMemory, ofFiles: ofFiles))
                 #expect(written.bytes.count == HubRecord.byteCount)
                 let record = try #require(HubRecord(String(decoding: written.bytes, as: UTF8.self)))
                 #expect(record == written)
-                let former = record.formerClients(at: now)
-                return [former.ofMemory, former.ofFiles]
+                return [record.formerClients.ofMemory, record.formerClients.ofFiles]
             }
             for state in [HubRecord.State.openingOnMemory, .onMemory] {
-                #expect(try left(state, over, over) == [next, over])
-                #expect(try left(state, past, past) == [next, over])
-                #expect(try left(state, soon, over) == [soon, over])
-                #expect(try left(state, over, soon) == [over, soon])
+                #expect(try left(state, false, false) == [true, false])
+                #expect(try left(state, true, true) == [true, true])
+                #expect(try left(state, false, true) == [true, true])
             }
             for state in [HubRecord.State.openingOnFiles, .onFiles] {
-                #expect(try left(state, over, over) == [over, next])
-                #expect(try left(state, soon, soon) == [soon, next])
+                #expect(try left(state, false, false) == [false, true])
+                #expect(try left(state, true, false) == [true, true])
             }
             for state in [HubRecord.State.starting, .ended] {
-                #expect(try left(state, over, past) == [over, over])
-                #expect(try left(state, soon, soon) == [soon, soon])
-                // No hub of this clock has written it.
-                #expect(try left(state, next.advanced(by: .seconds(60)), over) == [next, over])
+                #expect(try left(state, false, false) == [false, false])
+                #expect(try left(state, true, false) == [true, false])
             }
+            let (memory, files) = (FormerClients(ofMemory: true), FormerClients(ofFiles: true))
+            #expect(memory.hold(hubOnMemory: true) && memory.hold(hubOnMemory: false))
+            #expect(files.hold(hubOnMemory: true) && !files.hold(hubOnMemory: false))
+            #expect(memory.outlasted(byHubOnMemory: false) == FormerClients())
+            #expect(files.outlasted(byHubOnMemory: true) == FormerClients())
+            #expect(files.outlasted(byHubOnMemory: false) == files)
         }
 
         @Test("the file of another run of the machine, of another form or of none says nothing")

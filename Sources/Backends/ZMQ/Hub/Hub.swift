@@ -99,7 +99,7 @@ public final class Hub: Sendable {
         let isOnMemory = options.storage.isMemory
         let service = try HubService(
             order: order, options: options,
-            welcomesFrom: locks.map { $0.former.end(forHubOnMemory: isOnMemory) }.max())
+            followsClients: locks.contains { $0.former.hold(hubOnMemory: isOnMemory) })
         for lock in locks { lock.expectClients(onMemory: isOnMemory) }
         let endpoints = try await service.start()
         for lock in locks { lock.announce(onMemory: isOnMemory) }
@@ -127,7 +127,12 @@ public final class Hub: Sendable {
     }
 
     private static func stop(_ service: HubService, _ locks: [HubLock], isOnMemory: Bool) async {
-        let hadClients = await service.stop()
-        for lock in locks { lock.release(leaving: hadClients ? isOnMemory ? .ofMemory : .ofFiles : nil) }
+        let (hadClients, hasOutlasted) = await service.stop()
+        for lock in locks {
+            var left = hasOutlasted ? lock.former.outlasted(byHubOnMemory: isOnMemory) : lock.former
+            if hadClients, isOnMemory { left.ofMemory = true }
+            if hadClients, !isOnMemory { left.ofFiles = true }
+            lock.release(leaving: left)
+        }
     }
 }

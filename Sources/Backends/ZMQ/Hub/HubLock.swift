@@ -9,7 +9,7 @@ internal import Synchronization
 final class HubLock: Sendable {
     private let file: Mutex<OpenFile?>
     private let identity: FileStatus.Identity
-    /// Until when clients of the hubs before this one may still stop their cores.
+    /// Whether clients of the hubs before this one may still run cores.
     let former: FormerClients
 
     static let lockedByte = 0
@@ -112,7 +112,7 @@ final class HubLock: Sendable {
             let file = try OpenFile(name, in: directory, .create)
             guard try file.tryLock(byteAt: lockedByte) else { return nil }
             let left = String(decoding: try file.read(count: HubRecord.byteCount, at: 0), as: UTF8.self)
-            let former = HubRecord(left)?.formerClients(at: SystemClock().now()) ?? FormerClients()
+            let former = HubRecord(left)?.formerClients ?? FormerClients()
             // In place, so that what stands there of former clients is never missing. It takes the space for all that follows,
             // which then cannot fail on a disk that is full.
             try file.write(HubRecord(.starting, former).bytes, at: 0)
@@ -137,18 +137,12 @@ final class HubLock: Sendable {
         write(HubRecord(onMemory ? .onMemory : .onFiles, former))
     }
 
-    /// Gives the lock back. The file is left empty, or says until when clients of this hub or of former ones may still stop
-    /// their cores. A hub that was killed leaves its name there.
+    /// Gives the lock back. The file is left empty, or says that clients of this hub or of former ones may still run cores. A hub
+    /// that was killed leaves its name there.
     ///
-    /// - Parameter clients: Whether this hub had clients at its end, and whether it was on memory; nil for none.
-    func release(leaving clients: Clients? = nil) {
-        let now = SystemClock().now()
-        var former = former.left(at: now)
-        switch clients {
-        case .ofMemory: former.ofMemory = now.advanced(by: FormerClients.timeout)
-        case .ofFiles: former.ofFiles = now.advanced(by: FormerClients.timeout)
-        case nil: break
-        }
+    /// - Parameter left: Those that may; nil for those of the hubs before this one, which served no client.
+    func release(leaving left: FormerClients? = nil) {
+        let former = left ?? former
         if former == FormerClients() {
             file.withLock { file in try? file?.truncate(to: 0) }
         } else {
@@ -158,12 +152,6 @@ final class HubLock: Sendable {
             file?.unlock(byteAt: Self.lockedByte)
             file = nil
         }
-    }
-
-    /// What the clients of a hub had joined.
-    enum Clients {
-        case ofMemory
-        case ofFiles
     }
 
     private func write(_ record: HubRecord) {

@@ -48,32 +48,28 @@ package enum HubSeat: Hashable, Sendable {
     }
 }
 
-/// Until when clients of former hubs at a socket may still stop their cores, by the clock of the machine's run. A time of zero
-/// is over.
+/// Whether clients of former hubs at a socket may still run cores. They hear of their end from the next hub that answers, and from none
+/// while there is none, so they stand until a hub has served for ``timeout``.
 struct FormerClients: Hashable {
     /// What a client takes for it: to connect again (0.5 s), to hear of its session (0.25 s) and to stop a core (5 s).
     static let timeout = Duration.seconds(6)
-    private static let over = BootInstant(nanoseconds: 0)
 
     /// Of hubs on memory, whose sessions no later hub knows.
-    var ofMemory = FormerClients.over
+    var ofMemory = false
     /// Of hubs on files, whose sessions a hub on memory does not know.
-    var ofFiles = FormerClients.over
+    var ofFiles = false
 
-    /// From when on a hub may welcome new clients.
-    func end(forHubOnMemory isOnMemory: Bool) -> BootInstant { isOnMemory ? max(ofMemory, ofFiles) : ofMemory }
+    /// Whether a hub has to wait for them before it welcomes new clients.
+    func hold(hubOnMemory isOnMemory: Bool) -> Bool { ofMemory || (isOnMemory && ofFiles) }
 
-    /// What is left of it at an instant.
-    func left(at now: BootInstant) -> FormerClients {
-        // A time that lies further ahead was written by no hub of this clock.
-        let latest = now.advanced(by: Self.timeout)
-        func left(_ end: BootInstant) -> BootInstant { end > now ? min(end, latest) : Self.over }
-        return FormerClients(ofMemory: left(ofMemory), ofFiles: left(ofFiles))
+    /// Those that are left when a hub has served for ``timeout``.
+    func outlasted(byHubOnMemory isOnMemory: Bool) -> FormerClients {
+        FormerClients(ofMemory: false, ofFiles: !isOnMemory && ofFiles)
     }
 }
 
 /// What a lock's file says of a hub and of those before it: `pid startTime bootID state ofMemory ofFiles`, or `ended bootID
-/// ofMemory ofFiles` of one that has ended by itself. The times are those of ``FormerClients`` in nanoseconds.
+/// ofMemory ofFiles` of one that has ended by itself. The last two are those of ``FormerClients``, 1 or 0.
 ///
 /// It has one size, so that one write replaces another one in place: a hub that is killed at any moment leaves the one or the
 /// other.
@@ -111,11 +107,10 @@ struct HubRecord: Hashable {
     init?(_ text: String) {
         var words = text.prefix { !$0.isNewline }.split(separator: " ")[...]
         let isEnded = words.first == Substring(State.ended.rawValue)
-        guard words.count == (isEnded ? 4 : 6), let ofFiles = words.popLast().flatMap({ UInt64($0) }),
-            let ofMemory = words.popLast().flatMap({ UInt64($0) })
-        else { return nil }
-        former = FormerClients(
-            ofMemory: BootInstant(nanoseconds: ofMemory), ofFiles: BootInstant(nanoseconds: ofFiles))
+        guard words.count == (isEnded ? 4 : 6), let ofFiles = words.popLast(), let ofMemory = words.popLast() else {
+            return nil
+        }
+        former = FormerClients(ofMemory: ofMemory != "0", ofFiles: ofFiles != "0")
         let bootID = ProcessIdentity.current.bootID
         if isEnded {
             guard words.last == Substring(bootID.description) else { return nil }
@@ -134,30 +129,25 @@ struct HubRecord: Hashable {
     /// Whether a hub has written it at its own end, in any run of the machine.
     static func isOfEnd(_ text: String) -> Bool { text.hasPrefix(State.ended.rawValue + " ") }
 
-    /// What the next hub has to wait for, when this is what it finds.
-    ///
-    /// A hub that was killed may have had clients until now, unless it was still waiting for those of the hubs before it: then
-    /// their time goes on, and none is added for each hub.
-    func formerClients(at now: BootInstant) -> FormerClients {
-        var left = former.left(at: now)
-        let next = now.advanced(by: FormerClients.timeout)
+    /// What the next hub has to wait for, when this is what it finds. A hub that was killed may have had clients.
+    var formerClients: FormerClients {
+        var left = former
         switch state {
         case .starting, .ended: break
-        case .openingOnMemory, .onMemory: if left.end(forHubOnMemory: true) <= now { left.ofMemory = next }
-        // It lets the clients of earlier hubs on the files in at once.
-        case .openingOnFiles, .onFiles: left.ofFiles = next
+        case .openingOnMemory, .onMemory: left.ofMemory = true
+        case .openingOnFiles, .onFiles: left.ofFiles = true
         }
         return left
     }
 
     var bytes: [UInt8] {
         let bootID = ProcessIdentity.current.bootID
-        let times = "\(former.ofMemory.nanoseconds) \(former.ofFiles.nanoseconds)"
+        let clients = "\(former.ofMemory ? 1 : 0) \(former.ofFiles ? 1 : 0)"
         let text =
             if let process {
-                "\(process.pid) \(process.startTime) \(bootID) \(state.rawValue) \(times)"
+                "\(process.pid) \(process.startTime) \(bootID) \(state.rawValue) \(clients)"
             } else {
-                "\(state.rawValue) \(bootID) \(times)"
+                "\(state.rawValue) \(bootID) \(clients)"
             }
         let bytes = Array(text.utf8)
         return bytes + [UInt8](repeating: UInt8(ascii: " "), count: Self.byteCount - 1 - bytes.count)

@@ -57,11 +57,13 @@ actor HubService {
     static let beaconDelay = Duration.milliseconds(20)
 
     /// From when on new clients are welcomed; nil for at once. Those of former hubs whose sessions this one does not know stop
-    /// their cores until then: they hear at once that their sessions are unknown.
-    let welcomesFrom: BootInstant?
+    /// their cores until then: they hear at once that their sessions are unknown, and of no hub before it. So it counts from
+    /// when this one answers.
+    private(set) var welcomesFrom: BootInstant?
 
+    /// - Parameter followsClients: Whether clients of former hubs, whose sessions this one does not know, may still run cores.
     init(
-        order: any LocalOrder, options: HubOptions, welcomesFrom: BootInstant? = nil
+        order: any LocalOrder, options: HubOptions, followsClients: Bool = false
     ) throws(SharedCoreError) {
         (thread, ends) = try SharedCoreError.wrapping { () throws(SystemCallError) in
             (try SocketThread(name: "sc-hub"), try ReadinessSet())
@@ -70,7 +72,7 @@ actor HubService {
         self.options = options
         self.incarnation = order.incarnation
         leaseTime = LeaseTime(from: runningClock.now())
-        self.welcomesFrom = welcomesFrom
+        welcomesFrom = followsClients ? BootInstant(nanoseconds: .max) : nil
         published = order.replica.read { $0.revision }
     }
 
@@ -105,6 +107,7 @@ actor HubService {
             close()
             throw SharedCoreError(error)
         }
+        if welcomesFrom != nil { welcomesFrom = runningClock.now().advanced(by: FormerClients.timeout) }
         order.setServing(true)
         return doors.map(\.endpoint)
     }
@@ -142,12 +145,12 @@ actor HubService {
 
     /// Stops listening. What was taken in is dropped: clients ask again.
     ///
-    /// - Returns: Whether it had sessions of clients.
+    /// - Returns: Whether it had sessions of clients, and whether it has served for as long as those of former hubs take to end.
     @discardableResult
-    func stop() -> Bool {
-        guard !isStopped else { return false }
+    func stop() -> (hadClients: Bool, hasOutlasted: Bool) {
+        guard !isStopped else { return (false, false) }
         close()
-        return !clients.isEmpty
+        return (!clients.isEmpty, welcomesFrom.map { runningClock.now() >= $0 } ?? true)
     }
 
     /// Tells clients of this process, which have no connection that is reported.
