@@ -107,10 +107,11 @@ struct HubRecord: Hashable {
     init?(_ text: String) {
         var words = text.prefix { !$0.isNewline }.split(separator: " ")[...]
         let isEnded = words.first == Substring(State.ended.rawValue)
-        guard words.count == (isEnded ? 4 : 6), let ofFiles = words.popLast(), let ofMemory = words.popLast() else {
-            return nil
-        }
-        former = FormerClients(ofMemory: ofMemory != "0", ofFiles: ofFiles != "0")
+        let flags: [Substring: Bool] = ["0": false, "1": true]
+        guard words.count == (isEnded ? 4 : 6), let ofFiles = words.popLast().flatMap({ flags[$0] }),
+            let ofMemory = words.popLast().flatMap({ flags[$0] })
+        else { return nil }
+        former = FormerClients(ofMemory: ofMemory, ofFiles: ofFiles)
         let bootID = ProcessIdentity.current.bootID
         if isEnded {
             guard words.last == Substring(bootID.description) else { return nil }
