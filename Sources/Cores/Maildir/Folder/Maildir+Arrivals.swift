@@ -73,16 +73,20 @@ extension Maildir {
 
     /// Opens a message for reading.
     func open(_ name: FileName) throws(SystemCallError) -> Opened {
-        let found: FileStatus
-        let file: OpenFile
         do throws(SystemCallError) {
-            found = try status(of: name)
-            guard found.isRegularFile else { return .other }
-            file = try name.withCString { name in Result { () throws(SystemCallError) in try new.open(name) } }.get()
+            return try openPresent(name)
         } catch {
             guard error.isAbsent else { throw error }
             return .nothing
         }
+    }
+
+    private func openPresent(_ name: FileName) throws(SystemCallError) -> Opened {
+        let found = try status(of: name)
+        guard found.isRegularFile else { return .other }
+        let file = try name.withCString { name in
+            Result { () throws(SystemCallError) in try new.open(name) }
+        }.get()
         let status = try file.status()
         // Between the two calls it may have been exchanged.
         guard status.isRegularFile else { return .other }

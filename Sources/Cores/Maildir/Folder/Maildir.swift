@@ -66,6 +66,9 @@ extension Maildir {
     }
 
     /// Moves a file to `new` of a folder beside this one, which is made when it is missing.
+    ///
+    /// Not inlined: that ends the compiler's optimizer with an assertion of its own (Swift 6.3).
+    @inline(never)
     func setAside(_ name: FileName, in folder: SideFolder) throws(SystemCallError) {
         let side = path + "/" + folder.rawValue
         let target = try Maildir(path: side)
