@@ -215,7 +215,7 @@ struct RestingModel: Model {
         return state[party].core == .none ? .decide(party, .letGo) : .move(party, .stopCore)
     }
 
-    // MARK: - Who waits
+    // MARK: - Waiting for ownership
 
     private func seek(_ party: Party, in state: RestingState) -> RestingStep? {
         let myself = state[party]
@@ -233,7 +233,7 @@ struct RestingModel: Model {
         switch state.challenge {
         case .none: return .decide(party, .challenge)
         case .answered:
-            // Only Main itself answers for that another Main is refused.
+            // The holder's answer refuses no second Main: the first may never wake.
             let isMains = owner.isMain || lacks(.refusedBySleeper) && state.isAtRest
             return party.isMain && isMains ? .move(party, .accept) : nil
         case .open:
@@ -243,7 +243,7 @@ struct RestingModel: Model {
         }
     }
 
-    /// Nobody owns: a Main whose holder is gone comes first, for its time.
+    /// No participant owns: a Main whose holder is gone comes first, for its time.
     private func seekFree(_ party: Party, in state: RestingState) -> RestingStep? {
         guard state.rest != nil, !lacks(.acquirePastRest) else { return .decide(party, .acquire) }
         return lacks(.acquireWithoutWaiting)
