@@ -24,6 +24,9 @@ let foundation: [LinkerSetting] = ["_FoundationCollections", "_FoundationCShims"
 /// What measures is optimized in every build.
 let optimized: [CSetting] = [.unsafeFlags(["-O2"])]
 
+/// What computes through millions of states is optimized in every build.
+let optimizedSwift: [SwiftSetting] = [.unsafeFlags(["-O"])]
+
 func room(_ name: String, at path: String? = nil, knows: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: knows, path: path.map { "Sources/" + $0 }, swiftSettings: settings)
 }
@@ -270,6 +273,10 @@ let package = Package(
         .executableTarget(
             name: "sharedcore-simulate", dependencies: ["Simulation"], path: "Tests/Simulate",
             swiftSettings: settings),
+        // The designs that are checked before they are built, as states and steps.
+        .executableTarget(
+            name: "sharedcore-models", path: "Tests/Models", swiftSettings: settings + optimizedSwift),
+        tests("ModelTests", of: ["sharedcore-models"]),
         .target(
             name: "FileCases",
             dependencies: ["CoreAPI", "CoreAPITesting", "BundledHarnesses", "Platform", "TestSupport"],
