@@ -42,7 +42,7 @@ extension MailboxID where Message: Codable {
     }
 }
 
-/// A mailbox that keeps all messages of one type, in their order, until each is acknowledged.
+/// A mailbox that keeps all messages of one type, in order, until each is acknowledged.
 ///
 /// Two identifiers with equal names are one queue, so all its users declare the same type, codec and options.
 ///
@@ -77,7 +77,7 @@ extension QueueID where Message: Codable {
     }
 }
 
-/// Something that can be asked for: a queue of requests, each of which gets one reply.
+/// A kind of request: a queue of requests, each of which gets one reply.
 public struct RequestID<Request: Sendable, Reply: Sendable>: Sendable {
     /// Any text.
     public let name: String
@@ -88,8 +88,8 @@ public struct RequestID<Request: Sendable, Reply: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - name: Any text.
-    ///   - codec: How requests become bytes.
-    ///   - replyCodec: How replies do.
+    ///   - codec: The codec of requests.
+    ///   - replyCodec: The codec of replies.
     ///   - schema: The version of both types.
     public init(
         _ name: String, codec: MessageCodec<Request>, replyCodec: MessageCodec<Reply>, schema: UInt32 = 1
