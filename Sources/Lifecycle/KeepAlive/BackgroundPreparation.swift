@@ -1,10 +1,10 @@
-/// The answer whether the registrations survive a time without a refresh.
+/// The answer whether the registrations survive an interval without a refresh.
 ///
 /// Source: contract P5.
 public enum BackgroundPreparation: Hashable, Sendable {
-    /// All do.
+    /// All registrations survive it.
     case ready
-    /// Some do not, or it could not be found out.
+    /// Some do not, or this could not be determined.
     case notReady([BackgroundBlocker])
 
     /// Whether the application may sleep.
