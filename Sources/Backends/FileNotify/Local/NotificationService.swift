@@ -113,7 +113,7 @@ final class NotificationService: Sendable {
         }
     }
 
-    // MARK: - What is waited for
+    // MARK: - Watching
 
     /// Adds a group to the idle polls, so that it does not keep old files open for ever.
     func register(_ group: LocalGroup) {
