@@ -13,7 +13,7 @@ public import Mailboxes
 ///
 /// Source: contract M1.
 public struct MailboxID<Message: Sendable>: Sendable {
-    /// Any text. Names may look like paths; they are never taken for any.
+    /// Any text. Names may look like paths, but are never used as paths.
     public let name: String
     /// The time that a message is kept.
     public let lifetime: Lifetime
@@ -48,7 +48,7 @@ extension MailboxID where Message: Codable {
 ///
 /// Source: contract M1, M6.
 public struct QueueID<Message: Sendable>: Sendable {
-    /// Any text. Names may look like paths; they are never taken for any.
+    /// Any text. Names may look like paths, but are never used as paths.
     public let name: String
     /// The retention of messages: how many, how long, and the reaction to a send to a full queue.
     public let options: QueueOptions

@@ -127,8 +127,7 @@ public enum ConnectivityEvent: Hashable, Sendable {
     case cellularCallBegan
     /// The cellular call is over.
     case cellularCallEnded
-    /// The process is a new one: its predecessor was killed, or the machine was started anew. It finds a network or
-    /// none.
+    /// The process is a new one: its predecessor was killed, or the machine was restarted. It finds a network or none.
     case killedOrRebooted(finds: Connectivity)
     /// A call of the application has media from now on.
     case activeCallBegan

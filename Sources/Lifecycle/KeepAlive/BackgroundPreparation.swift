@@ -15,13 +15,13 @@ public enum BackgroundPreparation: Hashable, Sendable {
 ///
 /// Source: contract P5.
 public enum BackgroundBlocker: Hashable, Sendable, CustomStringConvertible {
-    /// The registration lapses in less time than the interval. Refresh it and ask again.
+    /// The registration lapses in less time than the interval. Refresh it and call again.
     case lapses(registration: String, in: Duration, interval: Duration)
     /// The registration is never valid for as long as the interval, however fresh it is.
     case tooShort(registration: String, lifetime: Duration, interval: Duration)
     /// The registration has lapsed already.
     case lapsed(registration: String)
-    /// Ownership and locks could not be given up.
+    /// Ownership and locks could not be released.
     case notGivenUp(String)
     /// The question could not be answered.
     case unanswered(String)

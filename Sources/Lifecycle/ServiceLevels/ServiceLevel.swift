@@ -4,7 +4,7 @@
 public enum ServiceLevel: String, CaseIterable, Hashable, Sendable, Codable {
     /// Full service.
     case normal
-    /// The call stands and can be controlled; no media flows.
+    /// The call is established and can be controlled; no media flows.
     case signalingOnly
     /// A part of the service, described in the row of the table: presence is published only when the state of a call
     /// changes.

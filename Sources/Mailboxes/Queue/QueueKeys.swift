@@ -7,7 +7,7 @@ package import CoreAPI
 /// | key | what | lives |
 /// |---|---|---|
 /// | `<path>/<item>/m` | the message | until acknowledged, or for the queue's lifetime |
-/// | `<path>/<item>/t` | the take of the consumer that has it in hand | with the taker's session |
+/// | `<path>/<item>/t` | the take of the consumer that holds the item | with the taker's session |
 /// | `<path>/<item>/a` | the mark that it was acknowledged | for the queue's mark lifetime |
 /// | `<path>/%sends` | written by every send of a bounded queue | as long as the queue |
 package struct QueueKeys: Hashable, Sendable {

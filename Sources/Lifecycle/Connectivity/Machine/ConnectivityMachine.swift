@@ -32,7 +32,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
     package var holdsForCellularCall = false
     /// Whether calls must still be held because of one.
     var owesHold = false
-    /// Whether ownership and locks were given up, or may have been.
+    /// Whether ownership and locks were released, or may have been.
     var hasGivenUp: Bool
     /// Whether calls were reported unreachable, and not yet reachable again.
     package var owesReport = false
