@@ -9,7 +9,7 @@ extension FileGroup {
         return try await fetching { () async throws(SharedCoreError) in try await self.find(key, consistency) }
     }
 
-    /// Reads again as long as values lay in a journal that was replaced before they were fetched.
+    /// Repeats the read while values are in a journal that was replaced before they were fetched.
     private func fetching<Value>(
         _ read: () async throws(SharedCoreError) -> Value
     ) async throws(SharedCoreError) -> Value {
@@ -26,7 +26,7 @@ extension FileGroup {
     }
 
     private func find(_ key: Key, _ consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
-        // First without the cost of a call that may wait.
+        // Tried first without the cost of an async call.
         if case .value(let stored) = try local.look(
             consistency,
             { state throws(SharedCoreError) in
@@ -129,15 +129,15 @@ extension FileGroup {
         try await local.endDead()
         return try await local.read(.linearizable) { state throws(SharedCoreError) in
             try self.handle.requireSession(in: state)
-            // A reader cannot record the end of a dead session.
+            // A reader cannot record the end of a session.
             let living = state.sessions.values.filter { !self.local.isReadOnly || !self.local.isDead($0) }
             return living.map(\.session).sorted { $0.id < $1.id }
         }
     }
 }
 
-/// The entries of the state that are over although a handle that only reads cannot record their end: entries past their
-/// time, and those that live with a session whose process is dead.
+/// The entries of the state that have ended, although a read-only handle cannot record their end: expired entries, and
+/// those that live with a session of an ended process.
 private struct OverForReader {
     private let local: LocalGroup
     private let now: BootInstant

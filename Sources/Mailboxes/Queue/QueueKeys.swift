@@ -2,12 +2,12 @@ package import CoreAPI
 
 /// The keys of a queue in the store.
 ///
-/// Everything about one message stands under one path, so that it can be read at one revision and watched by itself:
+/// All entries of one message are under one path, so that they can be read at one revision and watched separately:
 ///
 /// | key | what | lives |
 /// |---|---|---|
 /// | `<path>/<item>/m` | the message | until acknowledged, or for the queue's lifetime |
-/// | `<path>/<item>/t` | the take of the consumer that has it in hand | with the taker's session |
+/// | `<path>/<item>/t` | the take of the consumer that holds the item | with the taker's session |
 /// | `<path>/<item>/a` | the mark that it was acknowledged | for the queue's mark lifetime |
 /// | `<path>/%sends` | written by every send of a bounded queue | as long as the queue |
 package struct QueueKeys: Hashable, Sendable {
@@ -45,12 +45,12 @@ package struct QueueKeys: Hashable, Sendable {
         try Key(path + "/" + item.text + "/" + part.rawValue)
     }
 
-    /// Selects all that stands about one item.
+    /// Returns the prefix of all entries of one item.
     package func prefix(of item: ItemName) throws(SharedCoreError) -> KeyPrefix {
         try KeyPrefix(path + "/" + item.text + "/")
     }
 
-    /// Returns the item and the part that a key belongs to; nil when it is no part of an item.
+    /// Returns the item and the part that a key belongs to; nil if it is no part of an item.
     package func place(of key: Key) -> (item: ItemName, part: Part)? {
         let name = key.text.utf8
         guard prefix.contains(key), name.count >= path.utf8.count + 4 else { return nil }
@@ -62,7 +62,7 @@ package struct QueueKeys: Hashable, Sendable {
 }
 
 extension QueueKeys.Part {
-    /// The part that a key would be by its last two bytes.
+    /// Determines the part by the last two bytes of a key.
     init?(endOf key: Key) {
         let end = key.text.utf8.suffix(2)
         guard end.count == 2, end.first == UInt8(ascii: "/"), let last = end.last else { return nil }
@@ -76,10 +76,10 @@ extension QueueKeys.Part {
 }
 
 extension QueueKeys {
-    /// Returns the oldest message that no consumer has in hand, among the entries of a snapshot of the queue.
+    /// Returns the oldest message that no consumer has taken, among the entries of a snapshot of the queue.
     ///
-    /// One pass: in the order of keys, the take of a message comes right behind it. Only a message that is older than
-    /// all before has its key looked into.
+    /// One pass: in the order of keys, the take of a message follows it directly. Only the key of a message that is
+    /// older than all before is parsed.
     package func oldestWaiting(in entries: [Entry]) -> (item: ItemName, message: Entry)? {
         var oldest: (item: ItemName, message: Entry)?
         for (index, entry) in entries.enumerated() where Part(endOf: entry.key) == .message {

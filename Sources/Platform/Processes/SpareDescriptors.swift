@@ -2,10 +2,10 @@ package import CoreAPI
 
 /// The number of further files that this process may open.
 ///
-/// Swift's runtime and libdispatch end the process with SIGILL where they get no descriptor, so the number is checked
-/// before.
+/// Swift's runtime and libdispatch end the process with SIGILL if they get no descriptor, so the number is checked in
+/// advance.
 package enum SpareDescriptors {
-    /// The rest of the limit (`ulimit -n`); nil where it cannot be told, as without /proc.
+    /// The rest of the limit (`ulimit -n`); nil if it is unknown, as without /proc.
     package static var count: Int? {
         let end = OpenFile.limit
         guard end > 0 else { return nil }
@@ -22,7 +22,7 @@ package enum SpareDescriptors {
     /// Throws unless enough descriptors are left.
     ///
     /// - Parameters:
-    ///   - needed: How many are needed beside those that are open.
+    ///   - needed: How many are needed beside the open ones.
     ///   - purpose: The user of the descriptors, as the subject of a sentence.
     /// - Throws: ``SharedCoreError/Code/unavailable`` with both numbers.
     package static func require(_ needed: Int, for purpose: String, at location: String) throws(SharedCoreError) {

@@ -158,7 +158,7 @@ struct RecordReader {
         return CommittedChanges(revision: revision, origin: origin, changes: changes)
     }
 
-    /// A place in the order. The upper half of the numbers is out of reach, so that counting on never overflows.
+    /// Reads a revision. The upper half of the numbers is invalid, so that counting never overflows.
     private mutating func place() throws(ByteCodingError) -> Revision {
         let revision = try bytes.integer()
         guard revision <= UInt64.max / 2 else { throw .malformed }

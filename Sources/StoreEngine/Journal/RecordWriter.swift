@@ -221,8 +221,8 @@ struct RecordWriter {
 }
 
 extension Lifetime {
-    /// The lifetime as the journal keeps it: in whole nanoseconds, rounded up so that nothing goes early, and at most
-    /// the value that 63 bits hold, which is 292 years. The writer keeps it in the same form as each reader.
+    /// The lifetime in the journal's precision: whole nanoseconds, rounded up so that no entry expires early, and at
+    /// most what 63 bits can store, which is 292 years. The writer keeps the same value as each reader.
     package var recordable: Lifetime {
         guard case .expiring(let duration) = self else { return self }
         let whole = Duration.nanoseconds(Int64(clamping: duration.clampedNanoseconds))

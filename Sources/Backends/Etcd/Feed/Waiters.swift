@@ -15,15 +15,15 @@
         private struct Content {
             var waiters: [UInt64: Waiter] = [:]
             var lastID: UInt64 = 0
-            /// Not resumed yet: the others need no note that they are given up.
+            /// Waiters that are not resumed yet. Only for these a withdrawal is recorded.
             var open: Set<UInt64> = []
-            /// Given up before they had begun.
+            /// Waiters that were withdrawn before they had begun.
             var abandoned: Set<UInt64> = []
         }
 
         private let content = Mutex(Content())
 
-        /// Waits until a condition holds; false when that has not come in time, or the task was cancelled.
+        /// Waits until a condition holds; returns false at the timeout, or if the task was cancelled.
         ///
         /// - Parameter look: Reads the state under its lock.
         func wait(
@@ -54,7 +54,7 @@
                         content.waiters[id] = Waiter(condition: condition, continuation: continuation)
                         return false
                     }
-                    // It may have come to hold before the waiter was there to be found.
+                    // The condition may have become true before the waiter was registered.
                     if isAbandoned { continuation.resume(returning: false) } else if look(condition) { resume(id) }
                 }
             } onCancel: {
@@ -62,7 +62,7 @@
             }
         }
 
-        /// Resumes the callers whose condition holds.
+        /// Resumes the callers with a condition that holds.
         func resume(where holds: (Condition) -> Bool) {
             let ready = content.withLock { content -> [Waiter] in
                 guard !content.waiters.isEmpty else { return [] }

@@ -4,7 +4,7 @@
     internal import Platform
     internal import StoreEngine
 
-    /// The value of an entry's key: the properties that etcd does not keep of it, then the value's own bytes.
+    /// The value of an entry's key: the properties that etcd does not keep, then the value's own bytes.
     struct EntryRecord {
         var lifetime: Lifetime
         var origin: SessionID

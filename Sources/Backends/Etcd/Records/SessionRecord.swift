@@ -9,7 +9,7 @@
         var process: ProcessIdentity
         var description: SessionDescription
         var openedAt: BootInstant
-        /// The namespace in which the process's number means something.
+        /// The namespace in which the process number is valid.
         var namespace: UInt64
 
         var bytes: Data {
@@ -57,7 +57,7 @@
         }
     }
 
-    /// The marks by which a replica can check the life of a session.
+    /// The marks by which a replica can check whether a session is alive.
     struct EtcdSessionMark: Hashable, Sendable {
         let lease: Int64
         let namespace: UInt64

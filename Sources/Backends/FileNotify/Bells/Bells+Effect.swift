@@ -3,7 +3,7 @@ internal import StoreEngine
 
 extension Effect {
     /// Whether the effect ends something, or adds something that ends by itself at a time: then a hub reads the group
-    /// again. For the ends of its clients' processes a hub waits on its own.
+    /// again. A hub waits for the ends of its clients' processes by itself.
     var beginsToEnd: Bool {
         guard case .committed(_, _, let operations) = body else { return true }
         return operations.contains { operation in
@@ -14,8 +14,7 @@ extension Effect {
 }
 
 extension Bells {
-    /// The wake channels that an effect signals, as far as they are known before it is applied; all of them where they
-    /// are not.
+    /// The wake channels that an effect signals, as far as they are known before it is applied; otherwise all of them.
     init(of effect: Effect) {
         switch effect.body {
         case .sessionOpened, .refused: self = []
@@ -32,8 +31,8 @@ extension Bells {
         }
     }
 
-    /// The wake channels that an effect signals when it is applied to a state. A channel that is opened without need
-    /// wakes its listeners when the process ends, so a process that leaves must not open all of them.
+    /// The wake channels that an effect signals when it is applied to a state. Opening a channel without need wakes its
+    /// listeners when the process ends, so a process that leaves must not open all of them.
     init(of effect: Effect, before state: StoreState) {
         if case .sessionEnded(let session) = effect.body {
             self = state.keys(livingWith: session).reduce(into: []) { $0.formUnion(Bells(changing: $1)) }

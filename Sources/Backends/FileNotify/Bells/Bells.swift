@@ -25,7 +25,7 @@ struct Bells: SetAlgebra, Hashable, Sendable {
 
     /// One channel by its number.
     init(index: Int) {
-        // Computed, not looked up: a subscript by a number would put the words into memory and take them out again.
+        // Computed without a subscript, which would store the words to memory and load them again.
         words = Words(0, 1, 2, 3)
         let word = UInt64(truncatingIfNeeded: index / 64)
         words = Words(repeating: 1 << UInt64(index % 64)).replacing(with: 0, where: words .!= word)
@@ -159,10 +159,10 @@ extension MappedPage {
     }
 }
 
-/// FNV-1a, the same in every process, over the bytes of a path or of a name, and the wake channel that it leads to.
+/// FNV-1a over the bytes of a path or of a name, and the wake channel of the hash. It is the same in every process.
 ///
 /// A change signals the channels of all paths above its key. The few short paths are signalled at every change, so they
-/// have channels of their own: otherwise each of their signals would wake all listeners whose paths share a channel
+/// have channels of their own: otherwise each of their signals would wake all listeners of paths that share a channel
 /// with them.
 struct PathHash {
     enum Domain: UInt64 {

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// The watches and observations of the participants of this process. Guarded by its owner's lock.
+/// The watches and observations of this process's participants. Guarded by its owner's lock.
 struct Listening {
     /// The identity of one watch or observation.
     typealias ID = UInt64
@@ -51,10 +51,10 @@ struct Listening {
     }
 }
 
-/// The time at which this process checks for expired entries, so that its watches hear of them.
+/// The time at which this process checks for expired entries, so that its watches receive them.
 struct ExpirySchedule {
     var due: BootInstant?
-    /// After an expiry that could not be recorded: not to be tried before this.
+    /// After an expiry that could not be recorded: the earliest time for the next try.
     var notBefore: BootInstant?
     var task: Task<Void, Never>?
 }
