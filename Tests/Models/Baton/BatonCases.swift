@@ -1,0 +1,59 @@
+/// Who keeps the baton beside the old owner, and how many faults there are.
+struct BatonSetting: Sendable {
+    let name: String
+    var hasHost = false
+    var deaths: UInt8 = 0
+    var freezes: UInt8 = 0
+    /// How many cores fail before they have used the baton.
+    var failures: UInt8 = 1
+
+    static let withoutHost = BatonSetting(name: "no host, a death and a freeze", deaths: 1, freezes: 1)
+    static let freezesWithoutHost = BatonSetting(name: "no host, two freezes", freezes: 2)
+    static let withHost = BatonSetting(name: "a host, a death and a freeze", hasHost: true, deaths: 1, freezes: 1)
+    static let deathsWithHost = BatonSetting(
+        name: "a host, two deaths and a freeze", hasHost: true, deaths: 2, freezes: 1)
+    static let deepWithoutHost = BatonSetting(name: "no host, two deaths and two freezes", deaths: 2, freezes: 2)
+    static let deepWithHost = BatonSetting(
+        name: "a host, two deaths and two freezes", hasHost: true, deaths: 2, freezes: 2, failures: 0)
+
+    static let all: [BatonSetting] = [
+        .withoutHost, .freezesWithoutHost, .withHost, .deathsWithHost, .deepWithoutHost, .deepWithHost,
+    ]
+}
+
+extension BatonMutation {
+    /// The setting in which it is found.
+    var setting: BatonSetting {
+        switch self {
+        case .depositFirst, .depositBound, .hostKeeps, .hostWatches: .withHost
+        case .lifetime: .deathsWithHost
+        case .applyRecordGuard, .expireCommit: .freezesWithoutHost
+        default: .withoutHost
+        }
+    }
+}
+
+/// The design in each setting, then each of its mutations.
+enum BatonCases {
+    static let all: [ModelCase] =
+        BatonSetting.all.map { setting in
+            ModelCase("baton: \(setting.name)", BatonModel(setting: setting), reaching: landmarks(in: setting))
+        }
+        + BatonMutation.allCases.map { mutation in
+            ModelCase(
+                "baton: \(mutation.setting.name)", BatonModel(setting: mutation.setting, lacks: mutation),
+                lacking: mutation.rawValue)
+        }
+
+    /// A fault behind each step of the protocol, and each end that a baton can have.
+    private static func landmarks(in setting: BatonSetting) -> [String] {
+        var landmarks = ["goes on", "ended as lost", "at rest with the call"]
+        landmarks += BatonState.participants.map { "applied by \(BatonState.names[$0])" }
+        if setting.failures > 0 { landmarks += ["applied behind a core that failed"] }
+        if setting.deaths > 0 { landmarks += ["applied when the old owner was dead"] }
+        if setting.deaths > 0 { landmarks += (1...8).map { "a death behind step \($0)" } }
+        if setting.freezes > 0 { landmarks += (1...8).map { "a freeze behind step \($0)" } }
+        if setting.deaths + setting.freezes > 2 { landmarks += ["expired", "failed"] }
+        return landmarks
+    }
+}
