@@ -1,4 +1,4 @@
-/// Who keeps the baton beside the old owner, and how many faults there are.
+/// A number of faults, with a host or without.
 struct BatonSetting: Sendable {
     let name: String
     var hasHost = false

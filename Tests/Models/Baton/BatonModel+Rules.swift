@@ -1,4 +1,4 @@
-/// What no step may bring about.
+/// The rules of the hand-over.
 extension BatonModel {
     func check(_ state: BatonState, after step: Step, from before: BatonState, noting findings: inout Findings) {
         let senders = BatonState.participants.filter { state[$0].sends }
@@ -33,7 +33,7 @@ extension BatonModel {
         }
     }
 
-    /// What has to be so when time passes: each process that can run has done what it had to do.
+    /// The rules for a moment at which time passes: each process that can run has done what it had to do.
     private func checkPassing(of before: BatonState, to state: BatonState, noting findings: inout Findings) {
         for number in BatonState.participants where before[number].life == .running {
             let (me, name) = (before[number], BatonState.names[number])
@@ -72,7 +72,7 @@ extension BatonModel {
         if state == before { checkRest(state, noting: &findings) }
     }
 
-    /// What has to be so when nothing more happens by itself.
+    /// The rules for a state in which nothing more happens by itself.
     private func checkRest(_ state: BatonState, noting findings: inout Findings) {
         let runs = BatonState.participants.map { state[$0].life == .running }
         let canOwn = runs[1] && state.new.phase != .idle || runs[2]

@@ -78,7 +78,7 @@ extension BatonModel {
         return steps
     }
 
-    /// What a participant does that wants to own, or owns.
+    /// The steps of a participant that wants to own, or owns.
     private func addSteps(of number: Int, in state: BatonState, to steps: inout [Step]) {
         let me = state[number]
         switch me.phase {

@@ -1,4 +1,4 @@
-/// What the design would be without one of its protections.
+/// A protection of the design that a model lacks. Some rule has to be broken then.
 enum BatonMutation: String, CaseIterable, Sendable {
     case stopsFirst = "a core that offers before it has stopped sending"
     case depositFirst = "an offer that is recorded before the host has the duplicates"
