@@ -12,12 +12,12 @@ struct BatonSetting: Sendable {
     static let withHost = BatonSetting(name: "a host, a death and a freeze", hasHost: true, deaths: 1, freezes: 1)
     static let deathsWithHost = BatonSetting(
         name: "a host, two deaths and a freeze", hasHost: true, deaths: 2, freezes: 1)
-    static let deepWithoutHost = BatonSetting(name: "no host, two deaths and two freezes", deaths: 2, freezes: 2)
-    static let deepWithHost = BatonSetting(
-        name: "a host, two deaths and two freezes", hasHost: true, deaths: 2, freezes: 2, failures: 0)
+    static let twoOfEachWithoutHost = BatonSetting(name: "no host, two deaths and two freezes", deaths: 2, freezes: 2)
+    static let freezesWithHost = BatonSetting(
+        name: "a host, a death and two freezes", hasHost: true, deaths: 1, freezes: 2, failures: 0)
 
     static let all: [BatonSetting] = [
-        .withoutHost, .freezesWithoutHost, .withHost, .deathsWithHost, .deepWithoutHost, .deepWithHost,
+        .withoutHost, .freezesWithoutHost, .withHost, .deathsWithHost, .twoOfEachWithoutHost, .freezesWithHost,
     ]
 }
 
@@ -25,7 +25,7 @@ extension BatonMutation {
     /// The setting in which it is found.
     var setting: BatonSetting {
         switch self {
-        case .depositFirst, .depositBound, .hostKeeps, .hostWatches: .withHost
+        case .depositFirst, .depositBound, .hostKeeps, .hostViewIsNew, .hostWatches: .withHost
         case .lifetime: .deathsWithHost
         case .applyRecordGuard, .expireCommit: .freezesWithoutHost
         default: .withoutHost

@@ -22,7 +22,7 @@ struct BatonModel: Model {
         case fail(Int), endLost(Int)
         case apply(Int)
         case activate(Int)
-        case forget
+        case see, forget
         case settle, expire
         case learn(Int), hangUp(Int)
         case die(Int), freeze(Int), thaw(Int), reap(Int)
@@ -161,9 +161,12 @@ extension BatonModel {
         guard state.hostLife == .running else { return }
         if state.hostHasMail { steps.append(.keep) }
         guard state.hostHolds else { return }
-        // Not by what it has seen: the offer and the application may be one change to it.
-        let isOver = state.epoch != 1 || state.owner != 1
-        let isOffered = state.record == .offered && (lacks != .hostKeeps || state.owner == 0)
+        let view = state.hostView
+        if view != state.view { steps.append(.see) }
+        // By how it is, not by what has happened: the offer and the application may be one change to it.
+        let isNew = view.epoch >= 1 || lacks == .hostViewIsNew
+        let isOver = isNew && !(view.epoch <= 1 && view.isOfOldOwner)
+        let isOffered = view.isOffered && (lacks != .hostKeeps || state.owner == 0)
         let isPast = state.age >= Self.lifetime && lacks != .lifetime
         if isOver && !isOffered && lacks != .hostWatches || isPast { steps.append(.forget) }
     }
@@ -224,6 +227,7 @@ extension BatonModel {
             if step == .keepTimedOut, lacks == .noBytes { state.storeHasBytes = true }
         case .release: state.owner = 0
         case .offer: offer(in: &state)
+        case .see: state.hostView = state.view
         case .forget: state.hostHolds = false
         case .settle:
             state.oldAwaits = false

@@ -59,6 +59,13 @@ struct BatonState: Hashable {
         var mustHangUp = false
     }
 
+    /// The part of the store that says what became of a baton.
+    struct View: Hashable {
+        var epoch: UInt8 = 0
+        var isOfOldOwner = false
+        var isOffered = false
+    }
+
     enum Record: UInt8 {
         case none, offered, failed
     }
@@ -73,6 +80,8 @@ struct BatonState: Hashable {
     var hostHolds = false
     /// Whether it has said that it keeps them.
     var hostHasAnswered = false
+    /// The store as it has seen it last: at first, from before the old owner acquired.
+    var hostView = View()
 
     /// The owner's place among the participants, from 1; 0 for none.
     var owner: UInt8 = 1
@@ -123,6 +132,8 @@ struct BatonState: Hashable {
             }
         }
     }
+
+    var view: View { View(epoch: epoch, isOfOldOwner: owner == 1, isOffered: record == .offered) }
 
     func life(of number: Int) -> Life { number == Self.host ? hostLife : self[number].life }
 
