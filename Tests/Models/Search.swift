@@ -145,6 +145,7 @@ package struct ModelCase: Sendable {
 
     /// Whether the design is clean and whole, or the mutation was found.
     package func isAsItShouldBe(_ result: Result) -> Bool {
-        mutation == nil ? result.isComplete && result.violation == nil && result.missing.isEmpty : result.violation != nil
+        mutation == nil
+            ? result.isComplete && result.violation == nil && result.missing.isEmpty : result.violation != nil
     }
 }

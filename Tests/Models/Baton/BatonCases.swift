@@ -6,6 +6,8 @@ struct BatonSetting: Sendable {
     var freezes: UInt8 = 0
     /// How many cores fail before they have used the baton.
     var failures: UInt8 = 1
+    /// How often the call is offered.
+    var offers: UInt8 = 1
 
     static let withoutHost = BatonSetting(name: "no host, a death and a freeze", deaths: 1, freezes: 1)
     static let freezesWithoutHost = BatonSetting(name: "no host, two freezes", freezes: 2)
@@ -15,9 +17,15 @@ struct BatonSetting: Sendable {
     static let twoOfEachWithoutHost = BatonSetting(name: "no host, two deaths and two freezes", deaths: 2, freezes: 2)
     static let freezesWithHost = BatonSetting(
         name: "a host, a death and two freezes", hasHost: true, deaths: 1, freezes: 2, failures: 0)
+    static let movesAgain = BatonSetting(
+        name: "no host, a death, two freezes, and a second offer", deaths: 1, freezes: 2, failures: 0, offers: 2)
+    static let movesAgainWithHost = BatonSetting(
+        name: "a host, a death, a freeze, and a second offer", hasHost: true, deaths: 1, freezes: 1, failures: 0,
+        offers: 2)
 
     static let all: [BatonSetting] = [
         .withoutHost, .freezesWithoutHost, .withHost, .deathsWithHost, .twoOfEachWithoutHost, .freezesWithHost,
+        .movesAgain, .movesAgainWithHost,
     ]
 }
 
@@ -26,6 +34,7 @@ extension BatonMutation {
     var setting: BatonSetting {
         switch self {
         case .depositFirst, .depositBound, .hostKeeps, .hostViewIsNew, .hostWatches: .withHost
+        case .oneAtATime, .expireItsOwn: .movesAgain
         case .lifetime: .deathsWithHost
         case .applyRecordGuard, .expireCommit: .freezesWithoutHost
         default: .withoutHost
@@ -49,8 +58,9 @@ enum BatonCases {
     private static func landmarks(in setting: BatonSetting) -> [String] {
         var landmarks = ["goes on", "ended as lost", "at rest with the call"]
         landmarks += BatonState.participants.map { "applied by \(BatonState.names[$0])" }
+        if setting.offers > 1 { landmarks += ["applied when it had moved before"] }
         if setting.failures > 0 { landmarks += ["applied behind a core that failed"] }
-        if setting.deaths > 0 { landmarks += ["applied when the old owner was dead"] }
+        if setting.deaths > 0 { landmarks += ["applied when the one that gave it was dead"] }
         if setting.deaths > 0 { landmarks += (1...8).map { "a death behind step \($0)" } }
         if setting.freezes > 0 { landmarks += (1...8).map { "a freeze behind step \($0)" } }
         if setting.deaths + setting.freezes > 2 { landmarks += ["expired", "failed"] }

@@ -8,12 +8,12 @@ struct BatonModel: Model {
 
     /// One thing that happens.
     enum Step: Hashable {
-        case ask
-        case quiet
-        case deposit, keep, heardKept, keepTimedOut
-        case offer
+        case ask(Int)
+        case quiet(Int)
+        case deposit(Int), keep, heardKept(Int), keepTimedOut(Int)
+        case offer(Int)
         /// Only where the release is a commit of its own.
-        case release
+        case release(Int)
         case acquire(Int), supersede(Int), removeRequest(Int)
         case look(Int)
         case fetch(Int), fetchFailed(Int), refuse(Int)
@@ -23,7 +23,7 @@ struct BatonModel: Model {
         case apply(Int)
         case activate(Int)
         case see, forget
-        case settle, expire
+        case settle(Int), expire(Int)
         case learn(Int), hangUp(Int)
         case die(Int), freeze(Int), thaw(Int), reap(Int)
         case tick
@@ -42,7 +42,7 @@ struct BatonModel: Model {
     var initial: BatonState {
         BatonState(
             hostLife: setting.hasHost ? .running : .dead, deathsLeft: setting.deaths, freezesLeft: setting.freezes,
-            failuresLeft: setting.failures)
+            failuresLeft: setting.failures, offersLeft: setting.offers)
     }
 }
 
@@ -53,18 +53,17 @@ extension BatonModel {
         var steps: [Step] = []
         for number in BatonState.participants {
             switch state[number].life {
-            case .running: addSteps(of: number, in: state, to: &steps)
+            case .running:
+                addSteps(of: number, in: state, to: &steps)
+                addStepsToGive(number, in: state, to: &steps)
             case .dead where !state[number].isReaped: steps.append(.reap(number))
             case .dead, .frozen: break
             }
         }
-        addStepsOfOldOwner(in: state, to: &steps)
         addStepsOfHost(in: state, to: &steps)
         let isIdle = steps.isEmpty
-        // The new owner may come at any time, and the faults too.
-        if state.new.life == .running, state.new.phase == .idle, state.owner == 1, state.epoch == 1 {
-            steps.append(.ask)
-        }
+        // A request may come at any time, and the faults too.
+        for number in [1, 2] where mayAsk(number, in: state) { steps.append(.ask(number)) }
         for number in BatonState.participants where state[number].life == .running && state.failuresLeft > 0 {
             if [.fetching, .prepared].contains(state[number].phase) { steps.append(.giveBack(number)) }
         }
@@ -76,6 +75,14 @@ extension BatonModel {
         }
         if isIdle { steps.append(.tick) }
         return steps
+    }
+
+    private func mayAsk(_ number: Int, in state: BatonState) -> Bool {
+        guard state[number].life == .running, state.owner != 0, state.asker == 0, state.offersLeft > 0 else {
+            return false
+        }
+        if state.epoch == 1 { return number == 1 && state.new.phase == .idle }
+        return state[number].phase == .seeking && state[Int(state.owner) - 1].phase == .active
     }
 
     /// The steps of a participant that wants to own, or owns.
@@ -94,7 +101,7 @@ extension BatonModel {
         case .prepared:
             steps.append(lacks == .applyFirst ? .activate(number) : .apply(number))
             // Its own clock says so; what it commits meanwhile is decided by the record.
-            if state.age >= Self.lifetime { steps.append(.refuse(number)) }
+            if state.age(of: me.holds) >= Self.lifetime { steps.append(.refuse(number)) }
         case .failing: steps.append(.fail(number))
         case .endingLost: steps.append(.endLost(number))
         case .applied: steps.append(.activate(number))
@@ -110,8 +117,8 @@ extension BatonModel {
     }
 
     private func addStepsToOwn(_ number: Int, in state: BatonState, to steps: inout [Step]) {
-        if state.isAsked, number != BatonState.newOwner {
-            if isSilent(state.new) { steps.append(.removeRequest(number)) }
+        if state.asker != 0, state.asker != number + 1 {
+            if isSilent(state[Int(state.asker) - 1]) { steps.append(.removeRequest(number)) }
         } else if state.owner == 0 {
             steps.append(.acquire(number))
         } else if isSilent(state[Int(state.owner) - 1]) {
@@ -125,49 +132,49 @@ extension BatonModel {
 
     /// Whether one of its keepers has the baton; nil while none has said so and one says nothing.
     private func canBeHad(in state: BatonState) -> Bool? {
-        var keepers = [(state.old.life, state.old.holds)]
-        if state.isAtHost { keepers.append((state.hostLife, state.hostHolds)) }
+        let giver = state[Int(state.giver)]
+        var keepers = [(giver.life, giver.keeps == state.number)]
+        if state.isAtHost { keepers.append((state.hostLife, state.hostHolds == state.number)) }
         if keepers.contains(where: { $0 == (.running, true) }) { return true }
         return keepers.contains { $0.0 == .frozen } ? nil : false
     }
 
-    private func addStepsOfOldOwner(in state: BatonState, to steps: inout [Step]) {
-        let old = state.old
-        guard old.life == .running else { return }
-        switch old.phase {
-        case .active where state.isAsked && state.owns(BatonState.oldOwner) && !state.isSealed: steps.append(.quiet)
-        case .quiet: steps.append(lacks == .depositFirst ? .offer : .deposit)
+    /// The steps of an owner that is asked, up to the end of its baton.
+    private func addStepsToGive(_ number: Int, in state: BatonState, to steps: inout [Step]) {
+        let me = state[number]
+        switch me.phase {
+        case .active where state.asker != 0 && state.owns(number) && state.offersLeft > 0: steps.append(.quiet(number))
+        // It has one baton at a time: that of an earlier offer, which it has applied itself, is closed first.
+        case .quiet where me.awaits == 0 || lacks == .oneAtATime:
+            steps.append(lacks == .depositFirst ? .offer(number) : .deposit(number))
         case .depositing:
-            if state.hostHasAnswered { steps.append(.heardKept) }
-            let isOver = old.waited >= Self.depositBound && lacks != .depositBound
-            if state.hostLife == .dead || isOver { steps.append(.keepTimedOut) }
+            if state.hostAnswered == state.sealed { steps.append(.heardKept(number)) }
+            let isOver = me.waited >= Self.depositBound && lacks != .depositBound
+            if state.hostLife == .dead || isOver { steps.append(.keepTimedOut(number)) }
         case .offering:
-            let isApart = lacks == .oneCommit && state.owns(BatonState.oldOwner)
-            steps.append(isApart ? .release : .offer)
-        case .released where state.record == .offered: addStepsToOwnAgain(in: state, to: &steps)
+            steps.append(lacks == .oneCommit && state.owns(number) ? .release(number) : .offer(number))
+        // It owns again before the call is lost, where no Main waits.
+        case .released where state.offered == me.awaits && me.awaits != 0 && lacks != .ownsAgain:
+            addStepsToOwn(number, in: state, to: &steps)
         default: break
         }
-        guard state.oldAwaits else { return }
-        if state.record != .offered, lacks != .oldOwnerWatches { steps.append(.settle) }
-        if state.record == .offered, state.age >= Self.lifetime { steps.append(.expire) }
-    }
-
-    /// The old owner owns again before the call is lost, where no Main waits.
-    private func addStepsToOwnAgain(in state: BatonState, to steps: inout [Step]) {
-        if lacks != .ownsAgain { addStepsToOwn(BatonState.oldOwner, in: state, to: &steps) }
+        guard me.awaits != 0 else { return }
+        let isOffered = lacks == .expireItsOwn ? state.offered != 0 : state.offered == me.awaits
+        if !isOffered, lacks != .oldOwnerWatches { steps.append(.settle(number)) }
+        if isOffered, state.age(of: me.awaits) >= Self.lifetime { steps.append(.expire(number)) }
     }
 
     private func addStepsOfHost(in state: BatonState, to steps: inout [Step]) {
         guard state.hostLife == .running else { return }
-        if state.hostHasMail { steps.append(.keep) }
-        guard state.hostHolds else { return }
+        if state.hostMail != 0 { steps.append(.keep) }
+        guard state.hostHolds != 0 else { return }
         let view = state.hostView
         if view != state.view { steps.append(.see) }
         // By how it is, not by what has happened: the offer and the application may be one change to it.
-        let isNew = view.epoch >= 1 || lacks == .hostViewIsNew
-        let isOver = isNew && !(view.epoch <= 1 && view.isOfOldOwner)
-        let isOffered = view.isOffered && (lacks != .hostKeeps || state.owner == 0)
-        let isPast = state.age >= Self.lifetime && lacks != .lifetime
+        let isNew = view.epoch >= state.senderEpoch || lacks == .hostViewIsNew
+        let isOver = isNew && !(view.epoch == state.senderEpoch && view.isOwned)
+        let isOffered = view.offered == state.hostHolds && (lacks != .hostKeeps || state.owner == 0)
+        let isPast = state.age(of: state.hostHolds) >= Self.lifetime && lacks != .lifetime
         if isOver && !isOffered && lacks != .hostWatches || isPast { steps.append(.forget) }
     }
 }
@@ -178,11 +185,11 @@ extension BatonModel {
     func take(_ step: Step, in state: inout BatonState, noting findings: inout Findings) {
         let before = state
         switch step {
-        case .ask:
-            state.isAsked = true
-            state.new.phase = .seeking
+        case .ask(let number):
+            state.asker = UInt8(number + 1)
+            state[number].phase = .seeking
         case .acquire(let number), .supersede(let number): acquire(number, in: &state)
-        case .removeRequest: state.isAsked = false
+        case .removeRequest: state.asker = 0
         case .look(let number), .fetch(let number), .fetchFailed(let number), .refuse(let number), .fail(let number),
             .endLost(let number), .apply(let number), .activate(let number), .learn(let number), .hangUp(let number),
             .giveBack(let number):
@@ -201,77 +208,83 @@ extension BatonModel {
     private func acquire(_ number: Int, in state: inout BatonState) {
         state.epoch += 1
         state.owner = UInt8(number + 1)
-        if number == BatonState.newOwner { state.isAsked = false }
+        if state.asker == number + 1 { state.asker = 0 }
         state[number].phase = .starting
         state[number].epoch = state.epoch
     }
 
-    /// The steps of the old owner and of the host.
+    /// The steps of a participant that gives a baton, and of the host.
     private func handOver(by step: Step, in state: inout BatonState) {
         switch step {
-        case .quiet:
-            state.old.phase = .quiet
-            if lacks != .stopsFirst { state.old.sends = false }
-        case .deposit:
-            state.isSealed = true
-            state.old.phase = .depositing
-            state.old.waited = 0
-            state.hostHasMail = state.hostLife != .dead
+        case .quiet(let number):
+            state.offersLeft -= 1
+            state[number].phase = .quiet
+            if lacks != .stopsFirst { state[number].sends = false }
+        case .deposit(let number): deposit(number, in: &state)
         case .keep:
-            state.hostHasMail = false
-            state.hostHasAnswered = true
-            state.hostHolds = state.age < Self.lifetime || lacks == .lifetime
-        case .heardKept, .keepTimedOut:
-            state.old.phase = state.record == .none ? .offering : .released
-            if step == .heardKept { state.isAtHost = true }
-            if step == .keepTimedOut, lacks == .noBytes { state.storeHasBytes = true }
+            state.hostAnswered = state.hostMail
+            let isInTime = state.age(of: state.hostMail) < Self.lifetime || lacks == .lifetime
+            state.hostHolds = isInTime ? state.hostMail : 0
+            state.hostMail = 0
+        case .heardKept(let number), .keepTimedOut(let number):
+            let isKept = step == .heardKept(number)
+            state.isAtHost = isKept
+            state[number].phase = state[number].awaits == 0 ? .offering : .released
+            if !isKept, lacks == .noBytes { state.storeHasBytes = true }
         case .release: state.owner = 0
-        case .offer: offer(in: &state)
+        case .offer(let number): offer(number, in: &state)
         case .see: state.hostView = state.view
-        case .forget: state.hostHolds = false
-        case .settle:
-            state.oldAwaits = false
-            if state.record == .failed {
+        case .forget: state.hostHolds = 0
+        case .settle(let number):
+            var me = state[number]
+            if state.record == .failed, state.number == me.awaits {
                 state.record = .none
-                state.old.mustHangUp = true
+                me.mustHangUp = true
             }
-            // Its own core may have applied it.
-            if state.old.phase != .applied, state.old.phase != .active { state.old.holds = false }
-        case .expire:
-            guard lacks != .expireCommit else {
-                state.oldAwaits = false
-                state.old.mustHangUp = true
-                return
-            }
-            state.record = .none
-            state.oldAwaits = false
-            state.old.holds = false
-            state.old.mustHangUp = true
+            (me.awaits, me.keeps) = (0, 0)
+            state[number] = me
+        case .expire(let number):
+            if lacks != .expireCommit { state.record = .none }
+            (state[number].awaits, state[number].keeps) = (0, 0)
+            state[number].mustHangUp = true
         default: break
         }
     }
 
-    private func offer(in state: inout BatonState) {
+    private func deposit(_ number: Int, in state: inout BatonState) {
+        state.sealed += 1
+        (state.formerAge, state.age) = (state.age, 0)
+        state.senderEpoch = state[number].epoch
+        state.hostMail = state.hostLife == .dead ? 0 : state.sealed
+        (state[number].keeps, state[number].holds) = (state.sealed, 0)
+        state[number].phase = .depositing
+        state[number].waited = 0
+    }
+
+    private func offer(_ number: Int, in state: inout BatonState) {
         let isGuarded = lacks != .offerGuard && lacks != .oneCommit
-        guard state.owns(BatonState.oldOwner) || !isGuarded else {
-            state.old.phase = .released
-            state.old.epoch = 0
-            state.old.mustHangUp = lacks != .refusedEnds
+        guard state.owns(number) || !isGuarded else {
+            state[number].phase = .released
+            state[number].epoch = 0
+            if lacks == .refusedEnds { return }
+            state[number].mustHangUp = true
+            state[number].keeps = 0
             return
         }
-        if state.owns(BatonState.oldOwner) { state.owner = 0 }
-        state.record = .offered
-        state.oldAwaits = true
-        state.old.epoch = 0
-        state.old.phase = .released
-        if lacks == .oldOwnerKeeps { state.old.holds = false }
+        if state.owns(number) { state.owner = 0 }
         if lacks == .depositFirst {
+            deposit(number, in: &state)
             state.isAtHost = setting.hasHost
-            state.isSealed = true
-            state.old.phase = .depositing
-            state.old.waited = 0
-            state.hostHasMail = state.hostLife != .dead
+        } else {
+            state[number].phase = .released
         }
+        state.record = .offered
+        state.number = state.sealed
+        state.giver = UInt8(number)
+        (state.hasGiverFailed, state.hasHostFailed) = (false, false)
+        state[number].awaits = state.number
+        state[number].epoch = 0
+        if lacks == .oldOwnerKeeps { state[number].keeps = 0 }
     }
 
     /// The steps of one that owns, or believes it.
@@ -288,16 +301,16 @@ extension BatonModel {
                 me.phase = .endingLost
             }
         case .fetch:
-            me.holds = true
+            me.holds = state.number
             me.phase = .prepared
         case .fetchFailed, .refuse:
             me.phase = .failing
-            close(&me, number, in: state)
+            me.holds = 0
         case .fail:
-            guard state.owns(number) else { return lose(&me, number, in: state) }
+            guard state.owns(number) else { return lose(&me, number) }
             if state.record == .offered {
-                let isKept = !state.hasOldFailed || state.isAtHost && !state.hasHostFailed
-                if isKept, state.age < Self.lifetime {
+                let isKept = !state.hasGiverFailed || state.isAtHost && !state.hasHostFailed
+                if isKept, state.age(of: state.number) < Self.lifetime {
                     findings.breaks("not lost", "the baton has failed, though one that keeps it runs")
                 }
                 state.record = .failed
@@ -305,28 +318,28 @@ extension BatonModel {
             }
             me.phase = .endingLost
         case .endLost:
-            guard state.owns(number) else { return lose(&me, number, in: state) }
+            guard state.owns(number) else { return lose(&me, number) }
             if lacks != .endsLost { endLost(me, in: &state) }
             if state.endings > 0 { findings.reaches("ended as lost") }
             me.phase = .running
         case .apply:
-            guard state.owns(number) || lacks == .applyEpochGuard else { return lose(&me, number, in: state) }
+            guard state.owns(number) || lacks == .applyEpochGuard else { return lose(&me, number) }
             guard state.record == .offered || lacks == .applyRecordGuard else {
-                close(&me, number, in: state)
+                me.holds = 0
                 me.phase = .starting
                 return
             }
             if lacks != .applyRemoves { state.record = .none }
             if lacks != .recordMoves { state.callEpoch = me.epoch }
-            state.applications += 1
+            state.wasAppliedTwice = state.applied == me.holds
+            state.applied = me.holds
             if !state.owns(number) { findings.breaks("applied once", "the baton was applied in an epoch that is over") }
             if state.endings > 0 { findings.breaks("one end", "the call was applied when its record had ended") }
             if state.isHungUp { findings.breaks("one call", "the call was applied when it was ended over the network") }
             findings.reaches("applied by \(BatonState.names[number])")
             if state.failuresLeft < setting.failures { findings.reaches("applied behind a core that failed") }
-            if number != BatonState.oldOwner, state.old.life == .dead {
-                findings.reaches("applied when the old owner was dead")
-            }
+            if me.holds == 2 { findings.reaches("applied when it had moved before") }
+            if state[Int(state.giver)].life == .dead { findings.reaches("applied when the one that gave it was dead") }
             if me.phase == .prepared { me.phase = .applied }
         case .activate:
             me.phase = .active
@@ -334,32 +347,27 @@ extension BatonModel {
         case .giveBack:
             state.failuresLeft -= 1
             if state.owns(number) { state.owner = 0 }
-            lose(&me, number, in: state)
-        case .learn: lose(&me, number, in: state)
+            lose(&me, number)
+        case .learn: lose(&me, number)
         case .hangUp:
             let others = BatonState.participants.filter { $0 != number }
             if others.contains(where: { state[$0].sends || state[$0].phase == .applied }) {
                 findings.breaks("one call", "\(BatonState.names[number]) ends over the network what another has")
             }
             me.mustHangUp = false
-            me.holds = false
+            me.holds = 0
             state.isHungUp = true
         default: break
         }
     }
 
     /// It does not own any more.
-    private func lose(_ me: inout BatonState.Participant, _ number: Int, in state: BatonState) {
+    private func lose(_ me: inout BatonState.Participant, _ number: Int) {
         if me.phase == .active || me.phase == .applied { me.mustHangUp = true }
         me.sends = false
         me.epoch = 0
-        me.phase = number == BatonState.oldOwner ? .released : .seeking
-        if lacks != .takerCloses { close(&me, number, in: state) }
-    }
-
-    /// It closes what it got, unless it is a keeper itself.
-    private func close(_ me: inout BatonState.Participant, _ number: Int, in state: BatonState) {
-        if number != BatonState.oldOwner || !state.oldAwaits { me.holds = false }
+        me.phase = number == BatonState.oldOwner || me.awaits != 0 ? .released : .seeking
+        if lacks != .takerCloses { me.holds = 0 }
     }
 
     private func endLost(_ me: BatonState.Participant, in state: inout BatonState) {
@@ -373,11 +381,10 @@ extension BatonModel {
         case .die where number == BatonState.host:
             state.deathsLeft -= 1
             state.hostLife = .dead
-            (state.hostHolds, state.hostHasMail) = (false, false)
+            (state.hostHolds, state.hostMail) = (0, 0)
         case .die:
             state.deathsLeft -= 1
             state[number] = BatonState.Participant(life: .dead, phase: .dead)
-            if number == BatonState.oldOwner { state.oldAwaits = false }
         case .freeze:
             state.freezesLeft -= 1
             if number == BatonState.host { state.hostLife = .frozen } else { state[number].life = .frozen }
@@ -388,12 +395,13 @@ extension BatonModel {
         default:
             state[number].isReaped = true
             if Int(state.owner) == number + 1 { state.owner = 0 }
-            if number == BatonState.newOwner { state.isAsked = false }
+            if state.asker == number + 1 { state.asker = 0 }
         }
     }
 
     private func tick(_ state: inout BatonState) {
-        if state.isSealed { state.age = min(state.age + 1, Self.lifetime + 1) }
+        if state.sealed > 0 { state.age = min(state.age + 1, Self.lifetime) }
+        if state.sealed > 1 { state.formerAge = min(state.formerAge + 1, Self.lifetime) }
         for number in BatonState.participants {
             if state[number].life == .frozen {
                 state[number].silent = min(state[number].silent + 1, Self.answerBound)
@@ -408,7 +416,7 @@ extension BatonModel {
 
     private func noteFailedKeepers(in state: inout BatonState) {
         guard state.record == .offered else { return }
-        if state.old.life != .running { state.hasOldFailed = true }
+        if state[Int(state.giver)].life != .running { state.hasGiverFailed = true }
         if state.hostLife != .running { state.hasHostFailed = true }
     }
 }

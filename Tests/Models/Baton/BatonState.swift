@@ -1,7 +1,8 @@
 /// A hand-over with a call, in one of its states.
 ///
-/// The old owner has the call at the beginning. The new owner asks for the ownership; the third wants to own as well, and does
-/// not ask. The host keeps the baton beside the old owner, where the setting has one.
+/// The old owner has the call at the beginning. The new owner asks for the ownership; the third wants to own as well. Where the
+/// setting has a second offer, each of the two asks for the call that has moved. The host keeps batons beside the one that gives
+/// them, where the setting has one.
 struct BatonState: Hashable {
     enum Life: UInt8 {
         case running, frozen, dead
@@ -51,8 +52,12 @@ struct BatonState: Hashable {
         var waited: UInt8 = 0
         /// How long it has been frozen, up to what others wait for.
         var silent: UInt8 = 0
-        /// Whether it has the descriptors and the bytes.
-        var holds = false
+        /// The number of the baton of which its core has the descriptors and the bytes; 0 for none.
+        var holds: UInt8 = 0
+        /// That of which it has duplicates as a keeper, for others and for a later core of its own; 0 for none.
+        var keeps: UInt8 = 0
+        /// The baton that it has offered, and of which it has not heard what became; 0 for none.
+        var awaits: UInt8 = 0
         /// Whether it sends media and requests of the call.
         var sends = false
         /// Whether it has the call alone, without a place in the group: it is to end it over the network.
@@ -62,34 +67,38 @@ struct BatonState: Hashable {
     /// The part of the store that says what became of a baton.
     struct View: Hashable {
         var epoch: UInt8 = 0
-        var isOfOldOwner = false
-        var isOffered = false
+        var isOwned = false
+        /// The baton that is offered; 0 for none.
+        var offered: UInt8 = 0
     }
 
     enum Record: UInt8 {
         case none, offered, failed
     }
 
-    var old = Participant(phase: .active, epoch: 1, holds: true, sends: true)
+    var old = Participant(phase: .active, epoch: 1, holds: 1, sends: true)
     var new = Participant(phase: .idle)
     var third = Participant(phase: .seeking)
 
     var hostLife: Life
-    /// Whether the duplicates wait in its socket.
-    var hostHasMail = false
-    var hostHolds = false
-    /// Whether it has said that it keeps them.
-    var hostHasAnswered = false
+    /// The baton of which the duplicates wait in its socket, that which it keeps, and that of which it has said so; 0 for none.
+    var hostMail: UInt8 = 0
+    var hostHolds: UInt8 = 0
+    var hostAnswered: UInt8 = 0
+    /// The epoch of the owner that has sent it the latest.
+    var senderEpoch: UInt8 = 0
     /// The store as it has seen it last: at first, from before the old owner acquired.
     var hostView = View()
 
     /// The owner's place among the participants, from 1; 0 for none.
     var owner: UInt8 = 1
     var epoch: UInt8 = 1
-    /// Whether the new owner's request stands.
-    var isAsked = false
+    /// The place of the author of the request that stands, from 1; 0 for none.
+    var asker: UInt8 = 0
     var record = Record.none
-    /// Whether the record names the host beside the old owner.
+    /// The number of the baton in the record, the place of the participant that gave it, and whether the host has it as well.
+    var number: UInt8 = 0
+    var giver: UInt8 = 0
     var isAtHost = false
     /// Whether the record of the call is open, and the epoch under which it was written last.
     var isCallOpen = true
@@ -97,24 +106,25 @@ struct BatonState: Hashable {
     /// Whether bytes of the baton stand in the store.
     var storeHasBytes = false
 
-    /// Whether the old owner has offered a baton and has not heard what became of it.
-    var oldAwaits = false
-    /// For how long the baton has been sealed.
+    /// The number of the latest baton that was sealed, for how long it has been, and for how long the one before it.
+    var sealed: UInt8 = 0
     var age: UInt8 = 0
-    var isSealed = false
+    var formerAge: UInt8 = 0
 
-    /// For the rules alone: how often the baton was applied and the record of the call ended, whether the call was ended over the
-    /// network, and which keepers have been dead or frozen since the offer.
-    var applications: UInt8 = 0
+    /// For the rules alone: which baton was applied last, whether one was twice, how often the record of the call has ended, whether the
+    /// call was ended over the network, and which keepers have been dead or frozen since the offer.
+    var applied: UInt8 = 0
+    var wasAppliedTwice = false
     var endings: UInt8 = 0
     var isHungUp = false
-    var hasOldFailed = false
+    var hasGiverFailed = false
     var hasHostFailed = false
 
     var deathsLeft: UInt8
     var freezesLeft: UInt8
     /// How many cores may fail before they have used the baton.
     var failuresLeft: UInt8
+    var offersLeft: UInt8
 
     static let participants = 0..<3
     static let oldOwner = 0
@@ -133,7 +143,12 @@ struct BatonState: Hashable {
         }
     }
 
-    var view: View { View(epoch: epoch, isOfOldOwner: owner == 1, isOffered: record == .offered) }
+    var view: View { View(epoch: epoch, isOwned: owner != 0, offered: offered) }
+    /// The baton that is offered; 0 for none.
+    var offered: UInt8 { record == .offered ? number : 0 }
+
+    /// For how long a baton has been sealed.
+    func age(of number: UInt8) -> UInt8 { number < sealed ? formerAge : number == sealed ? age : 0 }
 
     func life(of number: Int) -> Life { number == Self.host ? hostLife : self[number].life }
 
@@ -142,16 +157,12 @@ struct BatonState: Hashable {
 
     /// Which step of the protocol was taken last; 0 before the first, and where it has come off.
     var stage: Int {
-        if applications > 0 { return Self.participants.contains { self[$0].phase == .applied } ? 7 : 8 }
-        if record == .offered {
-            guard owner != 0 else { return 4 }
-            return self[Int(owner) - 1].phase == .prepared ? 6 : 5
-        }
-        switch old.phase {
-        case .active: return isAsked ? 1 : 0
-        case .quiet: return 2
-        case .depositing, .offering: return 3
-        default: return 0
-        }
+        let phases = Self.participants.map { self[$0].phase }
+        if phases.contains(.applied) { return 7 }
+        if record == .offered { return owner == 0 ? 4 : phases[Int(owner) - 1] == .prepared ? 6 : 5 }
+        if phases.contains(.quiet) { return 2 }
+        if phases.contains(.depositing) || phases.contains(.offering) { return 3 }
+        if owner != 0, phases[Int(owner) - 1] == .active { return asker != 0 ? 1 : applied > 0 ? 8 : 0 }
+        return 0
     }
 }
