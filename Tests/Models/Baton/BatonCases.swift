@@ -23,6 +23,19 @@ struct BatonSetting: Sendable {
         name: "a host, a death, a freeze, and a second offer", hasHost: true, deaths: 1, freezes: 1, failures: 0,
         offers: 2)
 
+    /// A fault behind each step of the protocol, and each end that a baton can have.
+    var landmarks: [String] {
+        var landmarks = ["goes on", "ended as lost", "at rest with the call"]
+        landmarks += BatonState.participants.map { "applied by \(BatonState.names[$0])" }
+        if offers > 1 { landmarks += ["applied when it had moved before"] }
+        if failures > 0 { landmarks += ["applied behind a core that failed"] }
+        if deaths > 0 { landmarks += ["applied when the one that gave it was dead"] }
+        if deaths > 0 { landmarks += (1...8).map { "a death behind step \($0)" } }
+        if freezes > 0 { landmarks += (1...8).map { "a freeze behind step \($0)" } }
+        if deaths + freezes > 2 { landmarks += ["expired", "failed"] }
+        return landmarks
+    }
+
     static let all: [BatonSetting] = [
         .withoutHost, .freezesWithoutHost, .withHost, .deathsWithHost, .twoOfEachWithoutHost, .freezesWithHost,
         .movesAgain, .movesAgainWithHost,
@@ -42,28 +55,17 @@ extension BatonMutation {
     }
 }
 
-/// The design in each setting, then each of its mutations.
-enum BatonCases {
-    static let all: [ModelCase] =
-        BatonSetting.all.map { setting in
-            ModelCase("baton: \(setting.name)", BatonModel(setting: setting), reaching: landmarks(in: setting))
+extension BatonModel {
+    /// The design in each setting, then each of its mutations.
+    static var cases: [ModelCase] {
+        func name(of setting: BatonSetting) -> String { "a call that moves, \(setting.name)" }
+        let designs = BatonSetting.all.map { setting in
+            ModelCase(name(of: setting), BatonModel(setting: setting), reaching: setting.landmarks)
         }
-        + BatonMutation.allCases.map { mutation in
-            ModelCase(
-                "baton: \(mutation.setting.name)", BatonModel(setting: mutation.setting, lacks: mutation),
-                lacking: mutation.rawValue)
+        let mutations = BatonMutation.allCases.map { mutation in
+            let model = BatonModel(setting: mutation.setting, lacks: mutation)
+            return ModelCase(name(of: mutation.setting), model, lacking: mutation.rawValue)
         }
-
-    /// A fault behind each step of the protocol, and each end that a baton can have.
-    private static func landmarks(in setting: BatonSetting) -> [String] {
-        var landmarks = ["goes on", "ended as lost", "at rest with the call"]
-        landmarks += BatonState.participants.map { "applied by \(BatonState.names[$0])" }
-        if setting.offers > 1 { landmarks += ["applied when it had moved before"] }
-        if setting.failures > 0 { landmarks += ["applied behind a core that failed"] }
-        if setting.deaths > 0 { landmarks += ["applied when the one that gave it was dead"] }
-        if setting.deaths > 0 { landmarks += (1...8).map { "a death behind step \($0)" } }
-        if setting.freezes > 0 { landmarks += (1...8).map { "a freeze behind step \($0)" } }
-        if setting.deaths + setting.freezes > 2 { landmarks += ["expired", "failed"] }
-        return landmarks
+        return designs + mutations
     }
 }
