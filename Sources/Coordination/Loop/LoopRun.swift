@@ -166,7 +166,11 @@ final class LoopRun: Sendable {
         var timer: timer_t?
         if timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 {
             var time = itimerspec()
-            time.it_value.tv_nsec = 100_000_000
+            // The nanoseconds of `it_value`, its last word. By its name the compiler takes that for a member of a module of its own
+            // (SwiftOverlayShims), depending on which files it compiles together.
+            withUnsafeMutableBytes(of: &time) { words in
+                words.storeBytes(of: 100_000_000, toByteOffset: words.count - MemoryLayout<Int>.size, as: Int.self)
+            }
             timer_settime(timer, 0, &time, nil)
         }
         let bytes = Array(line.utf8)
