@@ -155,7 +155,8 @@ public struct CoreContext: Sendable {
     /// Source: contract C8, C10.
     ///
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded; ``SharedCoreError/Code/limitExceeded``
-    ///   when the message is larger than a value can be.
+    ///   when the message is larger than a value can be; ``SharedCoreError/Code/invalidArgument`` for a value of its content that
+    ///   breaks its rule (C20).
     @discardableResult
     public func deliver(_ message: InboxMessage) async throws(SharedCoreError) -> DeliveryResult {
         try await acceptMessage(message)

@@ -118,6 +118,15 @@ extension Mutant {
                 return nil
             }
         },
+        Mutant("loses what a message has beside its text", caughtBy: "C20") { damage in
+            damage.operations { $0.puts("/inbox/", ending: "/d") ? nil : $0 }
+        },
+        Mutant("has one message for each call-id", caughtBy: "C21") { damage in
+            damage.operations { operation in
+                guard case .put(let key, _, _) = operation, key.text.contains("/inbox/") else { return operation }
+                return key.text.utf8.count { $0 == UInt8(ascii: "/") } > 3 ? nil : operation
+            }
+        },
         Mutant("loses every other entry of the timeline", caughtBy: "C15") { damage in
             let turn = Box(0)
             damage.operations { operation in

@@ -7,9 +7,9 @@ internal import Synchronization
 ///
 /// - `start`, `takeOver`, `startInsisting`, `takeOverInsisting`: a Main begins to; `started` waits and answers `owns <epoch>` or
 ///   `failed <code>`
-/// - `ask <number> <call-id> <milliseconds>`, `insist ...`: an Executor begins to wait; `answer <number>` waits and
+/// - `ask <number> <call-id> <milliseconds> [<sequence>]`, `insist ...`: an Executor begins to wait; `answer <number>` waits and
 ///   answers `message <source> <text>`, `invitation <source> <from> <subject> <address>`,
-///   `tooLarge <source> <from> <to>`, `nothing <source>` or `failed <code>`
+///   `tooLarge <source> <from> <to>`, `open <source> <all that it carries>`, `nothing <source>` or `failed <code>`
 /// - `acknowledge <number>`: answers whether the message was still its own; `giveBack <number>`
 /// - `write <key> <text>`: writes as the last core here does; answers `written` or the code of the refusal
 /// - `enter <milliseconds>`: enters a critical section as the last core here; answers as `write`
@@ -131,12 +131,13 @@ final class PlayerSession: Sendable {
     }
 
     private func ask(_ arguments: [String], insisting: Bool) throws(SharedCoreError) -> String {
-        guard case .executor(let executor) = participant, arguments.count == 3, let callID = CallID(arguments[1])
+        guard case .executor(let executor) = participant, arguments.count >= 3, let callID = CallID(arguments[1]),
+            let id = arguments.count == 3 ? MessageID(callID) : MessageID(callID, sequence: arguments[3])
         else { throw Self.wrongRole("ask") }
         let task = Task {
             do throws(CoordinationError) {
                 let answer = try await executor.message(
-                    forCallID: callID, timeout: .milliseconds(Int(arguments[2]) ?? 0), insisting: insisting)
+                    for: id, timeout: .milliseconds(Int(arguments[2]) ?? 0), insisting: insisting)
                 return Self.describe(answer)
             } catch {
                 return Answer(text: "failed \(error.code)", taken: nil)
@@ -150,13 +151,13 @@ final class PlayerSession: Sendable {
         guard case .message(let taken) = answer.content else {
             return Answer(text: "nothing \(answer.source)", taken: nil)
         }
-        return switch taken.message.content {
-        case .text(let from, let to, let text):
-            Answer(text: "message \(answer.source) \(from) \(to) \(text)", taken: taken)
-        case .invitation(let from, let subject, let address):
-            Answer(text: "invitation \(answer.source) \(from) \(subject) \(address)", taken: taken)
-        case .tooLarge(let from, let to): Answer(text: "tooLarge \(answer.source) \(from) \(to)", taken: taken)
-        case .nothingToShow: Answer(text: "failed: a message of nothing", taken: taken)
+        let content = taken.message.content
+        let (from, to, text) = (content.sender, content.recipient, content.text)
+        return switch content.kind {
+        case .text: Answer(text: "message \(answer.source) \(from) \(to) \(text)", taken: taken)
+        case .invitation: Answer(text: "invitation \(answer.source) \(from) \(text) \(to)", taken: taken)
+        case .tooLarge: Answer(text: "tooLarge \(answer.source) \(from) \(to)", taken: taken)
+        default: Answer(text: "open \(answer.source) \(content.lines.joined(separator: " "))", taken: taken)
         }
     }
 

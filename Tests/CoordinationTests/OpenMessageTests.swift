@@ -1,0 +1,229 @@
+import CoreAPI
+import CoreAPITesting
+import InMemoryBackend
+import Mailboxes
+import SharedCoreTesting
+import TestSupport
+import Testing
+
+@testable import Coordination
+
+@Suite("Open messages: what one carries, and programs of several releases (C20, C21)")
+struct OpenMessageTests {
+    /// A message of an application's kind with everything that a message may have.
+    static let poll: InboxMessage.Content = {
+        var content = InboxMessage.Content.text(from: "sip:a@x", to: "sip:b@x", text: "Tea?")
+        content.kind = InboxMessage.Kind("poll") ?? .other
+        (content.account, content.conversation, content.contentType) = ("me", "kitchen", "application/json")
+        (content.time, content.body, content.fields) = (.seconds(-1), [0, 255], ["choices": "2", "a": ""])
+        return content
+    }()
+
+    @Test("C20: a value that breaks its rule is refused by name, the longest that is allowed is stored")
+    func bounds() async throws {
+        let inbox = try Inbox(await InboxFixture().keeper)
+        let line = { (count: Int) in String(repeating: "x", count: count) }
+        let many = { (count: Int) in Dictionary(uniqueKeysWithValues: (0..<count).map { ("f\($0)", line(1_024)) }) }
+        let changes: [(String, Bool, (inout InboxMessage.Content) -> Void)] = [
+            ("account", true, { $0.account = line(256) }), ("account", false, { $0.account = line(257) }),
+            ("account", false, { $0.account = "a\nb" }), ("content type", true, { $0.contentType = line(256) }),
+            ("content type", false, { $0.contentType = line(257) }),
+            ("conversation", true, { $0.conversation = line(512) }),
+            ("conversation", false, { $0.conversation = line(513) }), ("field", true, { $0.fields = many(32) }),
+            ("field", false, { $0.fields = many(33) }), ("field", false, { $0.fields = ["": ""] }),
+            ("field", false, { $0.fields = ["A": ""] }), ("field", true, { $0.fields = [line(64): "\n"] }),
+            ("field", false, { $0.fields = ["a": line(1_025)] }),
+        ]
+        for (number, (name, isAllowed, change)) in changes.enumerated() {
+            var content = Self.poll
+            change(&content)
+            let message = InboxMessage(callID: try callID("\(number)"), content: content)
+            do {
+                try await inbox.store(message)
+                #expect(isAllowed, "\(number): \(name)")
+                #expect(try await inbox.state(of: message.id) == .stored(message))
+            } catch let error as SharedCoreError {
+                #expect(!isAllowed && error.code == .invalidArgument, "\(number): \(error)")
+                #expect(error.message.contains(name), "\(error)")
+                #expect(try await inbox.state(of: message.id) == .absent)
+            }
+        }
+    }
+
+    @Test("C20: the text and what stands beside it have the bound of one value together")
+    func size() async throws {
+        let inbox = try Inbox(await InboxFixture(limits: Limits(valueByteCount: 256)).keeper)
+        var content = InboxMessage.Content.text(from: "", to: "", text: String(repeating: "x", count: 150))
+        content.body = [UInt8](repeating: 1, count: 150)
+        let message = InboxMessage(callID: try callID("big"), content: content)
+        #expect(try await code { try await inbox.store(message) } == .limitExceeded)
+        #expect(try await inbox.state(of: message.id) == .absent)
+        content.body = []
+        try await inbox.store(InboxMessage(callID: message.callID, content: content))
+    }
+
+    @Test("C20: a kind has 1 to 64 of a-z, 0-9, “-” and “.”")
+    func kinds() {
+        #expect(InboxMessage.Kind("poll.2-x")?.name == "poll.2-x")
+        #expect(InboxMessage.Kind("text") == .text)
+        for name in ["", "Poll", "a b", "ä", String(repeating: "a", count: 65)] {
+            #expect(InboxMessage.Kind(name) == nil)
+        }
+    }
+
+    @Test("C20: an Executor of the release before shows what a new Main has stored, and its acknowledgement counts")
+    func releaseBefore() async throws {
+        let world = World()
+        let main = try await world.main()
+        try await main.participant.start()
+        let group = try await world.space.open("group", as: SessionDescription(role: .executor, name: "before"))
+        let former = try FormerInbox(group)
+        var invitation = InboxMessage.Content.invitation(from: "sip:a@x", subject: "Lunch", localAddress: "sip:b@x")
+        invitation.time = .seconds(1)
+        var large = InboxMessage.Content.tooLarge(from: "sip:a@x", to: "sip:b@x")
+        large.time = .seconds(1)
+        let messages: [(InboxMessage.Content, FormerInbox.Content)] = [
+            (Self.poll, .text(from: "sip:a@x", to: "sip:b@x", text: "Tea?")),
+            (invitation, .invitation(from: "sip:a@x", subject: "Lunch", localAddress: "sip:b@x")),
+            (large, .tooLarge(from: "sip:a@x", to: "sip:b@x")),
+        ]
+        let observer = try Inbox(await world.observer())
+        for (number, (content, shown)) in messages.enumerated() {
+            let id = try callID("call-\(number)")
+            let wait = Task { try await former.wait(for: id) }
+            world.server.receive(InboxMessage(callID: id, content: content))
+            let (found, delivery) = try await wait.value
+            #expect(found == shown)
+            #expect(try await former.acknowledge(delivery, of: id))
+            #expect(try await observer.state(of: id) == .acknowledged)
+        }
+        #expect(try await observer.messages(limit: 10).messages.isEmpty)
+    }
+
+    @Test("C20: this release shows what a Main of the release before has stored")
+    func mainOfBefore() async throws {
+        let fixture = try await InboxFixture()
+        let former = try FormerInbox(fixture.keeper)
+        let message = try textMessage("call-1")
+        try await former.mailbox.send(
+            [1, 6] + Array("call-1".utf8) + [1, 7] + Array("sip:a@x".utf8) + [7] + Array("sip:b@x".utf8) + [5]
+                + Array("hello".utf8), as: ItemName("call-1"))
+        #expect(try await Inbox(fixture.keeper).state(of: message.callID) == .stored(message))
+    }
+
+    @Test("C20: a plain message has the bytes that it had in the release before, and nothing beside them")
+    func plainBytes() async throws {
+        let fixture = try await InboxFixture()
+        try await Inbox(fixture.keeper).store(try textMessage("call-1"))
+        let entries = try await fixture.keeper.list(".sharedcore/inbox").entries
+        #expect(entries.map(\.key.text) == [".sharedcore/inbox/call-1/m"])
+        #expect(
+            entries.first?.value == [1, 6] + Array("call-1".utf8) + [1, 7] + Array("sip:a@x".utf8) + [7]
+                + Array("sip:b@x".utf8) + [5] + Array("hello".utf8))
+    }
+
+    @Test("C20: details that an acknowledgement of the release before has left end with the lifetime of their message")
+    func leftDetails() async throws {
+        let fixture = try await InboxFixture()
+        let inbox = try Inbox(fixture.keeper)
+        let former = try FormerInbox(fixture.keeper)
+        let id = try callID("call-1")
+        try await inbox.store(InboxMessage(callID: id, content: Self.poll))
+        let (_, delivery) = try await former.wait(for: id)
+        #expect(try await former.acknowledge(delivery, of: id))
+        #expect(try await inbox.state(of: id) == .acknowledged)
+        fixture.clock.advance(by: .seconds(301))
+        #expect(try await fixture.keeper.list(".sharedcore/inbox").entries.isEmpty)
+    }
+
+    @Test("C21: identities match when their call-ids are equal, and their sequences are or one has none")
+    func identities() throws {
+        let (one, other) = (try callID("call-1"), try callID("call-2"))
+        let (first, second) = (try #require(MessageID(one, sequence: "1")), try #require(MessageID(one, sequence: "2")))
+        #expect(first.matches(first) && first.matches(MessageID(one)) && MessageID(one).matches(first))
+        #expect(!first.matches(second) && !first.matches(MessageID(other)))
+        #expect(first != second && first != MessageID(one))
+        for sequence in ["", "a/b", "2 MESSAGE", "ä", String(repeating: "1", count: 65)] {
+            #expect(MessageID(one, sequence: sequence) == nil)
+        }
+    }
+
+    @Test("C21: messages of one call-id with different sequences are two, the oldest answers a wait without a sequence")
+    func sequences() async throws {
+        let fixture = try await InboxFixture()
+        let inbox = try Inbox(fixture.keeper)
+        let id = try callID("a/b")
+        // Also names that the store uses.
+        let sequences = ["m", "a", "9", "d"]
+        for sequence in sequences {
+            let identity = try #require(MessageID(id, sequence: sequence))
+            let content = InboxMessage.Content.text(from: "", to: "", text: sequence)
+            #expect(try await inbox.store(InboxMessage(id: identity, content: content)) == .stored)
+            #expect(try await inbox.store(InboxMessage(id: identity, content: content)) == .duplicate)
+        }
+        #expect(try await inbox.messages(limit: 9).messages.map(\.message.id.sequence) == sequences)
+        var shown: [String] = []
+        while case .taken(let taken) = try await inbox.take(id) {
+            shown.append(taken.message.content.text)
+            try await inbox.acknowledge(taken)
+        }
+        #expect(shown == sequences)
+        #expect(try await inbox.state(of: id) == .acknowledged)
+        #expect(try await inbox.state(of: #require(MessageID(id, sequence: "9"))) == .acknowledged)
+        #expect(try await inbox.state(of: #require(MessageID(id, sequence: "8"))) == .absent)
+    }
+}
+
+/// An Executor of the release before: its inbox as it was, which knows one closed record and nothing beside it.
+struct FormerInbox {
+    enum Content: Hashable, Sendable {
+        case text(from: String, to: String, text: String)
+        case invitation(from: String, subject: String, localAddress: String)
+        case tooLarge(from: String, to: String)
+    }
+
+    let mailbox: QueueMailbox
+
+    init(_ store: any SharedStore) throws(SharedCoreError) {
+        mailbox = try QueueMailbox(
+            store, path: ".sharedcore/inbox",
+            options: QueueOptions(lifetime: .expiring(after: .seconds(300)), markLifetime: .seconds(300)))
+    }
+
+    /// Waits until the message of a call-id can be taken.
+    func wait(for callID: CallID) async throws -> (content: Content, delivery: QueueDelivery) {
+        let found = Box<QueueDelivery?>(nil)
+        try await eventually("“\(callID)” can be taken") {
+            let delivery = try await mailbox.take(ItemName(callID.text))
+            found.update { $0 = delivery }
+            return delivery != nil
+        }
+        let delivery = try #require(found.value)
+        return (try content(of: delivery.bytes, for: callID), delivery)
+    }
+
+    func acknowledge(_ delivery: QueueDelivery, of callID: CallID) async throws(SharedCoreError) -> Bool {
+        var note = ByteWriter()
+        note.byte(1)
+        note.text(callID.text)
+        note.byte(1)
+        return try await mailbox.acknowledge(delivery, leaving: note.bytes) != .superseded
+    }
+
+    private func content(of bytes: [UInt8], for callID: CallID) throws(ByteCodingError) -> Content {
+        guard bytes.first == 1 else { throw .malformed }
+        var reader = ByteReader(bytes.dropFirst())
+        guard CallID(try reader.text()) == callID else { throw .malformed }
+        let value: Content
+        switch try reader.byte() {
+        case 1: value = .text(from: try reader.text(), to: try reader.text(), text: try reader.text())
+        case 3:
+            value = .invitation(
+                from: try reader.text(), subject: try reader.text(), localAddress: try reader.text())
+        case 4: value = .tooLarge(from: try reader.text(), to: try reader.text())
+        default: throw .malformed
+        }
+        try reader.finish()
+        return value
+    }
+}
