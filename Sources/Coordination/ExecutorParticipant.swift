@@ -98,7 +98,8 @@ public final class ExecutorParticipant: Sendable {
 
     /// Says that a message was shown: it is not delivered again.
     ///
-    /// - Returns: Whether the message was still this participant's.
+    /// - Returns: Whether the message was still this participant's. Where it was not, a core has updated or withdrawn it, or a Main has
+    ///   acknowledged it: ask again, to get what it is now or that there is nothing to show (contract C22).
     @discardableResult
     public func acknowledge(_ message: TakenMessage) async throws(CoordinationError) -> Bool {
         try await participant.acknowledge(message)

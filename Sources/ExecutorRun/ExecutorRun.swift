@@ -92,11 +92,16 @@ package enum ExecutorRun {
     }
 
     /// Acknowledges what was shown, also when the task was cancelled meanwhile: it was shown all the same.
+    ///
+    /// - Throws: With ``ExitStatus/output`` where it is not the message any more that was shown, so that the host tries the push again.
     private static func acknowledge(_ message: TakenMessage, by executor: ExecutorParticipant) async throws {
         let acknowledgement = Task { () async throws(CoordinationError) -> Bool in
             try await executor.acknowledge(message)
         }
-        _ = try await acknowledgement.value
+        guard try await acknowledgement.value else {
+            throw ExecutorFailure(
+                .output, "the message was updated or withdrawn while it was shown, and is to be asked for again")
+        }
     }
 
     /// The event that an error is for the call-id.

@@ -136,6 +136,87 @@ struct OpenMessageTests {
         #expect(try await fixture.keeper.list(".sharedcore/inbox").entries.isEmpty)
     }
 
+    @Test("C22: an acknowledgement of the release before removes no update that it has not shown")
+    func updatedForBefore() async throws {
+        let fixture = try await InboxFixture()
+        let inbox = try Inbox(fixture.keeper)
+        let former = try FormerInbox(await fixture.participant())
+        let id = try callID("call-1")
+        try await inbox.store(InboxMessage(callID: id, content: Self.poll))
+        let (_, delivery) = try await former.wait(for: id)
+        #expect(try await inbox.update(try textMessage("call-1", "new")) == .changedInHand)
+        #expect(try await !former.acknowledge(delivery, of: id))
+        let (shown, again) = try await former.wait(for: id)
+        #expect(shown == .text(from: "sip:a@x", to: "sip:b@x", text: "new"))
+        #expect(try await former.acknowledge(again, of: id))
+        #expect(try await inbox.update(try textMessage("call-1", "newer")) == .over)
+    }
+
+    @Test(
+        "C22: an update has its own details alone, begins the lifetime anew and keeps its place; one of nothing withdraws"
+    )
+    func updates() async throws {
+        let fixture = try await InboxFixture()
+        let inbox = try Inbox(fixture.keeper)
+        let message = InboxMessage(callID: try callID("call-1"), content: Self.poll)
+        try await inbox.store(message)
+        try await inbox.store(try textMessage("call-2"))
+        let place = try await inbox.messages(limit: 1).messages.first?.storedAt
+        fixture.clock.advance(by: .seconds(200))
+        var content = InboxMessage.Content.text(from: "ann", to: "bob", text: "edited")
+        #expect(try await inbox.update(InboxMessage(id: message.id, content: content)) == .changed)
+        #expect(try await inbox.state(of: message.id) == .stored(InboxMessage(id: message.id, content: content)))
+        #expect(try await inbox.messages(limit: 1).messages.first?.storedAt == place)
+        content.account = String(repeating: "x", count: 300)
+        #expect(
+            try await code { try await inbox.update(InboxMessage(id: message.id, content: content)) }
+                == .invalidArgument)
+        fixture.clock.advance(by: .seconds(200))
+        #expect(try await inbox.state(of: try callID("call-2")) == .absent)
+        #expect(try await inbox.update(InboxMessage(id: message.id, content: .nothingToShow)) == .changed)
+        #expect(try await inbox.state(of: message.id) == .nothingToShow)
+        #expect(
+            try await fixture.keeper.list(".sharedcore/inbox").entries.map(\.key.text) == [".sharedcore/inbox/call-1/a"]
+        )
+        fixture.clock.advance(by: .seconds(301))
+        #expect(try await inbox.update(message) == .absent)
+        #expect(try await inbox.withdraw(message.id) == .absent)
+    }
+
+    @Test("C22: what a participant takes between the look of a change and its commit is taken out of its hand too")
+    func takenMeanwhile() async throws {
+        let fixture = try await InboxFixture()
+        let message = try textMessage("call-1")
+        try await Inbox(fixture.keeper).store(message)
+        let other = try Inbox(await fixture.participant())
+        let taken = Box<TakenMessage?>(nil)
+        let changing = try Inbox(
+            InterposedStore(
+                fixture.keeper,
+                once: { () async throws(SharedCoreError) in
+                    guard case .taken(let delivery) = try await other.take(message.callID) else { return }
+                    taken.update { $0 = delivery }
+                }))
+        #expect(try await changing.withdraw(message.id) == .changedInHand)
+        #expect(try await other.acknowledge(#require(taken.value)) == .superseded)
+    }
+
+    @Test("C4, C22: a superseded core changes nothing")
+    func superseded() async throws {
+        let fixture = try await InboxFixture()
+        let message = try textMessage("call-1")
+        let inbox = try Inbox(fixture.keeper)
+        try await inbox.store(message)
+        let epoch = try await fixture.keeper.put(OwnershipKey.owner, []).revision
+        try await fixture.keeper.delete(OwnershipKey.owner)
+        let context = CoreContext(
+            store: EpochGuardedStore(inner: fixture.keeper, epoch: epoch, fenced: {}), epoch: epoch, role: .main,
+            acceptMessage: { _ throws(SharedCoreError) in .duplicate }, reportProblem: { _ in })
+        #expect(try await code { try await context.update(try textMessage("call-1", "new")) } == .guardFailed)
+        #expect(try await code { try await context.withdraw(message.id) } == .guardFailed)
+        #expect(try await inbox.state(of: message.id) == .stored(message))
+    }
+
     @Test("C21: identities match when their call-ids are equal, and their sequences are or one has none")
     func identities() throws {
         let (one, other) = (try callID("call-1"), try callID("call-2"))

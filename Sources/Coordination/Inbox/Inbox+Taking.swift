@@ -32,7 +32,8 @@ extension Inbox {
 
     /// Says that a message was shown. It is gone, and its identity is remembered.
     ///
-    /// - Returns: ``Acknowledgement/superseded`` when the take does not stand any more; nothing was done then.
+    /// - Returns: ``Acknowledgement/superseded`` when the take does not stand any more: the message was updated, withdrawn or
+    ///   acknowledged meanwhile. Nothing was done then.
     @discardableResult
     public func acknowledge(_ taken: TakenMessage) async throws(SharedCoreError) -> Acknowledgement {
         var transaction = Transaction()

@@ -7,7 +7,7 @@ package import Mailboxes
 /// that one's session ends, and acknowledged once. After that the identity is remembered, so that no call waits for it
 /// again and a duplicate from the network is not stored again. Records and what is remembered expire.
 ///
-/// Source: contract C8, C10, C11, C12, C20, C21.
+/// Source: contract C8, C10, C11, C12, C20, C21, C22.
 public struct Inbox: Sendable {
     /// How long a record is kept unless configured otherwise.
     public static let defaultLifetime = Duration.seconds(300)
@@ -165,7 +165,8 @@ public struct Inbox: Sendable {
     /// show(page.messages)
     /// ```
     ///
-    /// A page is of one revision of the group, and reads all of the inbox for that; what is stored later comes on a later page.
+    /// A page is of one revision of the group, and reads all of the inbox for that; what is stored later comes on a later page. An
+    /// update keeps a message in its place.
     ///
     /// Source: contract C20.
     ///

@@ -80,4 +80,22 @@ struct ExecutorRunTests {
         _ = try await run { #expect($0.json.line.contains(#""sequence":"2""#)) }
         await keeper.close()
     }
+
+    @Test(
+        "C22: a message that is updated while it is shown is asked for again: status 74, and the next one gets what it is now"
+    )
+    func updatedWhileShown() async throws {
+        let keeper = try await space.open("a")
+        let update = InboxMessage(callID: callID, content: .text(from: "Zoe", to: "me", text: "Good-bye"))
+        let failure = await #expect(throws: ExecutorFailure.self) {
+            try await run { report in
+                #expect(report.text == "Hello")
+                #expect(try await Inbox(keeper).update(update) == .changedInHand)
+            }
+        }
+        #expect(failure?.status == .output)
+        let second = try await run { #expect($0.text == "Good-bye") }
+        #expect(second.event == .message)
+        await keeper.close()
+    }
 }

@@ -15,6 +15,8 @@ internal import Synchronization
 /// - `enter <milliseconds>`: enters a critical section as the last core here; answers as `write`
 /// - `begin <milliseconds> <id>`: begins an activity with this bound as the last core here; `end <id>` ends it; answer
 ///   as `write`
+/// - `update <call-id> <text>`, `withdraw <call-id>`: changes a message as the last core here; `shown <call-id>`: a Main
+///   acknowledges it; answer what became of it, or as `write`
 /// - `stopped`: answers the reason for which the last core here was stopped, or `none`
 /// - `finish`: waits until nothing is run here; `leave`: ends the participation; `close`: and the handle with it
 /// - `ended`: waits for a Main's end; answers with it
@@ -93,6 +95,25 @@ final class PlayerSession: Sendable {
         case "end":
             guard let activity = activities.value[first] else { return "failed: no such activity" }
             return await written { _ throws(SharedCoreError) in try await activity.end() }
+        case "update", "withdraw":
+            guard let id = CallID(first).map({ MessageID($0) }), let core = contexts.value.last else {
+                return "failed: no core has started here"
+            }
+            let text = arguments.dropFirst().joined(separator: " ")
+            let message = InboxMessage(id: id, content: .text(from: "ann", to: "bob", text: text))
+            do throws(SharedCoreError) {
+                let change = command == "update" ? try await core.update(message) : try await core.withdraw(id)
+                return "\(change)"
+            } catch {
+                return error.code.description
+            }
+        case "shown":
+            guard case .main(let main) = participant, let callID = CallID(first) else { throw Self.wrongRole("shown") }
+            do throws(CoordinationError) {
+                return String(try await main.acknowledge(MessageID(callID)))
+            } catch {
+                return "failed \(error.code)"
+            }
         case "stopped": return requests.value.last?.reason.description ?? "none"
         case "finish":
             if case .executor(let executor) = participant { await executor.finish() }
