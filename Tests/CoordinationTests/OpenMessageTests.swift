@@ -42,7 +42,7 @@ struct OpenMessageTests {
                 try await inbox.store(message)
                 #expect(isAllowed, "\(number): \(name)")
                 #expect(try await inbox.state(of: message.id) == .stored(message))
-            } catch let error as SharedCoreError {
+            } catch {
                 #expect(!isAllowed && error.code == .invalidArgument, "\(number): \(error)")
                 #expect(error.message.contains(name), "\(error)")
                 #expect(try await inbox.state(of: message.id) == .absent)
@@ -167,6 +167,10 @@ struct OpenMessageTests {
         #expect(try await inbox.update(InboxMessage(id: message.id, content: content)) == .changed)
         #expect(try await inbox.state(of: message.id) == .stored(InboxMessage(id: message.id, content: content)))
         #expect(try await inbox.messages(limit: 1).messages.first?.storedAt == place)
+        #expect(
+            try await fixture.keeper.list(".sharedcore/inbox/call-1").entries.map(\.key.text) == [
+                ".sharedcore/inbox/call-1/m"
+            ])
         content.account = String(repeating: "x", count: 300)
         #expect(
             try await code { try await inbox.update(InboxMessage(id: message.id, content: content)) }

@@ -47,7 +47,7 @@ struct CrowdTests {
                         Issue.record("\(callID): \(answer)")
                         return 0
                     }
-                    #expect(text == post.text(of: callID))
+                    #expect(taken.message.content.text == post.text(of: callID))
                     #expect(try await executor.acknowledge(taken))
                     await executor.finish()
                     let starts = await executor.coreStarts
