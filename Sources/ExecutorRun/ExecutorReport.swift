@@ -33,8 +33,12 @@ package struct ExecutorReport: Hashable, Sendable {
     /// Why nothing came, for people.
     package let reason: String?
 
-    /// The text to show; for an invitation to a chat room, its subject. Nil where there is none.
-    package var text: String? { event == .message ? message?.content.text : nil }
+    /// The text to show; for an invitation to a chat room, its subject. Nil where there is none, as mostly for one that is
+    /// too large.
+    package var text: String? {
+        guard let text = message?.content.text, event == .message || !text.isEmpty else { return nil }
+        return text
+    }
     /// The sender or the inviter. Nil where there is no message.
     package var from: String? { message?.content.sender }
 

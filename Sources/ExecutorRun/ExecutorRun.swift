@@ -100,7 +100,9 @@ package enum ExecutorRun {
         }
         guard try await acknowledgement.value else {
             throw ExecutorFailure(
-                .output, "the message was updated or withdrawn while it was shown, and is to be asked for again")
+                .output,
+                "the message was updated, withdrawn or acknowledged by a Main while it was shown, and is to be asked for again"
+            )
         }
     }
 

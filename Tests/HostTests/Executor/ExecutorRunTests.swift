@@ -78,6 +78,11 @@ struct ExecutorRunTests {
         try await Inbox(keeper).store(
             InboxMessage(id: #require(MessageID(callID, sequence: "2")), content: content))
         _ = try await run { #expect($0.json.line.contains(#""sequence":"2""#)) }
+        // The release before shows the text of such a notice as that of any kind that it does not know.
+        content.kind = .tooLarge
+        try await Inbox(keeper).store(
+            InboxMessage(id: #require(MessageID(callID, sequence: "3")), content: content))
+        _ = try await run { #expect($0.event == .tooLarge && $0.text == "Tea?") }
         await keeper.close()
     }
 
@@ -90,7 +95,8 @@ struct ExecutorRunTests {
         let failure = await #expect(throws: ExecutorFailure.self) {
             try await run { report in
                 #expect(report.text == "Hello")
-                #expect(try await Inbox(keeper).update(update) == .changedInHand)
+                let change = try await Inbox(keeper).update(update)
+                #expect(change == .changedInHand)
             }
         }
         #expect(failure?.status == .output)
