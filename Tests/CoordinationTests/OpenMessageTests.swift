@@ -105,10 +105,25 @@ struct OpenMessageTests {
         let fixture = try await InboxFixture()
         let former = try FormerInbox(fixture.keeper)
         let message = try textMessage("call-1")
-        try await former.mailbox.send(
+        _ = try await former.mailbox.send(
             [1, 6] + Array("call-1".utf8) + [1, 7] + Array("sip:a@x".utf8) + [7] + Array("sip:b@x".utf8) + [5]
                 + Array("hello".utf8), as: ItemName("call-1"))
         #expect(try await Inbox(fixture.keeper).state(of: message.callID) == .stored(message))
+    }
+
+    @Test("C20: a kind that breaks its rule is shown as another one, and does not act on what shows it")
+    func hostileKind() async throws {
+        let fixture = try await InboxFixture()
+        for kind in ["", "a\nb", "\u{1B}[31m", String(repeating: "a", count: 65)] {
+            var message = Transaction()
+            message.put(
+                ".sharedcore/inbox/call-1/m", [1, 6] + Array("call-1".utf8) + [1, 0, 0, 2] + Array("hi".utf8))
+            message.put(".sharedcore/inbox/call-1/d", [1, UInt8(kind.utf8.count)] + Array(kind.utf8))
+            _ = try await fixture.keeper.commit(message)
+            let content = InboxMessage.Content(kind: .other, text: "hi")
+            let found = try await Inbox(fixture.keeper).messages(limit: 9).messages.map(\.message.content)
+            #expect(found == [content], "\(kind.debugDescription)")
+        }
     }
 
     @Test("C20: a plain message has the bytes that it had in the release before, and nothing beside them")
@@ -205,6 +220,59 @@ struct OpenMessageTests {
         #expect(try await other.acknowledge(#require(taken.value)) == .superseded)
     }
 
+    @Test("C22: what is acknowledged between the look of a change and its commit stays acknowledged")
+    func acknowledgedMeanwhile() async throws {
+        let fixture = try await InboxFixture()
+        let other = try Inbox(await fixture.participant())
+        for (number, isUpdated) in [true, false].enumerated() {
+            let message = try textMessage("call-\(number)")
+            try await Inbox(fixture.keeper).store(message)
+            let changing = try Inbox(
+                InterposedStore(
+                    fixture.keeper,
+                    once: { () async throws(SharedCoreError) in
+                        guard case .taken(let delivery) = try await other.take(message.callID) else { return }
+                        try await other.acknowledge(delivery)
+                    }))
+            let change = try await isUpdated ? changing.update(message) : changing.withdraw(message.id)
+            #expect(change == .over)
+            #expect(try await other.state(of: message.id) == .acknowledged)
+        }
+    }
+
+    @Test("C22: however a change and an acknowledgement meet, one of them holds, and what was shown is what was there")
+    func races() async throws {
+        let fixture = try await InboxFixture()
+        let core = try Inbox(fixture.keeper)
+        let other = try Inbox(await fixture.participant())
+        for number in 1...100 {
+            let message = try textMessage("call-\(number)", "old")
+            try await core.store(message)
+            async let change =
+                number.isMultiple(of: 2)
+                ? core.withdraw(message.id) : core.update(try textMessage("call-\(number)", "new"))
+            var shown: String?
+            if case .taken(let taken) = try await other.take(message.callID) {
+                await Task.yield()
+                if try await other.acknowledge(taken) != .superseded { shown = taken.message.content.text }
+            }
+            let result = try await change
+            let now = try await core.state(of: message.id)
+            switch result {
+            case .over: #expect(shown == "old" && now == .acknowledged)
+            case .changed, .changedInHand:
+                if number.isMultiple(of: 2) {
+                    #expect(shown == nil && now == .nothingToShow)
+                } else if shown == nil {
+                    #expect(now == .stored(try textMessage("call-\(number)", "new")))
+                } else {
+                    #expect(shown == "new" && now == .acknowledged)
+                }
+            case .absent: Issue.record("\(message.id) was stored")
+            }
+        }
+    }
+
     @Test("C4, C22: a superseded core changes nothing")
     func superseded() async throws {
         let fixture = try await InboxFixture()
@@ -247,6 +315,15 @@ struct OpenMessageTests {
             #expect(try await inbox.store(InboxMessage(id: identity, content: content)) == .duplicate)
         }
         #expect(try await inbox.messages(limit: 9).messages.map(\.message.id.sequence) == sequences)
+        // What is in hand stands in the way of none that can be taken.
+        guard case .taken(let first) = try await inbox.take(id), case .taken(let second) = try await inbox.take(id)
+        else {
+            Issue.record("two of four can be taken")
+            return
+        }
+        #expect([first, second].map(\.message.content.text) == ["m", "a"])
+        try await inbox.giveBack(first)
+        try await inbox.giveBack(second)
         var shown: [String] = []
         while case .taken(let taken) = try await inbox.take(id) {
             shown.append(taken.message.content.text)

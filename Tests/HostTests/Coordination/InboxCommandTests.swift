@@ -17,7 +17,8 @@ struct InboxCommandTests {
             directory: program.directory.path(of: "state/sharedcore/default"), as: SessionDescription(name: "stranger"))
         let inbox = try Inbox(group)
         for number in 1...3 {
-            let id = try #require(MessageID(try #require(CallID("call\u{1B}")), sequence: "\(number)"))
+            let callID = try #require(CallID("call\u{1B}"))
+            let id = try #require(MessageID(callID, sequence: "\(number)"))
             var content = InboxMessage.Content.text(from: "ann", to: "bob", text: number == 3 ? "" : "line\n\(number)")
             content.kind = try #require(InboxMessage.Kind("poll"))
             content.body = [UInt8(number)]
