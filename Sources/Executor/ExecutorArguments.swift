@@ -8,10 +8,10 @@ internal import ProgramOutput
 /// The command line of `sharedcore-executor`. Settings arrive resolved, so that the program needs no configuration;
 /// ``help`` lists them.
 ///
-/// Standard output is one JSON line, `event callID from source coreStarts elapsedMs text`; errors go to standard error.
+/// Standard output is one JSON line, that of ``ExecutorReport``; errors go to standard error.
 /// Exit status: 0 `message`, `tooLarge` or `nothing`; 1 `refused`, `timeout` or `fenced`; 64 wrong usage; 69 the group
-/// cannot be used now; 74 the line could not be written or was not confirmed, and the message is given back; 78 its directory
-/// is not one that can be used.
+/// cannot be used now; 74 the line could not be written or was not confirmed, and the message is given back, or the message
+/// was changed meanwhile; 78 its directory is not one that can be used.
 struct ExecutorArguments {
     var directory = ""
     var name = "sharedcore-executor"

@@ -62,7 +62,7 @@ package enum ExecutorRun {
                 reporting: request.reporting)
         } catch {
             let report = ExecutorReport(
-                event: try event(of: error), callID: request.callID, text: nil, from: nil, source: nil,
+                event: try event(of: error), callID: request.callID, message: nil, source: nil,
                 coreStarts: await executor.coreStarts, elapsed: beginning.duration(to: clock.now()),
                 reason: error.message)
             try await show(report)
@@ -92,11 +92,18 @@ package enum ExecutorRun {
     }
 
     /// Acknowledges what was shown, also when the task was cancelled meanwhile: it was shown all the same.
+    ///
+    /// - Throws: With ``ExitStatus/output`` where it is not the message any more that was shown, so that the host tries the push again.
     private static func acknowledge(_ message: TakenMessage, by executor: ExecutorParticipant) async throws {
         let acknowledgement = Task { () async throws(CoordinationError) -> Bool in
             try await executor.acknowledge(message)
         }
-        _ = try await acknowledgement.value
+        guard try await acknowledgement.value else {
+            throw ExecutorFailure(
+                .output,
+                "the message was updated, withdrawn or acknowledged by a Main while it was shown, and is to be asked for again"
+            )
+        }
     }
 
     /// The event that an error is for the call-id.
@@ -116,19 +123,16 @@ package enum ExecutorRun {
 extension ExecutorReport {
     /// The report of an answer.
     init(_ answer: MessageResult, for callID: CallID, coreStarts: Int, elapsed: Duration) {
-        var text: String?
-        var from: String?
-        var event = Event.nothing
-        if case .message(let taken) = answer.content {
-            switch taken.message.content {
-            case .text(let sender, _, let body): (event, text, from) = (.message, body, sender)
-            case .invitation(let inviter, let subject, _): (event, text, from) = (.message, subject, inviter)
-            case .tooLarge(let sender, _): (event, from) = (.tooLarge, sender)
-            case .nothingToShow: break
+        var message: InboxMessage?
+        if case .message(let taken) = answer.content { message = taken.message }
+        let event: Event =
+            switch message?.content.kind {
+            case nil: .nothing
+            case .tooLarge: .tooLarge
+            default: .message
             }
-        }
         self.init(
-            event: event, callID: callID, text: text, from: from, source: answer.source, coreStarts: coreStarts,
+            event: event, callID: callID, message: message, source: answer.source, coreStarts: coreStarts,
             elapsed: elapsed, reason: nil)
     }
 }

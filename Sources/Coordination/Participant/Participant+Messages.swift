@@ -8,16 +8,16 @@ extension Participant {
     /// How often the store is asked to take back a message that has no caller to show it.
     private static let giveBackInterval = Duration.seconds(1)
 
-    /// Waits for the message of a call-id and takes it.
+    /// Waits for the message of an identity and takes it.
     ///
     /// The way to the message is a task of its own, which goes on without the caller where the store does not answer: a
     /// deadline and a cancellation hold, also when the store does not answer.
     func message(
-        for callID: CallID, before deadline: BootInstant, insisting: Bool,
+        for id: MessageID, before deadline: BootInstant, insisting: Bool,
         reporting: (@Sendable (OwnershipWaitReason) -> Void)?
     ) async throws(CoordinationError) -> MessageResult {
         try guardOpen()
-        let call = MessageCall(for: callID, before: deadline, insisting: insisting, as: newNumber())
+        let call = MessageCall(for: id, before: deadline, insisting: insisting, as: newNumber())
         let ending = newNumber()
         listeners[ending] = call.callerEvent
         report(to: call.number, by: reporting)
@@ -38,7 +38,7 @@ extension Participant {
         if let result = call.giveUp() { return try result.get() }
         try guardOpen()
         if Task.isCancelled { throw cancelled() }
-        throw timeout(of: callID)
+        throw timeout(of: id)
     }
 
     /// Goes the way of a call. What it takes when the caller is gone, others may have.
@@ -55,7 +55,7 @@ extension Participant {
     /// Nothing is needed or expected for a call any more.
     private func leave(_ call: MessageCall) {
         if intentions.needs.removeValue(forKey: call.number) != nil { wakeUp.signal() }
-        forget(ItemName(call.callID.text), as: call.number)
+        forget(call.id.item, as: call.number)
     }
 
     /// Gives a message back that has no caller to show it, until the store has taken it.
@@ -87,7 +87,7 @@ extension Participant {
         let held = call.insisting ? machine.holding?.epoch : nil
         do throws(SharedCoreError) {
             // Armed before the first look: nothing that is stored from here on goes unnoticed.
-            let watch = try await store.watch([inbox.prefix(of: call.callID)], from: .now)
+            let watch = try await store.watch([inbox.prefix(of: call.id.callID)], from: .now)
             let pump = Task(executorPreference: executor) { await self.signal(call.serverEvent, for: watch) }
             defer {
                 watch.cancel()
@@ -100,7 +100,7 @@ extension Participant {
         try guardOpen()
         try guardWanted(call)
         if let held, intentions.lastLoss?.epoch == held { throw fenced() }
-        throw timeout(of: call.callID)
+        throw timeout(of: call.id)
     }
 
     private func guardWanted(_ call: MessageCall) throws(CoordinationError) {
@@ -122,29 +122,28 @@ extension Participant {
     private func wait(
         for call: MessageCall, under held: Revision?, alarm: inout Alarm
     ) async throws(SharedCoreError) -> MessageResult? {
-        let callID = call.callID
         var wait = MessageWait(deadline: call.deadline, lookInterval: machine.rules.lookInterval)
         var consistency = ReadConsistency.linearizable
         // When the next look is due that trusts no wake-up. Those in between, which something else asked for, do not put it off.
         var lookDue = clock.now()
         while end == nil, !call.isOver, held == nil || intentions.lastLoss?.epoch != held {
-            let (state, author, revision) = try await inbox.find(callID, consistency: consistency)
+            let found = try await inbox.find(call.id, consistency: consistency)
             guard !call.isOver else { return nil }
             if consistency == .linearizable { lookDue = clock.now().advanced(by: wait.lookInterval) }
-            switch wait.step(state, at: clock.now()) {
+            switch wait.step(found.state, at: clock.now()) {
             case .take:
-                guard case .taken(let message) = try await take(callID).get() else { continue }
+                guard case .taken(let message) = try await take(call.id).get() else { continue }
                 return MessageResult(.message(message), from: source(storedBy: message.delivery.sender))
             case .nothingToShow:
                 // The caller tells its sender: what that rests on must last.
-                try await inbox.waitUntilDurable(through: revision)
-                return MessageResult(.nothingToShow, from: source(storedBy: author))
+                try await inbox.waitUntilDurable(through: found.revision)
+                return MessageResult(.nothingToShow, from: source(storedBy: found.author))
             case .timeout:
                 if consistency == .linearizable { return nil }
                 consistency = .linearizable
             case .expect:
                 wait.isExpected = true
-                try await expect(ItemName(callID.text), before: wait.deadline, as: call.number)
+                try await expect(call.id.item, before: wait.deadline, as: call.number)
                 // Behind its own commit the handle knows all that was stored before it.
                 consistency = .causal
             case .wait(let until, let needsCore):
@@ -159,10 +158,10 @@ extension Participant {
     }
 
     /// Takes a message in a task of its own, so that it is known what came of it also when the call is cancelled.
-    private func take(_ callID: CallID) async -> Result<InboxTakeResult, SharedCoreError> {
+    private func take(_ id: MessageID) async -> Result<InboxTakeResult, SharedCoreError> {
         await Task(executorPreference: executor) { [inbox] () -> Result<InboxTakeResult, SharedCoreError> in
             do throws(SharedCoreError) {
-                return .success(try await inbox.take(callID, firstLook: .causal))
+                return .success(try await inbox.take(id, firstLook: .causal))
             } catch {
                 return .failure(error)
             }
@@ -185,7 +184,7 @@ extension Participant {
 
     /// Takes note whether a core here would help a call.
     private func need(_ needsCore: Bool, for call: MessageCall) {
-        let need = needsCore ? Intentions.Need(insists: false, callID: call.callID) : nil
+        let need = needsCore ? Intentions.Need(insists: false, id: call.id) : nil
         guard intentions.needs[call.number] != need else { return }
         intentions.needs[call.number] = need
         wakeUp.signal()
@@ -199,9 +198,9 @@ extension Participant {
     /// - Returns: Whether no need is left.
     func dropAnsweredNeeds() async throws(SharedCoreError) -> Bool {
         for (number, need) in intentions.needs {
-            guard !need.insists, let callID = need.callID else { continue }
+            guard !need.insists, let id = need.id else { continue }
             // What was seen of the ownership came through this handle as well, so it is no older.
-            guard try await inbox.state(of: callID, consistency: .causal) != .absent else { continue }
+            guard try await inbox.state(of: id, consistency: .causal) != .absent else { continue }
             if intentions.needs[number] == need { intentions.needs[number] = nil }
             listeners[number]?.signal()
         }
@@ -286,7 +285,7 @@ extension Participant {
         CoordinationError(.cancelled, "The task that waited was cancelled.", cause: knownRefusal)
     }
 
-    private func timeout(of callID: CallID) -> CoordinationError {
+    private func timeout(of id: MessageID) -> CoordinationError {
         let refusal = knownRefusal
         let reason =
             if let refusal {
@@ -299,7 +298,7 @@ extension Participant {
                 "."
             }
         return CoordinationError(
-            .timeout, "No message “\(callID.text.prefix(64))” came before the deadline" + reason, owner: owner,
+            .timeout, "No message “\(id.description.prefix(64))” came before the deadline" + reason, owner: owner,
             cause: refusal)
     }
 }

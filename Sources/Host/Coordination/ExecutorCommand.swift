@@ -69,10 +69,8 @@ extension ExecutorReport {
     /// The report for a person.
     var sentence: String {
         switch event {
-        case .message:
-            (from.map { "From \(ValueText.oneLine($0)): " } ?? "") + (text.map { ValueText.oneLine($0) } ?? "")
-        case .tooLarge:
-            (from.map { "From \(ValueText.oneLine($0)): " } ?? "") + "a message that is too large to be shown here."
+        case .message, .tooLarge:
+            (from.map { "From \(ValueText.oneLine($0)): " } ?? "") + (message?.content.sentence ?? "")
         case .nothing: "There is nothing to show."
         case .refused: "Refused, because Main owns."
         case .timeout: "No message came in time."

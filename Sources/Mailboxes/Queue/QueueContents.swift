@@ -57,6 +57,8 @@ package struct QueueItem: Hashable, Sendable {
     package var take: Entry?
     /// The mark that it was acknowledged.
     package var mark: Entry?
+    /// What the inbox keeps beside the message.
+    package var details: Entry?
 
     package init(message: Entry? = nil, take: Entry? = nil, mark: Entry? = nil) {
         self.message = message
@@ -70,6 +72,7 @@ package struct QueueItem: Hashable, Sendable {
             case .message: message
             case .take: take
             case .mark: mark
+            case .details: details
             }
         }
         set {
@@ -77,9 +80,10 @@ package struct QueueItem: Hashable, Sendable {
             case .message: message = newValue
             case .take: take = newValue
             case .mark: mark = newValue
+            case .details: details = newValue
             }
         }
     }
 
-    package var isEmpty: Bool { message == nil && take == nil && mark == nil }
+    package var isEmpty: Bool { message == nil && take == nil && mark == nil && details == nil }
 }

@@ -9,6 +9,7 @@ package import CoreAPI
 /// | `<path>/<item>/m` | the message | until acknowledged, or for the queue's lifetime |
 /// | `<path>/<item>/t` | the take of the consumer that holds the item | with the taker's session |
 /// | `<path>/<item>/a` | the mark that it was acknowledged | for the queue's mark lifetime |
+/// | `<path>/<item>/d` | what the inbox keeps beside a message | as the message |
 /// | `<path>/%sends` | written by every send of a bounded queue | as long as the queue |
 package struct QueueKeys: Hashable, Sendable {
     /// The parts of an item.
@@ -16,6 +17,7 @@ package struct QueueKeys: Hashable, Sendable {
         case message = "m"
         case take = "t"
         case mark = "a"
+        case details = "d"
     }
 
     /// The longest path, in bytes, that leaves space for every item name.
@@ -27,8 +29,10 @@ package struct QueueKeys: Hashable, Sendable {
     package let prefix: KeyPrefix
     /// Written by every send of a bounded queue, so that two sends that rely on the same count cannot both succeed.
     package let sends: Key
+    /// Whether an item may stand below another one, as messages of one call-id do in the inbox.
+    private let isNested: Bool
 
-    package init(path: String) throws(SharedCoreError) {
+    package init(path: String, isNested: Bool = false) throws(SharedCoreError) {
         let count = path.utf8.count
         guard count > 0, count <= Self.maximumPathByteCount, path.utf8.last != UInt8(ascii: "/") else {
             throw SharedCoreError(
@@ -37,6 +41,7 @@ package struct QueueKeys: Hashable, Sendable {
                 at: path)
         }
         self.path = path
+        self.isNested = isNested
         prefix = try KeyPrefix(path + "/")
         sends = try Key(path + "/%sends")
     }
@@ -56,7 +61,9 @@ package struct QueueKeys: Hashable, Sendable {
         guard prefix.contains(key), name.count >= path.utf8.count + 4 else { return nil }
         let start = name.index(name.startIndex, offsetBy: path.utf8.count + 1)
         let end = name.index(name.endIndex, offsetBy: -2)
-        guard let part = Part(endOf: key), !name[start..<end].contains(UInt8(ascii: "/")) else { return nil }
+        guard let part = Part(endOf: key),
+            name[start..<end].count(where: { $0 == UInt8(ascii: "/") }) <= (isNested ? 1 : 0)
+        else { return nil }
         return (ItemName(part: Substring(name[start..<end])), part)
     }
 }
@@ -70,6 +77,7 @@ extension QueueKeys.Part {
         case UInt8(ascii: "m"): self = .message
         case UInt8(ascii: "t"): self = .take
         case UInt8(ascii: "a"): self = .mark
+        case UInt8(ascii: "d"): self = .details
         default: return nil
         }
     }

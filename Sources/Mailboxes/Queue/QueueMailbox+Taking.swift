@@ -56,8 +56,7 @@ extension QueueMailbox {
     package func item(
         _ name: ItemName, consistency: ReadConsistency = .linearizable
     ) async throws(SharedCoreError) -> QueueItem {
-        let snapshot = try await store.list(keys.prefix(of: name), consistency: consistency)
-        return QueueContents(of: snapshot.entries, at: keys).items[name] ?? QueueItem()
+        try await contents(below: keys.prefix(of: name), consistency: consistency).items[name] ?? QueueItem()
     }
 }
 

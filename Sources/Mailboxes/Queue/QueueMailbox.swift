@@ -42,10 +42,13 @@ public struct QueueMailbox: Sendable {
         try self.init(store, path: path, options: options, announcing: nil)
     }
 
-    /// - Parameter announcement: The name that every send posts in its own commit, so that a lagging listener can count
-    ///   the messages it missed.
+    /// - Parameters:
+    ///   - announcement: The name that every send posts in its own commit, so that a lagging listener can count
+    ///     the messages it missed.
+    ///   - isNested: Whether an item may stand below another one.
     package init(
-        _ store: any SharedStore, path: String, options: QueueOptions, announcing announcement: NotificationName?
+        _ store: any SharedStore, path: String, options: QueueOptions, announcing announcement: NotificationName?,
+        isNested: Bool = false
     ) throws(SharedCoreError) {
         if let capacity = options.capacity, capacity < 1 {
             throw SharedCoreError(.invalidArgument, "A mailbox holds at least 1 message, not \(capacity).", at: path)
@@ -53,7 +56,7 @@ public struct QueueMailbox: Sendable {
         self.store = store
         self.options = options
         self.announcement = announcement
-        self.keys = try QueueKeys(path: path)
+        self.keys = try QueueKeys(path: path, isNested: isNested)
     }
 
     /// The path of the messages.
@@ -66,7 +69,14 @@ public struct QueueMailbox: Sendable {
     }
 
     package func contents() async throws(SharedCoreError) -> QueueContents {
-        QueueContents(of: try await store.list(keys.prefix).entries, at: keys)
+        try await contents(below: keys.prefix)
+    }
+
+    /// Returns what stands below a prefix of the queue, at one revision.
+    package func contents(
+        below prefix: KeyPrefix, consistency: ReadConsistency = .linearizable
+    ) async throws(SharedCoreError) -> QueueContents {
+        QueueContents(of: try await store.list(prefix, consistency: consistency).entries, at: keys)
     }
 
     /// Returns whether an error means that the queue changed between a read and the commit that relied on it. Any other

@@ -56,7 +56,7 @@ package struct QueueOrder: Sendable {
         case .message: messages[item] = entry?.creationRevision
         case .take where entry != nil: taken.insert(item)
         case .take: taken.remove(item)
-        case .mark: break
+        case .mark, .details: break
         }
     }
 

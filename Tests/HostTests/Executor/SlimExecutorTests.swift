@@ -28,7 +28,9 @@ struct SlimExecutorTests {
         let ended = try await program.run(arguments("--timeout-ms", "200000"))
         #expect(ended.status == 0, "\(ended.errors)")
         let line = try #require(try ended.objects().first)
-        #expect(Set(line.keys) == ["event", "callID", "text", "from", "source", "coreStarts", "elapsedMs"])
+        #expect(
+            Set(line.keys) == ["event", "callID", "text", "from", "source", "coreStarts", "elapsedMs", "kind", "to"])
+        #expect(line["kind"] == .text("text") && line["to"] == .text("me@example.org"))
         #expect(line["event"] == .text("message") && line["text"] == .text("Hello"))
     }
 

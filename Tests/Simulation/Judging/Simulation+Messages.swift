@@ -42,6 +42,7 @@ extension Simulation {
         case (.mark, .some):
             if inboxState(of: number) == .nothingToShow { messages[number].availableSince = clock }
             if messages[number].storedAt == nil { messages[number].storedAt = clock }
+        case (.details, _): break
         case (.mark, nil):
             messages[number].hasExpired = true
             messages[number].availableSince = nil

@@ -48,7 +48,7 @@ extension Simulation {
     }
 
     func inboxState(of message: Int) -> InboxKind {
-        (try? InboxState(of: item(of: message), callID: messages[message].callID)).map(InboxKind.init) ?? .absent
+        (try? InboxState(of: item(of: message), id: MessageID(messages[message].callID))).map(InboxKind.init) ?? .absent
     }
 
     /// Performs the next step of a call.
@@ -88,7 +88,7 @@ extension Simulation {
         if let held = calls[call].held, members[number].intentions.lastLoss?.epoch == held { return end(call) }
         expire()
         let item = item(of: calls[call].message)
-        guard let state = try? InboxState(of: item, callID: messages[calls[call].message].callID) else {
+        guard let state = try? InboxState(of: item, id: MessageID(messages[calls[call].message].callID)) else {
             return broke("a record of the inbox cannot be read")
         }
         let step = calls[call].wait.step(state, at: now)
