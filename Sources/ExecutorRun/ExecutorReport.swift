@@ -10,6 +10,8 @@ package struct ExecutorReport: Hashable, Sendable {
         case message
         /// There is a message that is too large for the inbox: its sender can be shown, and nothing else.
         case tooLarge
+        /// The id is that of a call, open or ended: the text says how far it is.
+        case call
         /// It was received, and there is nothing to show.
         case nothing
         /// A Main owns, and the Executor was to run the core itself.
@@ -22,7 +24,7 @@ package struct ExecutorReport: Hashable, Sendable {
 
     package let event: Event
     package let callID: CallID
-    /// The text to show; for an invitation to a chat room, its subject. Nil where there is none.
+    /// The text to show; for an invitation to a chat room, its subject; for a call, its state or the reason of its end. Nil where there is none.
     package let text: String?
     /// The sender or the inviter. Nil where there is no message.
     package let from: String?
@@ -48,7 +50,7 @@ package struct ExecutorReport: Hashable, Sendable {
     /// The exit status.
     package var status: ExitStatus {
         switch event {
-        case .message, .tooLarge, .nothing: .success
+        case .message, .tooLarge, .call, .nothing: .success
         case .refused, .timeout, .fenced: .no
         }
     }

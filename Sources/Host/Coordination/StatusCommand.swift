@@ -19,6 +19,7 @@ struct StatusCommand: HostCommand {
             let overview = StatusOverview(
                 backend: backend, group: name, wakeUp: try context.wakeUpOfParticipants,
                 owner: try await GroupOwner.current(in: group), activities: try await Activity.current(in: group),
+                calls: try await Calls(group).list(),
                 host: try await HostOverview(of: group),
                 supervision: await SupervisionOverview(at: try context.resolution.runtimeDirectory()),
                 life: try await LifeOverview(of: group, levels: levels),
@@ -39,6 +40,7 @@ struct StatusOverview: Sendable {
     let wakeUp: WakeUpMethod?
     let owner: GroupOwner?
     let activities: [Activity]
+    let calls: [Call]
     let host: HostOverview
     let supervision: SupervisionOverview
     let life: LifeOverview
@@ -47,7 +49,7 @@ struct StatusOverview: Sendable {
     let usage: StoreUsage?
     let clock: WallTime
 
-    /// `backend group wakeUp revision store{keys,bytes,names,nameBytes} owner{role,state,epoch,pid,since} activities[] sessions[]
+    /// `backend group wakeUp revision store{keys,bytes,names,nameBytes} owner{role,state,epoch,pid,since} activities[] calls{open,ended} sessions[]
     /// host{...} pushes{...} main{...} applications[] serviceLevels{...} keepAlives[]`.
     var json: JSONObject {
         [
@@ -55,12 +57,16 @@ struct StatusOverview: Sendable {
             "revision": .natural(revision.rawValue), "store": usage.map { .object(json(of: $0)) } ?? .null,
             "owner": owner.map { .object(json(of: $0)) } ?? .null,
             "activities": .array(activities.map { .object(json(of: $0)) }),
+            "calls": .object(["open": .integer(Int64(openCallCount)), "ended": .integer(Int64(endedCallCount))]),
             "sessions": .array(sessions.map { .object(json(of: $0)) }),
             "host": host.json, "pushes": .object(host.pushes),
             "main": supervision.json, "applications": life.applicationsJSON, "serviceLevels": life.levelsJSON,
             "keepAlives": life.keepAlivesJSON,
         ]
     }
+
+    private var openCallCount: Int { calls.count(where: \.isOpen) }
+    private var endedCallCount: Int { calls.count - openCallCount }
 
     private func json(of owner: GroupOwner) -> JSONObject {
         [
@@ -114,6 +120,7 @@ struct StatusOverview: Sendable {
                 "revision  \(revision)",
             ]
             + [store].compactMap(\.self) + ["owner     \(holder)"] + activities.map { line(of: $0) }
+            + (calls.isEmpty ? [] : ["calls     \(openCallCount) open, \(endedCallCount) ended"])
             + ["sessions  \(sessions.count)"]
         return lines + sessions.map { line(of: $0) } + host.lines + supervision.lines + life.lines(sessions: sessions)
     }

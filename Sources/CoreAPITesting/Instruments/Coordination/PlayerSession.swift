@@ -15,6 +15,11 @@ internal import Synchronization
 /// - `enter <milliseconds>`: enters a critical section as the last core here; answers as `write`
 /// - `begin <milliseconds> <id>`: begins an activity with this bound as the last core here; `end <id>` ends it; answer
 ///   as `write`
+/// - `call <id> <state>`: begins a call as the last core here; `callIs <id> <state>` changes or ends it; answer as `write`
+/// - `calls`: answers the calls as this participant reads them, each as `<id>=<state>`
+/// - `acknowledgeCall <id>`: answers whether an ended call was there
+/// - `obey <id> accept|refuse|nothing`: begins to take the commands for a call here; `obeyed <id>` answers what was taken
+/// - `send <number> <command> <id> <milliseconds>`: begins to send a command; `sent <number>` waits, and answers `done` or `failed <code>`
 /// - `stopped`: answers the reason for which the last core here was stopped, or `none`
 /// - `finish`: waits until nothing is run here; `leave`: ends the participation; `close`: and the handle with it
 /// - `ended`: waits for a Main's end; answers with it
@@ -25,22 +30,25 @@ final class PlayerSession: Sendable {
         case executor(ExecutorParticipant)
     }
 
-    private struct State {
+    struct State {
         var start: Task<String, Never>?
         var answers: [String: Task<Answer, Never>] = [:]
+        var sent: [String: Task<String, Never>] = [:]
     }
 
-    private struct Answer {
+    struct Answer {
         let text: String
         let taken: TakenMessage?
     }
 
-    private let handle: any SharedGroup
+    let handle: any SharedGroup
     private let participant: Participant
     private let contexts = Box<[CoreContext]>([])
     private let requests = Box<[StopRequest]>([])
     private let activities = Box<[String: OpenActivity]>([:])
-    private let state = Mutex(State())
+    let openCalls = Box<[String: OpenCall]>([:])
+    let obeyed = Box<[String: [String]]>([:])
+    let state = Mutex(State())
     let life = SimulatedLife()
 
     /// - Parameter isPlayed: Whether the process is simulated: several participants of one process each count as one of
@@ -93,6 +101,8 @@ final class PlayerSession: Sendable {
         case "end":
             guard let activity = activities.value[first] else { return "failed: no such activity" }
             return await written { _ throws(SharedCoreError) in try await activity.end() }
+        case "call", "callIs", "calls", "acknowledgeCall", "obey", "obeyed", "send", "sent":
+            return try await runCall(command, arguments)
         case "stopped": return requests.value.last?.reason.description ?? "none"
         case "finish":
             if case .executor(let executor) = participant { await executor.finish() }
@@ -147,8 +157,12 @@ final class PlayerSession: Sendable {
     }
 
     private static func describe(_ answer: MessageResult) -> Answer {
-        guard case .message(let taken) = answer.content else {
-            return Answer(text: "nothing \(answer.source)", taken: nil)
+        let taken: TakenMessage
+        switch answer.content {
+        case .message(let message): taken = message
+        case .call(let call):
+            return Answer(text: "call \(answer.source) \(call.id) \(call.state.word)", taken: nil)
+        case .nothingToShow: return Answer(text: "nothing \(answer.source)", taken: nil)
         }
         return switch taken.message.content {
         case .text(let from, let to, let text):
@@ -188,7 +202,7 @@ final class PlayerSession: Sendable {
         }
     }
 
-    private func written(
+    func written(
         _ write: (CoreContext) async throws(SharedCoreError) -> Void
     ) async -> String {
         guard let core = contexts.value.last else { return "failed: no core has started here" }
