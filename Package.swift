@@ -112,7 +112,7 @@ let package = Package(
         room("LogBackend", at: "Backends/Log", knows: ["CoreAPI", "StoreEngine", "Replica", "Platform"]),
         room(
             "FileNotifyBackend", at: "Backends/FileNotify",
-            knows: ["CoreAPI", "StoreEngine", "Replica", "Platform", "CLinux"]),
+            knows: ["CoreAPI", "StoreEngine", "Replica", "Platform"]),
         .systemLibrary(name: "CZMQ", path: "Sources/CZMQ", providers: [.apt(["libzmq3-dev"])]),
         room(
             "ZMQBackend", at: "Backends/ZMQ",
@@ -132,7 +132,9 @@ let package = Package(
                 etcdOnly("NIOSSL", of: "swift-nio-ssl"),
             ],
             path: "Sources/Backends/Etcd", exclude: ["Protocol"], swiftSettings: settings),
-        room("BackendRegistry", knows: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", zmqBackend, etcdBackend]),
+        room(
+            "BackendRegistry",
+            knows: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", "Platform", zmqBackend, etcdBackend]),
 
         // What processes do together.
         room("Mailboxes", knows: ["CoreAPI"]),
@@ -141,7 +143,7 @@ let package = Package(
         room("Lifecycle", knows: ["CoreAPI"]),
         room("KeptSockets", knows: ["CoreAPI", "Lifecycle", "Platform"]),
         room(
-            "MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Mailboxes", "Platform", "CLinux"]),
+            "MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Mailboxes", "Platform"]),
 
         // For applications.
         room(
@@ -153,7 +155,7 @@ let package = Package(
         room(
             "SharedCoreConfiguration",
             knows: [
-                "CoreAPI", "BackendRegistry", "CLinux", "Coordination", "Lifecycle", "Platform", "ProgramOutput",
+                "CoreAPI", "BackendRegistry", "Coordination", "Lifecycle", "Platform", "ProgramOutput",
                 zmqBackend, .product(name: "Yams", package: "Yams"),
             ]),
 
@@ -195,7 +197,7 @@ let package = Package(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes",
-                "Coordination", "CLinux", "KeptSockets", "Lifecycle",
+                "Coordination", "KeptSockets", "Lifecycle",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 "SharedCoreConfiguration", zmqBackend, etcdBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -286,7 +288,8 @@ let package = Package(
             name: "sharedcore-network-watcher", dependencies: ["CoreAPI", "NetworkMonitor", "Platform"],
             path: "Tests/NetworkWatcher", swiftSettings: settings),
         .executableTarget(
-            name: "sharedcore-etcd-trials", dependencies: ["CoreAPI", "Platform", "TestSupport", etcdBackend],
+            name: "sharedcore-etcd-trials",
+            dependencies: ["CoreAPI", "Coordination", "Platform", "TestSupport", etcdBackend],
             path: "Tests/EtcdTrials", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-attack", dependencies: ["CoreAPITesting", "Platform", "TestSupport"],
@@ -337,7 +340,7 @@ let package = Package(
                 "CoreAPI", "StoreEngine", "Replica", "LogBackend", "CoreAPITestingAdapters", "Platform",
                 "TestInstruments",
             ]),
-        tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
+        tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend", "Platform"]),
         tests("WormholesTests", of: ["CoreAPI", "Mailboxes", "Wormholes", "InMemoryBackend"]),
         tests(
             "CoordinationTests",

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import ProgramOutput
 
@@ -92,13 +91,13 @@ enum FormerCommand {
             return .owned
         }
         // A record can name any process: one of another user is not this command, or has to be ended by that user.
-        if let user = handle.user, user != getuid() {
+        if let user = handle.user, user != OwnProcess.user {
             throw CommandFailure(
                 .unavailable, "the former command (pid \(command.pid)) still runs as user \(user): end it first")
         }
         // Nor does it say whose command that is. The process itself does, unless it has changed its environment.
         let mark = LaunchMark(of: command.pid, as: .command, in: namespace)
-        guard handle.user == getuid(), mark?.parent.pid == ownerNumber, mark?.parent.startTime == numbers[2],
+        guard handle.user == OwnProcess.user, mark?.parent.pid == ownerNumber, mark?.parent.startTime == numbers[2],
             mark?.pid == number
         else {
             guard await hasEnded(handle) else {

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 
 /// What the Executors of hosts that were killed have left running.
@@ -42,7 +41,8 @@ enum ExecutorLeftovers {
         return numbers.compactMap { pid in
             // Opened before it is looked at, so that what is signalled is what was looked at.
             guard let identity = ProcessIdentity(of: pid), let handle = try? ProcessHandle(identity),
-                handle.user == getuid(), let mark = LaunchMark(of: pid, as: .executor), mark.pid == getpgid(pid),
+                handle.user == OwnProcess.user, let mark = LaunchMark(of: pid, as: .executor),
+                mark.pid == identity.processGroup,
                 mark.parent.liveness == .dead,
                 !handle.hasEnded
             else { return nil }

@@ -1,6 +1,5 @@
 internal import Coordination
 internal import CoreAPI
-internal import Glibc
 internal import Lifecycle
 internal import Platform
 internal import SharedCoreConfiguration
@@ -30,7 +29,7 @@ struct SlimExecutor: Sendable {
     /// Where it is beside this program; nil where it is not.
     static func path(beside program: String) -> String? {
         let path = Directory.parts(of: program).directory + "/sharedcore-executor"
-        return access(path, X_OK) == 0 ? path : nil
+        return FileStatus.isExecutable(path) ? path : nil
     }
 
     func arguments(for callID: CallID, as name: String, timeout: Duration) -> [String] {
