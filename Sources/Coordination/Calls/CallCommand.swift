@@ -1,4 +1,4 @@
-public import CoreAPI
+internal import CoreAPI
 
 /// What a process asks the holder of a call to do.
 ///
@@ -16,9 +16,21 @@ public enum CallCommand: UInt8, Hashable, Sendable, CaseIterable, CustomStringCo
         case .hangUp: "hangUp"
         }
     }
+
+    /// The command as it stands in the group. It is for this call alone: not for a later one of the same id, which began at another time.
+    func bytes(for call: CallRecord) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(CallKey.commandVersion)
+        writer.byte(rawValue)
+        writer.word(call.bootID.high)
+        writer.word(call.bootID.low)
+        writer.instant(call.began)
+        return writer.bytes
+    }
 }
 
-/// How far the holder is with a command: an entry beside the command's own, which lives with the holder's session.
+/// How far the holder is with a command: an entry beside the command's own. It outlives the holder, so that no other takes the command, and
+/// its sender hears that it was taken. The sender removes it, or the holder where that has ended, or else the next core.
 struct CommandProgress: Hashable {
     enum Kind: UInt8, Hashable {
         case taken = 1
@@ -57,7 +69,7 @@ struct CommandProgress: Hashable {
 }
 
 extension CallKey {
-    static let commandVersion: UInt8 = 1
+    fileprivate static let commandVersion: UInt8 = 1
     /// How many commands wait for a call at once.
     static let maximumCommandCount = 16
     private static let commandPath = ".sharedcore/calls/command/"
@@ -75,8 +87,18 @@ extension CallKey {
     /// Where the holder says how far it is with a command.
     static func progress(of command: Key) throws(SharedCoreError) -> Key { try Key(command.text + "/taken") }
 
-    /// Whether a key under ``commands(for:)`` is that of a command.
-    static func isCommand(_ key: Key) -> Bool { !key.text.hasSuffix("/taken") }
+    /// The command that a key of progress belongs to, as text; nil for any other key.
+    static func command(ofProgress key: Key) -> String? {
+        let suffix = "/taken"
+        guard key.text.hasPrefix(commandPath), key.text.hasSuffix(suffix) else { return nil }
+        return String(key.text.dropLast(suffix.utf8.count))
+    }
+
+    /// The progress of commands that are gone, among the keys of calls: their senders have ended.
+    static func leftovers(among keys: some Sequence<Key>) -> [Key] {
+        let commands = Set(keys.map(\.text))
+        return keys.filter { key in command(ofProgress: key).map { !commands.contains($0) } ?? false }
+    }
 }
 
 /// A call and the commands for it, with the owner, as a watch of them tells. All of it is of one revision.
@@ -107,26 +129,27 @@ struct CallSight {
         if key == OwnershipKey.owner { owner = entry?.creationRevision } else { entries[key] = entry }
     }
 
-    /// The record of the call while it is open; nil for one that is over, lost or not known.
-    var open: Entry? {
-        guard let entry = entries[call], !entry.isOlder(than: owner), CallRecord(entry.value)?.state.isOpen == true
+    /// The call while it is open, and the revision of its record; nil for one that is over, lost or not known.
+    var open: (record: CallRecord, revision: Revision)? {
+        guard let entry = entries[call], !entry.isOlder(than: owner), let record = CallRecord(entry.value),
+            record.state.isOpen
         else { return nil }
-        return entry
+        return (record, entry.revision)
     }
 
     subscript(key: Key) -> Entry? { entries[key] }
 
+    /// Whether a call is open, and no other of its id.
+    func isOpen(_ call: CallRecord) -> Bool {
+        open.map { ($0.record.began, $0.record.bootID) == (call.began, call.bootID) } ?? false
+    }
+
     /// The commands, the oldest first.
     var commands: [Entry] {
-        entries.values.filter { $0.key != call && CallKey.isCommand($0.key) }
+        entries.values.filter { $0.key != call && CallKey.command(ofProgress: $0.key) == nil }
             .sorted { $0.creationRevision < $1.creationRevision }
     }
 
     /// What the holder says of commands that are gone.
-    var leftovers: [Key] {
-        entries.keys.filter { key in
-            guard key != call, !CallKey.isCommand(key) else { return false }
-            return !commands.contains { key.text == $0.key.text + "/taken" }
-        }
-    }
+    var leftovers: [Key] { CallKey.leftovers(among: entries.keys) }
 }

@@ -77,10 +77,13 @@ public final class CallCommands: AsyncSequence, Sendable {
         private nonisolated(nonsending) mutating func take() async throws(SharedCoreError) -> ReceivedCallCommand? {
             while true {
                 if hasBegun {
-                    guard let record = sight.open, sight.owner == call.context.epoch else { return nil }
+                    guard sight.owner == call.context.epoch else { return nil }
                     try await removeLeftovers()
+                    guard let open = sight.open else { return nil }
                     for entry in sight.commands where !taken.contains(entry.key) {
-                        if let received = try await take(entry, of: record) { return received }
+                        if let received = try await take(entry, for: open.record, at: open.revision) {
+                            return received
+                        }
                     }
                 }
                 guard let event = try await watch.next() else { return nil }
@@ -91,24 +94,25 @@ public final class CallCommands: AsyncSequence, Sendable {
             }
         }
 
-        /// Takes a command; nil where it is gone, was taken, cannot be read, or the call has changed: the watch tells then.
+        /// Takes a command; nil where it is gone, was taken, is for a former call of the id, cannot be read, or the call has changed: the
+        /// watch tells then.
         private nonisolated(nonsending) mutating func take(
-            _ entry: Entry, of record: Entry
+            _ entry: Entry, for record: CallRecord, at revision: Revision
         ) async throws(SharedCoreError) -> ReceivedCallCommand? {
             let progress = try CallKey.progress(of: entry.key)
-            guard sight[progress] == nil, entry.value.count == 2, entry.value[0] == CallKey.commandVersion,
-                let command = CallCommand(rawValue: entry.value[1])
+            guard sight[progress] == nil,
+                let command = CallCommand.allCases.first(where: { $0.bytes(for: record) == entry.value })
             else { return nil }
             var transaction = Transaction(
                 guards: [
-                    .epoch(entry.key, entry.creationRevision), .absent(progress), .revision(call.key, record.revision),
+                    .epoch(entry.key, entry.creationRevision), .absent(progress), .revision(call.key, revision),
                 ])
-            transaction.put(progress, CommandProgress(.taken).bytes, lifetime: .session)
+            transaction.put(progress, CommandProgress(.taken).bytes)
             do throws(SharedCoreError) {
                 let commit = try await call.context.store.commit(transaction)
                 taken.insert(entry.key)
                 return ReceivedCallCommand(
-                    command: command, sender: entry.origin, progress: progress, epoch: commit.revision,
+                    command: command, sender: entry.origin, key: entry.key, progress: progress, epoch: commit.revision,
                     store: call.context.store)
             } catch {
                 guard let key = error.guardFailure?.condition.key, key != OwnershipKey.owner else { throw error }
@@ -132,6 +136,7 @@ public struct ReceivedCallCommand: Sendable {
     /// The session that asks for it.
     public let sender: SessionID
 
+    let key: Key
     let progress: Key
     let epoch: Revision
     let store: any SharedStore
@@ -157,12 +162,17 @@ public struct ReceivedCallCommand: Sendable {
     }
 
     private func finish(_ outcome: CommandProgress) async throws(SharedCoreError) {
-        var transaction = Transaction(guards: [.epoch(progress, epoch)])
-        transaction.put(progress, outcome.bytes, lifetime: .session)
+        var transaction = Transaction(guards: [.epoch(progress, epoch), .exists(key)])
+        transaction.put(progress, outcome.bytes)
         do throws(SharedCoreError) {
             _ = try await store.commit(transaction)
         } catch {
-            guard error.guardFailure?.condition.key == progress else { throw error }
+            switch error.guardFailure?.condition.key {
+            case progress: break
+            // Its sender has ended, and nothing else removes what is said of it.
+            case key: _ = try await store.delete(progress)
+            default: throw error
+            }
         }
     }
 }

@@ -3,6 +3,8 @@ internal import Mailboxes
 
 /// The keys of calls in the store.
 package enum CallKey {
+    /// Selects all that stands of calls.
+    static let all: KeyPrefix = ".sharedcore/calls/"
     /// Selects the records of all calls.
     package static let records: KeyPrefix = ".sharedcore/calls/call/"
 

@@ -1,4 +1,4 @@
-public import CoreAPI
+internal import CoreAPI
 internal import Synchronization
 
 extension Calls {
@@ -21,44 +21,43 @@ extension Calls {
         _ command: CallCommand, to id: CallID, within timeout: Duration = .seconds(5)
     ) async throws(CoordinationError) {
         let limit = clock.now().advanced(by: timeout)
-        let result: Result<CommandProgress, CoordinationError>
+        let result: Result<Void, CoordinationError>
         do throws(SharedCoreError) {
             result = try await exchange(command, with: id, before: limit)
         } catch {
             throw CoordinationError(ofCommand: error)
         }
-        let progress = try result.get()
-        if progress.kind == .refused {
-            throw CoordinationError(.refused, "The holder of the call refuses: \(progress.text)")
-        }
+        try result.get()
     }
 
     private func exchange(
         _ command: CallCommand, with id: CallID, before limit: BootInstant
-    ) async throws(SharedCoreError) -> Result<CommandProgress, CoordinationError> {
+    ) async throws(SharedCoreError) -> Result<Void, CoordinationError> {
         let call = try CallKey.record(of: id)
         let number = Self.counter.add(1, ordering: .relaxed).newValue
         let key = try CallKey.command(number, of: store.session.id, for: call)
+        // A dead holder is not to be believed, where the backend can tell.
+        _ = try await store.sessions()
         // Armed before the command is there: no answer goes unnoticed.
         let watch = try await store.watch(try CallSight.prefixes(of: call), from: .snapshot)
         defer { watch.cancel() }
         var sight = CallSight(of: call)
         guard let first = try await watch.next() else { return .failure(ended) }
         sight.apply(first)
-        guard sight.open != nil else { return .failure(notFound(id)) }
+        guard let open = sight.open else { return .failure(notFound(id)) }
         guard sight.commands.count < CallKey.maximumCommandCount else {
             throw SharedCoreError(
                 .limitExceeded, "At most \(CallKey.maximumCommandCount) commands wait for a call.", at: key.text)
         }
         var transaction = Transaction(guards: [.exists(call)])
-        transaction.put(key, [CallKey.commandVersion, command.rawValue], lifetime: .session)
+        transaction.put(key, command.bytes(for: open.record), lifetime: .session)
         do throws(SharedCoreError) {
             _ = try await store.commit(transaction)
         } catch {
             if error.guardFailure != nil { return .failure(notFound(id)) }
-            // It may stand there.
-            if error.code == .outcomeUnknown { _ = try await withdraw(key) }
-            throw error
+            // It may stand there, and may have been taken.
+            guard error.code == .outcomeUnknown, let progress = try await withdraw(key) else { throw error }
+            return outcome(of: progress)
         }
         let timer = Task { [clock] in
             try await clock.sleep(until: limit)
@@ -68,7 +67,7 @@ extension Calls {
         var reason = CoordinationError(
             .timeout, "The holder of the call has not taken the command in time. It is not carried out.")
         do throws(SharedCoreError) {
-            if let progress = try await follow(key, in: watch, from: sight) { return .success(progress) }
+            try await follow(key, to: open.record, in: watch, from: sight)
             if Task.isCancelled {
                 reason = CoordinationError(.cancelled, "The task that sent the command was cancelled.")
             } else if clock.now() < limit {
@@ -77,53 +76,47 @@ extension Calls {
         } catch {
             reason = CoordinationError(ofCommand: error)
         }
-        // In a task of its own, for a task that was cancelled.
-        let last = try await Task { () -> Result<CommandProgress?, SharedCoreError> in
-            do throws(SharedCoreError) { return .success(try await withdraw(key)) } catch { return .failure(error) }
-        }.value.get()
-        switch last?.kind {
-        case nil: return .failure(reason)
+        return try await withdraw(key).map { outcome(of: $0) } ?? .failure(reason)
+    }
+
+    private func outcome(of progress: CommandProgress) -> Result<Void, CoordinationError> {
+        switch progress.kind {
+        case .done: .success(())
+        case .refused: .failure(CoordinationError(.refused, "The holder of the call refuses: \(progress.text)"))
         case .taken:
-            return .failure(
+            .failure(
                 CoordinationError(
                     .outcomeUnknown, "The holder of the call has taken the command, and has not said what came of it."))
-        case .done, .refused: return last.map { .success($0) } ?? .failure(reason)
         }
     }
 
-    /// Waits for what the holder says of a command.
-    ///
-    /// - Returns: Nil when nothing more is to be waited for: the watch has ended, the call is over before the command was taken, or the holder
-    ///   that took it is no owner any more.
+    /// Waits until nothing more is to be heard of a command: its holder has said what came of it, or does not own any more; the call was over
+    /// before the command was taken; or the watch has ended.
     private func follow(
-        _ key: Key, in watch: Watch, from first: CallSight
-    ) async throws(SharedCoreError) -> CommandProgress? {
+        _ key: Key, to call: CallRecord, in watch: Watch, from first: CallSight
+    ) async throws(SharedCoreError) {
         let progressKey = try CallKey.progress(of: key)
         var sight = first
-        var wasTaken = false
         while let event = try await watch.next() {
             sight.apply(event)
             if let entry = sight[progressKey] {
-                let progress = CommandProgress(entry.value)
-                if progress.kind != .taken {
-                    _ = try await withdraw(key)
-                    return progress
-                }
-                if entry.isOlder(than: sight.owner) { return nil }
-                wasTaken = true
-            } else if wasTaken {
-                return CommandProgress(.taken)
-            } else if sight.open == nil {
-                return nil
+                guard CommandProgress(entry.value).kind == .taken, !entry.isOlder(than: sight.owner) else { return }
+            } else if !sight.isOpen(call) {
+                return
             }
         }
-        return nil
     }
 
-    /// Removes a command. One that has no progress is not taken any more.
+    /// Removes a command, also for a task that was cancelled. One that has no progress is not taken any more.
     ///
     /// - Returns: How far its holder was with it; nil where it had not taken it.
-    private func withdraw(_ key: Key) async throws(SharedCoreError) -> CommandProgress? {
+    func withdraw(_ key: Key) async throws(SharedCoreError) -> CommandProgress? {
+        try await Task { () -> Result<CommandProgress?, SharedCoreError> in
+            do throws(SharedCoreError) { return .success(try await remove(key)) } catch { return .failure(error) }
+        }.value.get()
+    }
+
+    private func remove(_ key: Key) async throws(SharedCoreError) -> CommandProgress? {
         let progressKey = try CallKey.progress(of: key)
         while true {
             let entry = try await store.get(progressKey)

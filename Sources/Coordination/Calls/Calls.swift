@@ -54,6 +54,8 @@ public struct Calls: Sendable {
     @discardableResult
     public func acknowledge(_ id: CallID) async throws(SharedCoreError) -> Bool {
         let key = try CallKey.record(of: id)
+        // A dead holder is not to be believed, as in ``list()``.
+        _ = try await store.sessions()
         while true {
             guard let entry = try await store.get(key), var record = CallRecord(entry.value), !record.isAcknowledged,
                 record.call.id == id

@@ -124,15 +124,19 @@ extension CoreContext {
     /// How many calls are ended in one commit: a larger one has no room in a group that is full (contract S10).
     private static let endedAtOnce = 4
 
-    /// Ends the calls that the cores of former ownerships have left open, as lost. A record that cannot be read is removed.
+    /// Ends the calls that the cores of former ownerships have left open, as lost. A record that cannot be read is removed, and so is what was
+    /// said of commands whose senders have ended.
     ///
     /// Source: contract C23.
     func endLostCalls() async throws(SharedCoreError) {
         while true {
             // The handle has seen its own acquisition, and with it all that stood before.
-            let left = try await store.list(CallKey.records, consistency: .causal).entries
-                .filter { $0.lifetime == .persistent && $0.isOlder(than: epoch) }
+            let entries = try await store.list(CallKey.all, consistency: .causal).entries
+            let left = entries.filter {
+                CallKey.records.contains($0.key) && $0.lifetime == .persistent && $0.isOlder(than: epoch)
+            }
             do throws(SharedCoreError) {
+                for key in CallKey.leftovers(among: entries.map(\.key)) { _ = try await store.delete(key) }
                 for first in stride(from: 0, to: left.count, by: Self.endedAtOnce) {
                     _ = try await store.commit(ending(left[first..<min(left.count, first + Self.endedAtOnce)]))
                 }

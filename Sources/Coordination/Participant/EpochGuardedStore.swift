@@ -128,7 +128,7 @@ extension Transaction {
     fileprivate var hasContent: Bool {
         operations.contains { operation in
             guard case .put(let key, _, let lifetime) = operation else { return false }
-            return lifetime != .session && !Timeline.prefix.contains(key) && !CallKey.records.contains(key)
+            return lifetime != .session && !Timeline.prefix.contains(key) && !CallKey.all.contains(key)
         }
     }
 

@@ -18,9 +18,9 @@ struct StatusCommand: HostCommand {
         try await context.withReader(for: "status") { group in
             let overview = StatusOverview(
                 backend: backend, group: name, wakeUp: try context.wakeUpOfParticipants,
-                 hub: try context.servingHub(),
-                 owner: try await GroupOwner.current(in: group), request: try await PendingHandover.current(in: group),
-                 activities: try await Activity.current(in: group), calls: try await Calls(group).list(),
+                hub: try context.servingHub(),
+                owner: try await GroupOwner.current(in: group), request: try await PendingHandover.current(in: group),
+                activities: try await Activity.current(in: group), calls: try await Calls(group).list(),
                 host: try await HostOverview(of: group),
                 supervision: await SupervisionOverview(at: try context.resolution.runtimeDirectory()),
                 life: try await LifeOverview(of: group, levels: levels),

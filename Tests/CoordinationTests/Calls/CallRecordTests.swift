@@ -1,6 +1,7 @@
 import CoreAPI
 import CoreAPITesting
 import InMemoryBackend
+import Platform
 import TestSupport
 import Testing
 
@@ -154,17 +155,18 @@ struct OwnCallsTests {
 /// A core's context in memory, and its group.
 struct CallsFixture {
     let clock: ManualClock
+    let space: MemorySpace
     let group: MemoryGroup
     let context: CoreContext
 
     init(limits: Limits = Limits()) async throws {
         let clock = ManualClock()
-        let space = MemorySpace(clock: clock, limits: limits)
-        try await self.init(on: space.open("group", as: SessionDescription(role: .main)), clock: clock)
+        try await self.init(in: MemorySpace(clock: clock, limits: limits), clock: clock)
     }
 
-    private init(on group: MemoryGroup, clock: ManualClock) async throws {
-        self.group = group
+    private init(in space: MemorySpace, clock: ManualClock) async throws {
+        self.space = space
+        group = try await space.open("group", as: SessionDescription(role: .main))
         self.clock = clock
         let owner = OwnerRecord(
             role: .main, state: .running, name: "main", process: .current, since: clock.now())
@@ -186,9 +188,28 @@ struct CallsFixture {
         return OpenCall(id: call.id, key: key, context: context)
     }
 
-    /// The next owner.
+    /// The next owner, when the session of this one has ended.
     func next() async throws -> CallsFixture {
-        try await group.delete(OwnershipKey.owner)
-        return try await CallsFixture(on: group, clock: clock)
+        await group.close()
+        return try await CallsFixture(in: space, clock: clock)
+    }
+
+    /// Another process of the group.
+    func window() async throws -> MemoryGroup {
+        try await space.open("group", as: SessionDescription(role: .tool, name: "window"))
+    }
+
+    /// What stands of commands.
+    func commands() async throws -> [Key] {
+        try await space.open("group", as: SessionDescription(role: .tool)).list(".sharedcore/calls/command").entries
+            .map(\.key)
+    }
+
+    /// Leaves a command for a call, as a sender has that is slow to hear of it.
+    func leave(_ command: CallCommand, for call: OpenCall, by window: MemoryGroup) async throws -> Key {
+        let record = try #require(await window.get(call.key).flatMap { CallRecord($0.value) })
+        let key = try CallKey.command(0, of: window.session.id, for: call.key)
+        try await window.put(key, command.bytes(for: record), lifetime: .session)
+        return key
     }
 }

@@ -165,6 +165,73 @@ struct CallScenarios {
         #expect(try await commands.next() == nil)
     }
 
+    @Test("C24: a command that was taken is not taken by the next holder, and its sender finds that it was taken")
+    func takenOnce() async throws {
+        let former = try await CallsFixture()
+        let window = try await former.window()
+        let call = try await former.begin("ring")
+        let key = try await former.leave(.answer, for: call, by: window)
+        var taken = try await call.commands().makeAsyncIterator()
+        #expect(try await taken.next()?.command == .answer)
+        // It begins the same call, and at the same time.
+        let core = try await former.next()
+        var commands = try await core.begin("ring").commands().makeAsyncIterator()
+        let sent = Task { try await Calls(window).send(.decline, to: call.id, within: .seconds(600)) }
+        let received = try #require(try await commands.next())
+        #expect(received.command == .decline)
+        try await received.accept()
+        try await sent.value
+        #expect(try await Calls(window).withdraw(key)?.kind == .taken)
+        #expect(try await core.commands().isEmpty)
+    }
+
+    @Test("C24: a command for a call that has ended is not carried out by the next call of its id")
+    func formerCall() async throws {
+        let core = try await CallsFixture()
+        let window = try await core.window()
+        let call = try await core.begin("ring")
+        let key = try await core.leave(.answer, for: call, by: window)
+        try await call.end(.missed)
+        core.clock.advance(by: .milliseconds(1))
+        var commands = try await core.begin("ring").commands().makeAsyncIterator()
+        let sent = Task { try await Calls(window).send(.decline, to: call.id, within: .seconds(600)) }
+        let received = try #require(try await commands.next())
+        #expect(received.command == .decline)
+        try await received.accept()
+        try await sent.value
+        #expect(try await Calls(window).withdraw(key) == nil)
+    }
+
+    @Test("C24: what a holder said of a command whose sender has ended is removed")
+    func leftovers() async throws {
+        let core = try await CallsFixture()
+        let call = try await core.begin("ring")
+        var commands = try await call.commands().makeAsyncIterator()
+        func receive() async throws -> (ReceivedCallCommand, MemoryGroup) {
+            let window = try await core.window()
+            _ = try await core.leave(.hold, for: call, by: window)
+            return (try #require(try await commands.next()), window)
+        }
+        let (first, sender) = try await receive()
+        await sender.close()
+        #expect(try await core.commands().count == 1)
+        try await first.accept()
+        #expect(try await core.commands().isEmpty, "by its answer")
+
+        let (second, another) = try await receive()
+        try await second.accept()
+        await another.close()
+        #expect(try await core.commands().count == 1)
+        let (third, last) = try await receive()
+        #expect(try await core.commands().count == 2, "by the next take")
+
+        try await third.accept()
+        await last.close()
+        let next = try await core.next()
+        try await next.context.endLostCalls()
+        #expect(try await next.commands().isEmpty, "by the next core")
+    }
+
     @Test("C24: a stack with an event loop begins a call, and answers its commands on the loop's thread")
     func loop() async throws {
         let fixture = try await CallsFixture()

@@ -1,5 +1,6 @@
 internal import Coordination
 internal import CoreAPI
+internal import Synchronization
 
 /// The commands of a player about calls.
 extension PlayerSession {

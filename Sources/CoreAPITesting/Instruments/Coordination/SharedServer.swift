@@ -1,5 +1,5 @@
 package import Coordination
-package import CoreAPI
+internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
