@@ -31,7 +31,7 @@ extension CoordinationError {
     /// The kinds of fault. New ones may be added; treat an unknown one as a failure.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Name: String, Hashable, Sendable {
-            case refused, timeout, fenced, superseded, coreFailed, closed, cancelled, store
+            case refused, timeout, fenced, superseded, coreFailed, closed, cancelled, store, notFound, outcomeUnknown
         }
 
         private let name: Name
@@ -42,9 +42,9 @@ extension CoordinationError {
 
         public var description: String { name.rawValue }
 
-        /// A Main that answers owns, or is about to (contract C2, C14). Nothing was done.
+        /// A Main that answers owns, or is about to (contract C2, C14); of a command for a call: its holder refuses (C24). Nothing was done.
         public static let refused = Code(.refused)
-        /// The deadline passed before the message came (contract C7). Where ``CoordinationError/cause`` is set, the store has refused what
+        /// The deadline passed before the message came (contract C7), or before the holder of a call took a command (C24). Where ``CoordinationError/cause`` is set, the store has refused what
         /// a core wrote: the message may have been received, and could not be stored.
         public static let timeout = Code(.timeout)
         /// A newer epoch took ownership from this participant, or its session is over for the group (contract C4).
@@ -59,5 +59,9 @@ extension CoordinationError {
         public static let cancelled = Code(.cancelled)
         /// The group's store failed; see ``CoordinationError/cause``.
         public static let store = Code(.store)
+        /// No call of the id is open (contract C24). Nothing was done.
+        public static let notFound = Code(.notFound)
+        /// The holder of a call has taken a command, and what came of it is not known (contract C24).
+        public static let outcomeUnknown = Code(.outcomeUnknown)
     }
 }

@@ -16,6 +16,8 @@ public struct CoordinationOptions: Hashable, Sendable {
     public var coreLinger: Duration
     /// How long a message, and after its acknowledgement its call-id, is kept (contract C10).
     public var inboxLifetime: Duration
+    /// How long an ended call is kept (contract C23).
+    public var callsLifetime: Duration
     /// How long a core may take to stop before it is given up and ownership is released without it.
     public var stopTimeout: Duration
     /// How many entries the timeline keeps (contract C15).
@@ -29,7 +31,8 @@ public struct CoordinationOptions: Hashable, Sendable {
         handoverTimeout: Duration = .milliseconds(500), handoverMaximumTimeout: Duration = .seconds(5),
         onHandoverTimeout: HandoverTimeoutAction = .kill, executorBudget: Duration = .seconds(30),
         coreLinger: Duration = .milliseconds(250), inboxLifetime: Duration = Inbox.defaultLifetime,
-        stopTimeout: Duration = .seconds(5), timelineCapacity: Int = Timeline.defaultCapacity
+        callsLifetime: Duration = Calls.defaultLifetime, stopTimeout: Duration = .seconds(5),
+        timelineCapacity: Int = Timeline.defaultCapacity
     ) {
         self.handoverTimeout = handoverTimeout
         self.handoverMaximumTimeout = handoverMaximumTimeout
@@ -37,6 +40,7 @@ public struct CoordinationOptions: Hashable, Sendable {
         self.executorBudget = executorBudget
         self.coreLinger = coreLinger
         self.inboxLifetime = inboxLifetime
+        self.callsLifetime = callsLifetime
         self.stopTimeout = stopTimeout
         self.timelineCapacity = timelineCapacity
     }

@@ -118,6 +118,8 @@ public struct CoreContext: Sendable {
     let giveUp = GiveUpCall()
     /// The clock that the beginning of an activity is told by.
     let clock: any TimeSource
+    /// How long an ended call is kept.
+    var callsLifetime = Calls.defaultLifetime
     /// What the participant has to know of the activities that the core is beginning.
     var gate = ActivityGate()
     /// Why the core is told to stop; nil before that.
@@ -247,12 +249,7 @@ extension CoreContext {
             let (standing, revision) = try await changeActivities { standing throws(SharedCoreError) in
                 let open = ActivitiesRecord.open(under: epoch, in: standing)
                 if open.contains(where: { $0.isSameWork(as: activity) }) { return nil }
-                guard open.count < ActivitiesRecord.maximumCount else {
-                    throw SharedCoreError(
-                        .limitExceeded,
-                        "At most \(ActivitiesRecord.maximumCount) activities of an owner are open at once.",
-                        at: OwnershipKey.activities.text)
-                }
+                try ActivitiesRecord.requireRoom(beside: open)
                 return ActivitiesRecord.beginning(activity, under: epoch, beside: standing)
             }
             present = standing

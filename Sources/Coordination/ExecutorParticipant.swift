@@ -47,7 +47,7 @@ public final class ExecutorParticipant: Sendable {
         participant.abandon()
     }
 
-    /// Waits for the message of a call-id and takes it.
+    /// Waits for the message of a call-id and takes it, or for the call of that id.
     ///
     /// What is in the inbox comes at once. Otherwise the owner's core is waited for; where there is no owner, or the
     /// owner goes away or freezes, this participant becomes the owner and runs the core.
@@ -139,7 +139,11 @@ public struct MessageResult: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         /// Show it, then acknowledge it with ``ExecutorParticipant/acknowledge(_:)``.
         case message(TakenMessage)
-        /// It was received and has nothing to show, or another participant has shown it.
+        /// The id is that of a call: ring while it is open, or show that it was missed, then acknowledge it with
+        /// ``Calls/acknowledge(_:)``. A core here that has it goes on for as long as it is open.
+        case call(Call)
+        /// It was received and has nothing to show, or another participant has shown it. For a push of the type
+        /// ``Push/callType`` also that no call came.
         case nothingToShow
     }
 

@@ -76,7 +76,8 @@ struct ExecutorArguments {
     private static let options: Set<String> = [
         "--directory", "--call-id", "--timeout-ms", "--maildir", "--name", "--durability", "--start-ms",
         "--memory-bytes", "--budget-ms",
-        "--inbox-lifetime-ms", "--handover-timeout-ms", "--handover-maximum-timeout-ms", "--on-handover-timeout",
+        "--inbox-lifetime-ms", "--calls-lifetime-ms", "--handover-timeout-ms", "--handover-maximum-timeout-ms",
+        "--on-handover-timeout",
         "--parent",
     ]
 
@@ -110,6 +111,7 @@ struct ExecutorArguments {
           --memory-bytes N|none            how much memory the process may have for itself (24 MiB)
           --budget-ms N                    how long the core may run (30000)
           --inbox-lifetime-ms N            how long messages are kept (300000)
+          --calls-lifetime-ms N            how long ended calls are kept (86400000)
           --handover-timeout-ms N          how long a Main waits (500)
           --handover-maximum-timeout-ms N  how much a critical section can make of it (5000)
           --on-handover-timeout kill|fence what becomes of a holder then (kill)
@@ -169,6 +171,7 @@ struct ValueReader {
     func fill(_ options: inout CoordinationOptions) throws(ExecutorFailure) {
         options.executorBudget = try milliseconds("--budget-ms", default: options.executorBudget)
         options.inboxLifetime = try milliseconds("--inbox-lifetime-ms", default: options.inboxLifetime)
+        options.callsLifetime = try milliseconds("--calls-lifetime-ms", default: options.callsLifetime)
         options.handoverTimeout = try milliseconds("--handover-timeout-ms", default: options.handoverTimeout)
         options.handoverMaximumTimeout = try milliseconds(
             "--handover-maximum-timeout-ms", default: options.handoverMaximumTimeout)

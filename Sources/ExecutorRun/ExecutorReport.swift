@@ -10,6 +10,8 @@ package struct ExecutorReport: Hashable, Sendable {
         case message
         /// There is a message that is too large for the inbox: its sender can be shown, and nothing else.
         case tooLarge
+        /// The id is that of a call, open or ended: the text says how far it is.
+        case call
         /// It was received, and there is nothing to show.
         case nothing
         /// A Main owns, and the Executor was to run the core itself.
@@ -22,8 +24,10 @@ package struct ExecutorReport: Hashable, Sendable {
 
     package let event: Event
     package let callID: CallID
-    /// The message; nil where nothing came.
+    /// The message; nil where nothing came, or a call did.
     package let message: InboxMessage?
+    /// The call; nil where none came.
+    package var call: Call?
     /// The source of the message; nil where nothing came.
     package let source: MessageResult.Source?
     /// How many cores this Executor has started.
@@ -33,14 +37,17 @@ package struct ExecutorReport: Hashable, Sendable {
     /// Why nothing came, for people.
     package let reason: String?
 
-    /// The text to show; for an invitation to a chat room, its subject. Nil where there is none, as mostly for one that is
-    /// too large.
+    /// The text to show; for an invitation to a chat room, its subject; for a call, its state or the reason of its end. Nil if
+    /// there is none, as mostly for a message that is too large.
     package var text: String? {
+        if let call { return call.state.word }
         guard let text = message?.content.text, event == .message || !text.isEmpty else { return nil }
         return text
     }
-    /// The sender or the inviter. Nil where there is no message.
-    package var from: String? { message?.content.sender }
+    /// The sender or the inviter, or the other party of a call. Nil if there is neither.
+    package var from: String? {
+        message?.content.sender ?? call.map { call in call.direction == .incoming ? call.from : call.to }
+    }
 
     /// The report as one JSON line: `event callID from source coreStarts elapsedMs`, what else the message has, and `text`. The
     /// text, which may be long, comes last, but for a body: a reader that keeps only a part of the line has all the rest.
@@ -59,7 +66,7 @@ package struct ExecutorReport: Hashable, Sendable {
     /// The exit status.
     package var status: ExitStatus {
         switch event {
-        case .message, .tooLarge, .nothing: .success
+        case .message, .tooLarge, .call, .nothing: .success
         case .refused, .timeout, .fenced: .no
         }
     }

@@ -19,7 +19,7 @@ package enum ExecutorRun {
     ) async throws -> ExecutorReport {
         let executor = try participant(for: request, in: group)
         do {
-            let report = try await serve(request, by: executor, show: show)
+            let report = try await serve(request, by: executor, in: group, show: show)
             await withTaskCancellationHandler {
                 await executor.finish()
             } onCancel: {
@@ -51,7 +51,8 @@ package enum ExecutorRun {
 
     /// Gets the answer and shows it; what was shown is acknowledged.
     private static func serve(
-        _ request: ExecutorRequest, by executor: ExecutorParticipant, show: (ExecutorReport) async throws -> Void
+        _ request: ExecutorRequest, by executor: ExecutorParticipant, in group: any SharedStore,
+        show: (ExecutorReport) async throws -> Void
     ) async throws -> ExecutorReport {
         let clock = SystemClock()
         let beginning = clock.now()
@@ -74,14 +75,16 @@ package enum ExecutorRun {
             elapsed: beginning.duration(to: clock.now()))
         guard case .message(let taken) = answer.content else {
             try await show(report)
+            // One that is open rings on, and is acknowledged by what shows its end.
+            if case .call(let call) = answer.content, !call.isOpen {
+                if request.isConfirmed { try await waitForHost(request, since: beginning, by: clock) }
+                try await acknowledge(call, in: group)
+            }
             return report
         }
         do {
             try await show(report)
-            if request.isConfirmed {
-                // Its host ends it by then. One that is stopped does not, and what it does not show others are to have.
-                try await Confirmation.wait(until: beginning.advanced(by: request.options.executorBudget), by: clock)
-            }
+            if request.isConfirmed { try await waitForHost(request, since: beginning, by: clock) }
         } catch {
             // Also when the task was cancelled. Where the store refuses, it goes back with the session.
             await Task { _ = try? await executor.giveBack(taken) }.value
@@ -89,6 +92,19 @@ package enum ExecutorRun {
         }
         try await acknowledge(taken, by: executor)
         return report
+    }
+
+    private static func waitForHost(
+        _ request: ExecutorRequest, since beginning: BootInstant, by clock: any TimeSource
+    ) async throws {
+        // Its host ends it by then. One that is stopped does not, and what it does not show others are to have.
+        try await Confirmation.wait(until: beginning.advanced(by: request.options.executorBudget), by: clock)
+    }
+
+    /// The same for an ended call, of which no process has a hold.
+    private static func acknowledge(_ call: Call, in group: any SharedStore) async throws {
+        _ = try await Task { () async throws(SharedCoreError) -> Bool in try await Calls(group).acknowledge(call.id) }
+            .value
     }
 
     /// Acknowledges what was shown, also when the task was cancelled meanwhile: it was shown all the same.
@@ -123,16 +139,18 @@ package enum ExecutorRun {
 extension ExecutorReport {
     /// The report of an answer.
     init(_ answer: MessageResult, for callID: CallID, coreStarts: Int, elapsed: Duration) {
+        var event = Event.nothing
         var message: InboxMessage?
-        if case .message(let taken) = answer.content { message = taken.message }
-        let event: Event =
-            switch message?.content.kind {
-            case nil: .nothing
-            case .tooLarge: .tooLarge
-            default: .message
-            }
+        var call: Call?
+        switch answer.content {
+        case .nothingToShow: break
+        case .call(let found): (event, call) = (.call, found)
+        case .message(let taken):
+            message = taken.message
+            event = taken.message.content.kind == .tooLarge ? .tooLarge : .message
+        }
         self.init(
-            event: event, callID: callID, message: message, source: answer.source, coreStarts: coreStarts,
+            event: event, callID: callID, message: message, call: call, source: answer.source, coreStarts: coreStarts,
             elapsed: elapsed, reason: nil)
     }
 }

@@ -38,6 +38,6 @@ extension Resolution {
             handoverTimeout: timeout, handoverMaximumTimeout: maximum,
             onHandoverTimeout: try value(Settings.handoverOnTimeout),
             executorBudget: try value(Settings.executorBudget),
-            inboxLifetime: try value(Settings.inboxLifetime))
+            inboxLifetime: try value(Settings.inboxLifetime), callsLifetime: try value(Settings.callsLifetime))
     }
 }

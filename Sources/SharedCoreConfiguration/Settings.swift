@@ -114,6 +114,9 @@ package enum Settings {
     package static let inboxLifetime = Setting(
         "inbox.lifetime", .positiveDuration, default: .text("5m"),
         "How long a received message is kept for whoever asks for it.")
+    package static let callsLifetime = Setting(
+        "calls.lifetime", .positiveDuration, default: .text("24h"),
+        "How long a call that has ended is kept to be shown.")
     package static let coreMaildir = Setting(
         "core.maildir", .path, default: .derived("Maildir in the group's directory"),
         "The Maildir that the core fetches messages from.")
@@ -167,7 +170,8 @@ package enum Settings {
         etcdCertificate.erased, etcdKey.erased,
         handoverTimeout.erased, handoverMaximumTimeout.erased, handoverOnTimeout.erased, executorBudget.erased,
         executorWarning.erased, executorMemory.erased, executorLimit.erased, executorAttempts.erased,
-        executorRetryDelay.erased, executorCommand.erased, inboxLifetime.erased, coreMaildir.erased,
+        executorRetryDelay.erased, executorCommand.erased, inboxLifetime.erased, callsLifetime.erased,
+        coreMaildir.erased,
         coreStartDelay.erased,
         pushMaildir.erased, pushSocket.erased, pushCapacity.erased, pushRoutes.erased, metricsListen.erased,
         mainCommand.erased,

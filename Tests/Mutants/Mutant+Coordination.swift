@@ -45,6 +45,36 @@ extension Mutant {
                 transaction.guards.removeAll { !$0.isEpoch(of: "ownership/owner") }
             }
         },
+        Mutant("loses calls", caughtBy: "C23", "C24") { damage in
+            damage.losing("/calls/call/")
+        },
+        Mutant("keeps calls open", caughtBy: "C23") { damage in
+            damage.operations { operation in
+                guard case .put(let key, _, .expiring) = operation, key.text.contains("/calls/call/") else {
+                    return operation
+                }
+                return nil
+            }
+        },
+        Mutant("loses commands to the holders of calls", caughtBy: "C24") { damage in
+            damage.losing("/calls/command/")
+        },
+        Mutant("lets the takes of commands go unguarded", caughtBy: "C24") { damage in
+            damage.writing { transaction in
+                guard transaction.operations.contains(where: { $0.puts("/calls/command/", ending: "/taken") }) else {
+                    return
+                }
+                transaction.guards.removeAll { !$0.isEpoch(of: "ownership/owner") }
+            }
+        },
+        Mutant("keeps the commands of the dead", caughtBy: "C24") { damage in
+            damage.operations { operation in
+                guard case .put(let key, let value, .session) = operation, key.text.contains("/calls/command/") else {
+                    return operation
+                }
+                return .put(key, value, .persistent)
+            }
+        },
         Mutant("lets superseded cores write", caughtBy: "C3", "C4") { damage in
             damage.writing { $0.guards.removeAll { $0.isEpoch(of: "ownership/owner") } }
         },

@@ -40,6 +40,54 @@ public struct LoopContext: Sendable {
         try wait { _ throws(SharedCoreError) in try await activity.end() }
     }
 
+    /// Begins a call. Blocks the loop until it is committed. Commands for it come to a closure, which the loop calls as those of
+    /// ``perform(_:)``, until the call is over.
+    ///
+    /// Source: contract C23, C24.
+    ///
+    /// - Parameter onCommand: Given each command, taken for this core: it answers with ``accept(_:)`` or ``refuse(_:because:)``.
+    /// - Throws: As ``CoreContext/begin(call:in:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
+    public func begin<Stack: LoopStack>(
+        call: CallDescription, in state: Call.State = .incoming,
+        onCommand: @escaping @Sendable (Stack, ReceivedCallCommand) throws -> Void
+    ) throws(SharedCoreError) -> OpenCall {
+        let (open, commands) = try wait { context throws(SharedCoreError) in
+            let open = try await context.begin(call: call, in: state)
+            return (open, try await open.commands())
+        }
+        Task {
+            do {
+                for try await command in commands {
+                    guard perform({ (stack: Stack) in try onCommand(stack, command) }) else { return }
+                }
+            } catch {
+                await context.report("commands for the call “\(open.id.text.prefix(64))” are not heard: \(error)")
+            }
+        }
+        return open
+    }
+
+    /// Says how far a call is, or that it has ended. Blocks the loop until that is committed.
+    ///
+    /// - Throws: As ``OpenCall/change(to:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
+    public func change(_ call: OpenCall, to state: Call.State) throws(SharedCoreError) {
+        try wait { _ throws(SharedCoreError) in try await call.change(to: state) }
+    }
+
+    /// Says that a command was carried out. Blocks the loop until that is committed.
+    ///
+    /// - Throws: As ``ReceivedCallCommand/accept()``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
+    public func accept(_ command: ReceivedCallCommand) throws(SharedCoreError) {
+        try wait { _ throws(SharedCoreError) in try await command.accept() }
+    }
+
+    /// Says that a command is not carried out. Blocks the loop until that is committed.
+    ///
+    /// - Throws: As ``ReceivedCallCommand/refuse(because:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
+    public func refuse(_ command: ReceivedCallCommand, because reason: String) throws(SharedCoreError) {
+        try wait { _ throws(SharedCoreError) in try await command.refuse(because: reason) }
+    }
+
     /// Puts a sentence about something that the core had to set aside on the timeline. Blocks the loop until it stands there.
     public func report(_ problem: String) {
         wait { context in await context.report(problem) }

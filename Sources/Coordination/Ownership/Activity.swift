@@ -175,6 +175,14 @@ extension ActivitiesRecord {
         return transaction
     }
 
+    /// - Throws: ``SharedCoreError/Code/limitExceeded`` where so many are open that none can begin.
+    static func requireRoom(beside open: [Activity]) throws(SharedCoreError) {
+        guard open.count >= maximumCount else { return }
+        throw SharedCoreError(
+            .limitExceeded, "At most \(maximumCount) activities of an owner are open at once.",
+            at: OwnershipKey.activities.text)
+    }
+
     /// The transaction that ends an activity; nil where it is not open.
     package static func ending(
         _ activity: Activity, under epoch: Revision, beside standing: Standing<ActivitiesRecord>?

@@ -124,11 +124,11 @@ final class CutCalls: Sendable {
 }
 
 extension Transaction {
-    /// Whether it puts anything that may wait for room: a timeline's entry does not, and what lives with a session seldom does.
+    /// Whether it puts anything that may wait for room: a timeline's entry and a call do not, and what lives with a session seldom does.
     fileprivate var hasContent: Bool {
         operations.contains { operation in
             guard case .put(let key, _, let lifetime) = operation else { return false }
-            return lifetime != .session && !Timeline.prefix.contains(key)
+            return lifetime != .session && !Timeline.prefix.contains(key) && !CallKey.all.contains(key)
         }
     }
 

@@ -49,12 +49,14 @@ extension Participant {
             })
         context.gate = ActivityGate { [wakeUp] in wakeUp.signal() }
         context.stopTimeout = options.stopTimeout
+        context.callsLifetime = options.callsLifetime
         let watching = WitnessedRun(by: environment.witness)
         intentions.coreBegins(at: clock.now())
         let isForOthers = intentions.policy != nil
         coreRun = CoreRun(
             in: context, core: makeCore, on: environment.executor,
-            prepare: { [weak self, timeline, clock, executor = environment.executor] in
+            prepare: { [weak self, timeline, clock, executor = environment.executor, context] in
+                try await context.endLostCalls()
                 try await timeline.announceCore(under: epoch, through: guarded, at: clock)
                 let others = try watching.begin(epoch)
                 guard !others.isEmpty else { return }

@@ -38,6 +38,7 @@ extension Participant {
         if let result = call.giveUp() { return try result.get() }
         try guardOpen()
         if Task.isCancelled { throw cancelled() }
+        if let silence = silence(for: id.callID) { return silence }
         throw timeout(of: id)
     }
 
@@ -87,7 +88,8 @@ extension Participant {
         let held = call.insisting ? machine.holding?.epoch : nil
         do throws(SharedCoreError) {
             // Armed before the first look: nothing that is stored from here on goes unnoticed.
-            let watch = try await store.watch([inbox.prefix(of: call.id.callID)], from: .now)
+            let watch = try await store.watch(
+                [inbox.prefix(of: call.id.callID), KeyPrefix(CallKey.record(of: call.id.callID))], from: .now)
             let pump = Task(executorPreference: executor) { await self.signal(call.serverEvent, for: watch) }
             defer {
                 watch.cancel()
@@ -100,7 +102,19 @@ extension Participant {
         try guardOpen()
         try guardWanted(call)
         if let held, intentions.lastLoss?.epoch == held { throw fenced() }
+        if let silence = silence(for: call.id.callID) { return silence }
         throw timeout(of: call.id)
+    }
+
+    /// The answer for a push that announced a call which has not come before the deadline: its caller has given up. Nil for other
+    /// pushes, and where something may have kept it from coming.
+    ///
+    /// Source: contract C23.
+    private func silence(for callID: CallID) -> MessageResult? {
+        guard let push = environment.push, push.callID == callID, push.type == Push.callType, knownRefusal == nil,
+            intentions.problem == nil
+        else { return nil }
+        return MessageResult(.nothingToShow, from: .inbox)
     }
 
     private func guardWanted(_ call: MessageCall) throws(CoordinationError) {
@@ -130,6 +144,14 @@ extension Participant {
             let found = try await inbox.find(call.id, consistency: consistency)
             guard !call.isOver else { return nil }
             if consistency == .linearizable { lookDue = clock.now().advanced(by: wait.lookInterval) }
+            var lost: Call?
+            if found.state == .absent, let foundCall = try await findCall(call.id.callID) {
+                guard case .ended(.lost) = foundCall.call.state, !foundCall.isAcknowledged else {
+                    return try await answer(foundCall)
+                }
+                // It may come again, to the next core.
+                lost = foundCall.call
+            }
             switch wait.step(found.state, at: clock.now()) {
             case .take:
                 guard case .taken(let message) = try await take(call.id).get() else { continue }
@@ -139,7 +161,9 @@ extension Participant {
                 try await inbox.waitUntilDurable(through: found.revision)
                 return MessageResult(.nothingToShow, from: source(storedBy: found.author))
             case .timeout:
-                if consistency == .linearizable { return nil }
+                if consistency == .linearizable {
+                    return lost.map { MessageResult(.call($0), from: .inbox) }
+                }
                 consistency = .linearizable
             case .expect:
                 wait.isExpected = true
@@ -155,6 +179,32 @@ extension Participant {
             }
         }
         return nil
+    }
+
+    private struct FoundCall {
+        let call: Call
+        let isAcknowledged: Bool
+        let entry: Entry
+    }
+
+    /// Returns the call of an id, whether open or ended.
+    ///
+    /// Causal: the look at the inbox right before has shown what is to be seen.
+    private func findCall(_ callID: CallID) async throws(SharedCoreError) -> FoundCall? {
+        guard let entry = try await store.get(CallKey.record(of: callID), consistency: .causal),
+            let record = CallRecord(entry.value), record.call.id == callID
+        else { return nil }
+        let owner = try await store.get(OwnershipKey.owner, consistency: .causal).map { GroupOwner(Standing($0)) }
+        let holder = entry.isOlder(than: owner?.epoch) ? nil : owner
+        return FoundCall(call: Call(record, holder: holder), isAcknowledged: record.isAcknowledged, entry: entry)
+    }
+
+    private func answer(_ found: FoundCall) async throws(SharedCoreError) -> MessageResult {
+        let source = source(storedBy: found.entry.origin)
+        // One that is open is shown at once: nothing rests on it after a loss of power.
+        if found.call.isOpen { return MessageResult(.call(found.call), from: source) }
+        try await inbox.waitUntilDurable(through: found.entry.revision)
+        return MessageResult(found.isAcknowledged ? .nothingToShow : .call(found.call), from: source)
     }
 
     /// Takes a message in a task of its own, so that it is known what came of it also when the call is cancelled.
@@ -200,7 +250,9 @@ extension Participant {
         for (number, need) in intentions.needs {
             guard !need.insists, let id = need.id else { continue }
             // What was seen of the ownership came through this handle as well, so it is no older.
-            guard try await inbox.state(of: id, consistency: .causal) != .absent else { continue }
+            if try await inbox.state(of: id, consistency: .causal) == .absent {
+                guard let found = try await findCall(id.callID), found.call.state != .ended(.lost) else { continue }
+            }
             if intentions.needs[number] == need { intentions.needs[number] = nil }
             listeners[number]?.signal()
         }

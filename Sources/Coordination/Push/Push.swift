@@ -9,6 +9,8 @@ internal import Platform
 public struct Push: Hashable, Sendable {
     /// The type of a push that names none.
     public static let defaultType = "message"
+    /// The type of a push that announces a call: without the call at the deadline, it has nothing to show (contract C23).
+    public static let callType = "call"
     /// The longest type, in bytes.
     public static let maximumTypeByteCount = 64
     /// The longest account, in bytes of UTF-8.

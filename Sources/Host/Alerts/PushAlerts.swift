@@ -50,6 +50,8 @@ extension Alert {
         switch report.event {
         case "message": self.init(title: title, text: report.text ?? "")
         case "tooLarge": self.init(title: title, text: "A message that is too large to be shown here.")
+        case "call" where report.text == "missed": self.init(title: title, text: "A missed call.")
+        case "call": self.init(title: title, text: "A call, \(report.text ?? "").")
         default: return nil
         }
     }

@@ -9,10 +9,11 @@ internal import SharedCoreConfiguration
 /// `executor`: runs one Executor, as a push does.
 struct ExecutorCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "executor", abstract: "Wait for the message of a call-id, as a push does, and print it.",
+        commandName: "executor",
+        abstract: "Wait for the message or the call of a call-id, as a push does, and print it.",
         discussion: """
             The message comes from whoever has it; where nobody runs the core, this process does, and goes on for others \
-            that wait. Status 0 for a message, one that is too large, or nothing to show, 1 when refused, timed out or fenced.
+            that wait. Status 0 for a message, one that is too large, a call, or nothing to show, 1 when refused, timed out or fenced.
             """)
 
     @OptionGroup var global: GlobalOptions
@@ -71,6 +72,9 @@ extension ExecutorReport {
         switch event {
         case .message, .tooLarge:
             (from.map { "From \(ValueText.oneLine($0)): " } ?? "") + (message?.content.sentence ?? "")
+        case .call:
+            (from.map { "From \(ValueText.oneLine($0)): " } ?? "") + "a call, "
+                + (text.map { ValueText.oneLine($0) } ?? "")
         case .nothing: "There is nothing to show."
         case .refused: "Refused, because Main owns."
         case .timeout: "No message came in time."

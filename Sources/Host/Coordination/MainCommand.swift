@@ -12,7 +12,8 @@ struct MainCommand: HostCommand {
         commandName: "main", abstract: "Run a Main with the configured core until stopped.",
         discussion: """
             A line when it owns the core, and a line when it does not any more. Status 1 when another Main owns, or has \
-            taken over. With --pushes, a line for each push that push.routes routes to Main, which is dealt with then.
+            taken over. A line for each call when it begins, changes or ends. With --pushes, a line for each push that \
+            push.routes routes to Main, which is dealt with then.
             """)
 
     @OptionGroup var global: GlobalOptions
@@ -47,13 +48,13 @@ struct MainCommand: HostCommand {
                     await stop(main)
                     throw CommandFailure(error)
                 }
-                try await runOn(main, context: context)
+                try await runOn(main, in: group, context: context)
             }
         }
     }
 
     /// Says that it owns, and waits for the end.
-    private func runOn(_ main: MainParticipant, context: CommandContext) async throws {
+    private func runOn(_ main: MainParticipant, in group: any SharedGroup, context: CommandContext) async throws {
         let epoch = await main.epoch
         let pid = ProcessIdentity.current.pid
         do {
@@ -68,11 +69,13 @@ struct MainCommand: HostCommand {
             throw error
         }
         let printer = pushes ? MainPushPrinter(of: main, to: context.output, logger: context.logger) : nil
+        let calls = CallPrinter(of: group, to: context.output)
         let end = await withTaskCancellationHandler {
-            await withTaskGroup(of: Void.self) { group in
-                if let printer { group.addTask { await printer.run() } }
+            await withTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { await calls.run(stop: { await main.stop() }) }
+                if let printer { tasks.addTask { await printer.run() } }
                 let end = await main.waitUntilEnded()
-                group.cancelAll()
+                tasks.cancelAll()
                 return end
             }
         } onCancel: {
@@ -80,6 +83,7 @@ struct MainCommand: HostCommand {
         }
         await stop(main)
         try printer?.check()
+        try calls.check()
         try await report(end, context: context)
     }
 

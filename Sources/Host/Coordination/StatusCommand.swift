@@ -20,7 +20,7 @@ struct StatusCommand: HostCommand {
                 backend: backend, group: name, wakeUp: try context.wakeUpOfParticipants,
                 hub: try context.servingHub(),
                 owner: try await GroupOwner.current(in: group), request: try await PendingHandover.current(in: group),
-                activities: try await Activity.current(in: group),
+                activities: try await Activity.current(in: group), calls: try await Calls(group).list(),
                 host: try await HostOverview(of: group),
                 supervision: await SupervisionOverview(at: try context.resolution.runtimeDirectory()),
                 life: try await LifeOverview(of: group, levels: levels),
@@ -45,6 +45,7 @@ struct StatusOverview: Sendable {
     /// The Main that has asked for the core.
     let request: PendingHandover?
     let activities: [Activity]
+    let calls: [Call]
     let host: HostOverview
     let supervision: SupervisionOverview
     let life: LifeOverview
@@ -54,7 +55,7 @@ struct StatusOverview: Sendable {
     let clock: WallTime
 
     /// `backend group wakeUp hub{endpoint,pid} revision store{keys,bytes,names,nameBytes} owner{role,state,epoch,pid,since}
-    /// asked{session,name,pid,takesOver,insists,since} activities[] sessions[]
+    /// asked{session,name,pid,takesOver,insists,since} activities[] calls{open,ended} sessions[]
     /// host{...} pushes{...} main{...} applications[] serviceLevels{...} keepAlives[]`.
     var json: JSONObject {
         [
@@ -64,12 +65,16 @@ struct StatusOverview: Sendable {
             "owner": owner.map { .object(json(of: $0)) } ?? .null,
             "asked": request.map { .object(json(of: $0)) } ?? .null,
             "activities": .array(activities.map { .object(json(of: $0)) }),
+            "calls": .object(["open": .integer(Int64(openCallCount)), "ended": .integer(Int64(endedCallCount))]),
             "sessions": .array(sessions.map { .object(json(of: $0)) }),
             "host": host.json, "pushes": .object(host.pushes),
             "main": supervision.json, "applications": life.applicationsJSON, "serviceLevels": life.levelsJSON,
             "keepAlives": life.keepAlivesJSON,
         ]
     }
+
+    private var openCallCount: Int { calls.count(where: \.isOpen) }
+    private var endedCallCount: Int { calls.count - openCallCount }
 
     private func json(of owner: GroupOwner) -> JSONObject {
         [
@@ -133,6 +138,7 @@ struct StatusOverview: Sendable {
             ]
             + [hub.map { "hub       \($0.sentence)" }, store].compactMap(\.self) + ["owner     \(holder)"]
             + [request.map { line(of: $0) }].compactMap(\.self) + activities.map { line(of: $0) }
+            + (calls.isEmpty ? [] : ["calls     \(openCallCount) open, \(endedCallCount) ended"])
             + ["sessions  \(sessions.count)"]
         return lines + sessions.map { line(of: $0) } + host.lines + supervision.lines + life.lines(sessions: sessions)
     }

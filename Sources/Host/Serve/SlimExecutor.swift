@@ -40,6 +40,7 @@ struct SlimExecutor: Sendable {
             "--memory-bytes", memory.map { String($0) } ?? "none",
             "--budget-ms", String(options.executorBudget.millisecondsRoundedUp),
             "--inbox-lifetime-ms", String(options.inboxLifetime.millisecondsRoundedUp),
+            "--calls-lifetime-ms", String(options.callsLifetime.millisecondsRoundedUp),
             "--handover-timeout-ms", String(options.handoverTimeout.millisecondsRoundedUp),
             "--handover-maximum-timeout-ms", String(options.handoverMaximumTimeout.millisecondsRoundedUp),
             "--on-handover-timeout", options.onHandoverTimeout.rawValue, "--durability", durability.rawValue,
@@ -61,7 +62,8 @@ struct ExecutorSettings: Sendable {
     static let changeable: Set<String> = [
         Settings.executorLimit.name, Settings.executorBudget.name, Settings.executorWarning.name,
         Settings.executorMemory.name, Settings.executorAttempts.name, Settings.executorRetryDelay.name,
-        Settings.executorCommand.name, Settings.inboxLifetime.name, Settings.coreMaildir.name,
+        Settings.executorCommand.name, Settings.inboxLifetime.name, Settings.callsLifetime.name,
+        Settings.coreMaildir.name,
         Settings.coreStartDelay.name, Settings.handoverTimeout.name, Settings.handoverMaximumTimeout.name,
         Settings.handoverOnTimeout.name,
         // Of a Main that is supervised already; the host tells its keeper.

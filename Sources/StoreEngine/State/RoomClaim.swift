@@ -54,13 +54,16 @@ package enum RoomClaim: Hashable, Sendable {
         ".sharedcore/inbox/", ".sharedcore/mailboxes/", ".sharedcore/pushes/", ".sharedcore/main-pushes/",
     ]
 
-    /// Returns whether a put belongs to coordination. An expiring entry is a message, or belongs to one.
+    /// The prefix of calls: few records, which expire when their call has ended.
+    private static let calls: KeyPrefix = ".sharedcore/calls/"
+
+    /// Returns whether a put belongs to coordination. Any other entry that expires is a message, or belongs to one.
     fileprivate static func isRecord(_ key: Key, _ lifetime: Lifetime) -> Bool {
         guard coordination.contains(key) else { return false }
         return switch lifetime {
         case .session: true
         case .persistent: !messages.contains { $0.contains(key) }
-        case .expiring: false
+        case .expiring: calls.contains(key)
         }
     }
 }

@@ -70,6 +70,7 @@ struct StoreRefusalTests {
         try await guarded.put("content", [1])
         try await guarded.put("mine", [1], lifetime: .session)
         try await guarded.put(Key(Timeline.prefix.path + "1"), [1])
+        try await guarded.put(CallKey.record(of: #require(CallID("ring"))), [1])
         try await guarded.delete("content")
         await #expect(throws: SharedCoreError.self) {
             try await guarded.commit(

@@ -142,6 +142,8 @@ struct PresenceTests {
         try commit([.put(take, [], .session)], to: &state, of: session)
         #expect(claim(.delete(owner), told) == .ownership)
         #expect(claim(.delete(take), mark) == .session)
+        let call = Transaction.Operation.put(".sharedcore/calls/call/1", [], .expiring(after: .seconds(9)))
+        #expect(claim(call) == .record)
         #expect(claim(.delete(owner), .deletePrefix("c")) == .removal)
         #expect(claim(.put("o", [UInt8](repeating: 1, count: 16_384), .session)) == .content)
         #expect(claim(.put("o", [], .session), .post("told", state: nil)) == .session)

@@ -17,6 +17,11 @@ internal import Synchronization
 ///   as `write`
 /// - `update <call-id> <text>`, `withdraw <call-id>`: changes a message as the last core here; `shown <call-id>`: a Main
 ///   acknowledges it; answer what became of it, or as `write`
+/// - `call <id> <state>`: begins a call as the last core here; `callIs <id> <state>` changes or ends it; answer as `write`
+/// - `calls`: answers the calls as this participant reads them, each as `<id>=<state>`
+/// - `acknowledgeCall <id>`: answers whether an ended call was there
+/// - `obey <id> accept|refuse|nothing`: begins to take the commands for a call here; `obeyed <id>` answers what was taken
+/// - `send <number> <command> <id> <milliseconds>`: begins to send a command; `sent <number>` waits, and answers `done` or `failed <code>`
 /// - `stopped`: answers the reason for which the last core here was stopped, or `none`
 /// - `finish`: waits until nothing is run here; `leave`: ends the participation; `close`: and the handle with it
 /// - `ended`: waits for a Main's end; answers with it
@@ -27,22 +32,25 @@ final class PlayerSession: Sendable {
         case executor(ExecutorParticipant)
     }
 
-    private struct State {
+    struct State {
         var start: Task<String, Never>?
         var answers: [String: Task<Answer, Never>] = [:]
+        var sent: [String: Task<String, Never>] = [:]
     }
 
-    private struct Answer {
+    struct Answer {
         let text: String
         let taken: TakenMessage?
     }
 
-    private let handle: any SharedGroup
+    let handle: any SharedGroup
     private let participant: Participant
     private let contexts = Box<[CoreContext]>([])
     private let requests = Box<[StopRequest]>([])
     private let activities = Box<[String: OpenActivity]>([:])
-    private let state = Mutex(State())
+    let openCalls = Box<[String: OpenCall]>([:])
+    let obeyed = Box<[String: [String]]>([:])
+    let state = Mutex(State())
     let life = SimulatedLife()
 
     /// - Parameter isPlayed: Whether the process is simulated: several participants of one process each count as one of
@@ -114,6 +122,8 @@ final class PlayerSession: Sendable {
             } catch {
                 return "failed \(error.code)"
             }
+        case "call", "callIs", "calls", "acknowledgeCall", "obey", "obeyed", "send", "sent":
+            return try await runCall(command, arguments)
         case "stopped": return requests.value.last?.reason.description ?? "none"
         case "finish":
             if case .executor(let executor) = participant { await executor.finish() }
@@ -169,8 +179,12 @@ final class PlayerSession: Sendable {
     }
 
     private static func describe(_ answer: MessageResult) -> Answer {
-        guard case .message(let taken) = answer.content else {
-            return Answer(text: "nothing \(answer.source)", taken: nil)
+        let taken: TakenMessage
+        switch answer.content {
+        case .message(let message): taken = message
+        case .call(let call):
+            return Answer(text: "call \(answer.source) \(call.id) \(call.state.word)", taken: nil)
+        case .nothingToShow: return Answer(text: "nothing \(answer.source)", taken: nil)
         }
         let content = taken.message.content
         let (from, to, text) = (content.sender, content.recipient, content.text)
@@ -210,7 +224,7 @@ final class PlayerSession: Sendable {
         }
     }
 
-    private func written(
+    func written(
         _ write: (CoreContext) async throws(SharedCoreError) -> Void
     ) async -> String {
         guard let core = contexts.value.last else { return "failed: no core has started here" }

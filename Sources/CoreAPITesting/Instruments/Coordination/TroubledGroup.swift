@@ -82,7 +82,7 @@ extension TroubledGroup {
         return TroubledGroup(
             group,
             watching: { group, prefixes, start throws(SharedCoreError) in
-                if moment == .watching, prefixes == [prefix] { try await interrupt() }
+                if moment == .watching, prefixes.contains(prefix) { try await interrupt() }
                 return try await group.watch(prefixes, from: start)
             },
             looked: { looked throws(SharedCoreError) in

@@ -1,0 +1,178 @@
+public import CoreAPI
+
+/// A call of the application, as every process of the group can read it: also while another process has it, and when that one has ended.
+///
+/// A core begins one with ``CoreContext/begin(call:in:)``. It belongs to the ownership under which it was begun, and is lost with that.
+///
+/// Source: contract C23.
+public struct Call: Hashable, Sendable {
+    /// The side that began the call.
+    public enum Direction: UInt8, Hashable, Sendable, CaseIterable {
+        case incoming = 1
+        case outgoing = 2
+    }
+
+    /// What a call may carry at its service level.
+    public struct Media: OptionSet, Hashable, Sendable {
+        public static let audio = Media(rawValue: 1)
+        public static let video = Media(rawValue: 2)
+
+        public let rawValue: UInt8
+
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+    }
+
+    /// How far a call is. Nothing follows an end; all others follow each other in any order, since protocols differ.
+    public enum State: Hashable, Sendable {
+        /// It came, and nothing rings as yet.
+        case incoming
+        /// It rings, here or at the other side.
+        case ringing
+        case answered
+        /// This side holds it.
+        case held
+        /// The other side holds it.
+        case remotelyHeld
+        case ended(EndReason)
+    }
+
+    /// Why a call has ended. New ones may be added.
+    public struct EndReason: Hashable, Sendable, CustomStringConvertible {
+        enum Kind: UInt8, Hashable, Sendable {
+            case hungUp = 1
+            case remoteHungUp, declined, missed, answeredElsewhere, busy, failed, lost
+        }
+
+        let kind: Kind
+        /// What failed, for people; empty for the others.
+        public let text: String
+
+        init(_ kind: Kind, _ text: String = "") {
+            self.kind = kind
+            self.text = text
+        }
+
+        public var description: String { "\(kind)" }
+
+        /// This side hung up.
+        public static let hungUp = EndReason(.hungUp)
+        /// The other side hung up.
+        public static let remoteHungUp = EndReason(.remoteHungUp)
+        /// It was declined, by either side.
+        public static let declined = EndReason(.declined)
+        /// The caller gave up, or the time to answer was over.
+        public static let missed = EndReason(.missed)
+        /// Another device of the account answered it.
+        public static let answeredElsewhere = EndReason(.answeredElsewhere)
+        /// The other side was busy.
+        public static let busy = EndReason(.busy)
+        /// The process that had it ended, or lost or released the ownership. No core says so: the group finds it.
+        public static let lost = EndReason(.lost)
+
+        /// Something failed.
+        ///
+        /// - Parameter text: What, for people: at most 256 bytes of UTF-8.
+        public static func failed(_ text: String) -> EndReason { EndReason(.failed, text) }
+    }
+
+    /// Its identifier, which a push announces too.
+    public let id: CallID
+    /// The side that began it.
+    public let direction: Direction
+    /// The address of the calling party.
+    public let from: String
+    /// The address of the called party.
+    public let to: String
+    /// The account that it belongs to; empty for the only one.
+    public let account: String
+    /// What it may carry at its service level.
+    public let media: Media
+    /// How far it is.
+    public let state: State
+    /// The owner whose core has it; nil for one that has ended.
+    public let holder: GroupOwner?
+    /// When it began, by the clock of the run of the machine that ``bootID`` names; so are the other two.
+    public let began: BootInstant
+    /// When it was answered; nil for one that was not.
+    public let answered: BootInstant?
+    /// When it ended; nil for one that is open, and for one that no core has found lost as yet.
+    public let ended: BootInstant?
+    /// The run of the machine that its times count in.
+    public let bootID: BootID
+
+    /// Whether it has not ended.
+    public var isOpen: Bool { state.isOpen }
+
+    init(_ record: CallRecord, holder: GroupOwner?) {
+        id = record.call.id
+        direction = record.call.direction
+        from = record.call.from
+        to = record.call.to
+        account = record.call.account
+        media = record.call.media
+        self.holder = record.state.isOpen ? holder : nil
+        state = record.state.isOpen && holder == nil ? .ended(.lost) : record.state
+        began = record.began
+        answered = record.answered
+        ended = record.ended
+        bootID = record.bootID
+    }
+}
+
+extension Call.State {
+    var isOpen: Bool { if case .ended = self { false } else { true } }
+
+    /// The state in a word; of one that has ended, the reason.
+    package var word: String {
+        switch self {
+        case .incoming: "incoming"
+        case .ringing: "ringing"
+        case .answered: "answered"
+        case .held: "held"
+        case .remotelyHeld: "remotelyHeld"
+        case .ended(let reason): reason.description
+        }
+    }
+}
+
+/// What a core says of a call that begins.
+public struct CallDescription: Hashable, Sendable {
+    static let maximumByteCount = 512
+    static let maximumReasonByteCount = 256
+
+    /// Its identifier, such as the Call-ID of its INVITE: at most 512 bytes of UTF-8.
+    public var id: CallID
+    /// The side that began it.
+    public var direction: Call.Direction
+    /// The address of the calling party: at most 512 bytes of UTF-8, as the other texts.
+    public var from: String
+    /// The address of the called party.
+    public var to: String
+    /// The account that it belongs to; empty for the only one.
+    public var account: String
+    /// What it may carry at its service level.
+    public var media: Call.Media
+
+    public init(
+        _ id: CallID, _ direction: Call.Direction, from: String, to: String, account: String = "",
+        media: Call.Media = .audio
+    ) {
+        self.id = id
+        self.direction = direction
+        self.from = from
+        self.to = to
+        self.account = account
+        self.media = media
+    }
+
+    /// The rule that it breaks; nil where it breaks none.
+    var problem: String? {
+        for (name, text) in [("id", id.text), ("from", from), ("to", to), ("account", account)]
+        where text.utf8.count > Self.maximumByteCount {
+            return "“\(name)” of a call has at most \(Self.maximumByteCount) bytes, not \(text.utf8.count)."
+        }
+        return nil
+    }
+}

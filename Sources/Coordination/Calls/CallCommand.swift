@@ -1,0 +1,155 @@
+internal import CoreAPI
+
+/// What a process asks the holder of a call to do.
+///
+/// Source: contract C24.
+public enum CallCommand: UInt8, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    case answer = 1
+    case decline, hold, resume, hangUp
+
+    public var description: String {
+        switch self {
+        case .answer: "answer"
+        case .decline: "decline"
+        case .hold: "hold"
+        case .resume: "resume"
+        case .hangUp: "hangUp"
+        }
+    }
+
+    /// The command as it stands in the group. It is for this call alone: not for a later one of the same id, which began at another time.
+    func bytes(for call: CallRecord) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(CallKey.commandVersion)
+        writer.byte(rawValue)
+        writer.word(call.bootID.high)
+        writer.word(call.bootID.low)
+        writer.instant(call.began)
+        return writer.bytes
+    }
+}
+
+/// How far the holder is with a command: an entry beside the command's own. It outlives the holder, so that no other takes the command, and
+/// its sender hears that it was taken. The sender removes it, or the holder where that has ended, or else the next core.
+struct CommandProgress: Hashable {
+    enum Kind: UInt8, Hashable {
+        case taken = 1
+        case done, refused
+    }
+
+    let kind: Kind
+    /// Why it was refused.
+    let text: String
+
+    init(_ kind: Kind, _ text: String = "") {
+        self.kind = kind
+        self.text = text
+    }
+
+    /// Bytes that cannot be read say that it was taken, and nothing more.
+    init(_ bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        guard (try? reader.byte()) == CallKey.commandVersion, let tag = try? reader.byte(),
+            let kind = Kind(rawValue: tag),
+            let text = try? reader.text()
+        else {
+            self.init(.taken)
+            return
+        }
+        self.init(kind, text)
+    }
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(CallKey.commandVersion)
+        writer.byte(kind.rawValue)
+        writer.text(text)
+        return writer.bytes
+    }
+}
+
+extension CallKey {
+    fileprivate static let commandVersion: UInt8 = 1
+    /// How many commands wait for a call at once.
+    static let maximumCommandCount = 16
+    private static let commandPath = ".sharedcore/calls/command/"
+
+    /// Selects the commands for a call.
+    static func commands(for call: Key) throws(SharedCoreError) -> KeyPrefix {
+        try KeyPrefix(commandPath + call.text.dropFirst(records.path.utf8.count) + "/")
+    }
+
+    /// Where a command of a session stands.
+    static func command(_ number: UInt64, of session: SessionID, for call: Key) throws(SharedCoreError) -> Key {
+        try Key("\(commands(for: call).path)\(session)-\(number)")
+    }
+
+    /// Where the holder says how far it is with a command.
+    static func progress(of command: Key) throws(SharedCoreError) -> Key { try Key(command.text + "/taken") }
+
+    /// The command that a key of progress belongs to, as text; nil for any other key.
+    static func command(ofProgress key: Key) -> String? {
+        let suffix = "/taken"
+        guard key.text.hasPrefix(commandPath), key.text.hasSuffix(suffix) else { return nil }
+        return String(key.text.dropLast(suffix.utf8.count))
+    }
+
+    /// The progress of commands that are gone, among the keys of calls: their senders have ended.
+    static func leftovers(among keys: some Sequence<Key>) -> [Key] {
+        let commands = Set(keys.map(\.text))
+        return keys.filter { key in command(ofProgress: key).map { !commands.contains($0) } ?? false }
+    }
+}
+
+/// A call and the commands for it, with the owner, as a watch of them tells. All of it is of one revision.
+struct CallSight {
+    let call: Key
+    private var entries: [Key: Entry] = [:]
+    private(set) var owner: Revision?
+
+    init(of call: Key) {
+        self.call = call
+    }
+
+    static func prefixes(of call: Key) throws(SharedCoreError) -> [KeyPrefix] {
+        [KeyPrefix(OwnershipKey.owner), KeyPrefix(call), try CallKey.commands(for: call)]
+    }
+
+    mutating func apply(_ event: WatchEvent) {
+        switch event {
+        case .snapshot(let snapshot), .lagged(let snapshot):
+            self = CallSight(of: call)
+            for entry in snapshot.entries { set(entry.key, to: entry) }
+        case .changes(let changes):
+            for change in changes.changes { set(change.key, to: change.new) }
+        }
+    }
+
+    private mutating func set(_ key: Key, to entry: Entry?) {
+        if key == OwnershipKey.owner { owner = entry?.creationRevision } else { entries[key] = entry }
+    }
+
+    /// The call while it is open, and the revision of its record; nil for one that is over, lost or not known.
+    var open: (record: CallRecord, revision: Revision)? {
+        guard let entry = entries[call], !entry.isOlder(than: owner), let record = CallRecord(entry.value),
+            record.state.isOpen
+        else { return nil }
+        return (record, entry.revision)
+    }
+
+    subscript(key: Key) -> Entry? { entries[key] }
+
+    /// Whether a call is open, and no other of its id.
+    func isOpen(_ call: CallRecord) -> Bool {
+        open.map { ($0.record.began, $0.record.bootID) == (call.began, call.bootID) } ?? false
+    }
+
+    /// The commands, the oldest first.
+    var commands: [Entry] {
+        entries.values.filter { $0.key != call && CallKey.command(ofProgress: $0.key) == nil }
+            .sorted { $0.creationRevision < $1.creationRevision }
+    }
+
+    /// What the holder says of commands that are gone.
+    var leftovers: [Key] { CallKey.leftovers(among: entries.keys) }
+}

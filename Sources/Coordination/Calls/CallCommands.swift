@@ -1,0 +1,178 @@
+public import CoreAPI
+
+extension OpenCall {
+    /// Begins to take the commands that processes of the group send for this call. Returns armed: those that wait come first.
+    ///
+    /// ```swift
+    /// for try await received in try await call.commands() {
+    ///     guard await telephone.do(received.command) else {
+    ///         try await received.refuse(because: "the line is dead")
+    ///         continue
+    ///     }
+    ///     try await received.accept()
+    /// }
+    /// ```
+    ///
+    /// Each element was taken for this core, once. The sequence ends when the call is over, when the ownership is, and when its task is cancelled.
+    /// It has one consumer at a time. Without one, a command is not carried out, and its sender hears so at its deadline.
+    ///
+    /// Source: contract C24.
+    public func commands() async throws(SharedCoreError) -> CallCommands {
+        let watch = try await context.store.watch(try CallSight.prefixes(of: key), from: .snapshot)
+        return CallCommands(for: self, watch: watch)
+    }
+}
+
+/// The commands for a call, as its holder takes them.
+///
+/// Source: contract C24.
+public final class CallCommands: AsyncSequence, Sendable {
+    public typealias Element = ReceivedCallCommand
+    public typealias Failure = SharedCoreError
+
+    private let call: OpenCall
+    private let watch: Watch
+
+    init(for call: OpenCall, watch: Watch) {
+        self.call = call
+        self.watch = watch
+    }
+
+    /// Ends the sequence. Idempotent.
+    public func cancel() {
+        watch.cancel()
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(call: call, watch: watch)
+    }
+
+    /// Takes commands, the oldest first.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let call: OpenCall
+        private let watch: Watch
+        private var sight: CallSight
+        /// What was taken here: the watch may tell of it later than the commit returns.
+        private var taken: Set<Key> = []
+        private var hasBegun = false
+
+        init(call: OpenCall, watch: Watch) {
+            self.call = call
+            self.watch = watch
+            sight = CallSight(of: call.key)
+        }
+
+        /// - Throws: What the store throws; ``SharedCoreError/Code/outcomeUnknown`` for a command of which it is not known whether it was taken,
+        ///   and which is not carried out.
+        public mutating func next() async throws(SharedCoreError) -> ReceivedCallCommand? {
+            try await take()
+        }
+
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(SharedCoreError) -> ReceivedCallCommand? {
+            try await take()
+        }
+
+        private nonisolated(nonsending) mutating func take() async throws(SharedCoreError) -> ReceivedCallCommand? {
+            while true {
+                if hasBegun {
+                    guard sight.owner == call.context.epoch else { return nil }
+                    try await removeLeftovers()
+                    guard let open = sight.open else { return nil }
+                    for entry in sight.commands where !taken.contains(entry.key) {
+                        if let received = try await take(entry, for: open.record, at: open.revision) {
+                            return received
+                        }
+                    }
+                }
+                guard let event = try await watch.next() else { return nil }
+                hasBegun = true
+                sight.apply(event)
+                let present = Set(sight.commands.map(\.key))
+                taken.formIntersection(present)
+            }
+        }
+
+        /// Takes a command; nil where it is gone, was taken, is for a former call of the id, cannot be read, or the call has changed: the
+        /// watch tells then.
+        private nonisolated(nonsending) mutating func take(
+            _ entry: Entry, for record: CallRecord, at revision: Revision
+        ) async throws(SharedCoreError) -> ReceivedCallCommand? {
+            let progress = try CallKey.progress(of: entry.key)
+            guard sight[progress] == nil,
+                let command = CallCommand.allCases.first(where: { $0.bytes(for: record) == entry.value })
+            else { return nil }
+            var transaction = Transaction(
+                guards: [
+                    .epoch(entry.key, entry.creationRevision), .absent(progress), .revision(call.key, revision),
+                ])
+            transaction.put(progress, CommandProgress(.taken).bytes)
+            do throws(SharedCoreError) {
+                let commit = try await call.context.store.commit(transaction)
+                taken.insert(entry.key)
+                return ReceivedCallCommand(
+                    command: command, sender: entry.origin, key: entry.key, progress: progress, epoch: commit.revision,
+                    store: call.context.store)
+            } catch {
+                guard let key = error.guardFailure?.condition.key, key != OwnershipKey.owner else { throw error }
+                return nil
+            }
+        }
+
+        /// Removes what is said of commands whose senders have ended.
+        private nonisolated(nonsending) func removeLeftovers() async throws(SharedCoreError) {
+            for key in sight.leftovers { _ = try await call.context.store.delete(key) }
+        }
+    }
+}
+
+/// A command that a core has taken. It says what came of it, once; a core that ends before it has leaves that unknown.
+///
+/// Source: contract C24.
+public struct ReceivedCallCommand: Sendable {
+    /// What is to be done.
+    public let command: CallCommand
+    /// The session that asks for it.
+    public let sender: SessionID
+
+    let key: Key
+    let progress: Key
+    let epoch: Revision
+    let store: any SharedStore
+
+    /// Says that the command was carried out. A sender that waits no more does not hear of it.
+    ///
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded.
+    public func accept() async throws(SharedCoreError) {
+        try await finish(CommandProgress(.done))
+    }
+
+    /// Says that the command is not carried out.
+    ///
+    /// - Parameter reason: Why, for people: at most 256 bytes of UTF-8.
+    /// - Throws: As ``accept()``; ``SharedCoreError/Code/invalidArgument`` for a reason that is too long.
+    public func refuse(because reason: String) async throws(SharedCoreError) {
+        guard reason.utf8.count <= CallDescription.maximumReasonByteCount else {
+            throw SharedCoreError(
+                .invalidArgument, "A reason has at most \(CallDescription.maximumReasonByteCount) bytes.",
+                at: progress.text)
+        }
+        try await finish(CommandProgress(.refused, reason))
+    }
+
+    private func finish(_ outcome: CommandProgress) async throws(SharedCoreError) {
+        var transaction = Transaction(guards: [.epoch(progress, epoch), .exists(key)])
+        transaction.put(progress, outcome.bytes)
+        do throws(SharedCoreError) {
+            _ = try await store.commit(transaction)
+        } catch {
+            switch error.guardFailure?.condition.key {
+            case progress: break
+            // Its sender has ended, and nothing else removes what is said of it.
+            case key: _ = try await store.delete(progress)
+            default: throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+package import CoreAPI
+internal import Mailboxes
+
+/// The keys of calls in the store.
+package enum CallKey {
+    /// Selects all that stands of calls.
+    static let all: KeyPrefix = ".sharedcore/calls/"
+    /// Selects the records of all calls.
+    package static let records: KeyPrefix = ".sharedcore/calls/call/"
+
+    /// Where the record of a call stands.
+    package static func record(of id: CallID) throws(SharedCoreError) -> Key {
+        try Key(records.path + ItemName(id.text).text)
+    }
+}
+
+/// A call as it stands in the group.
+///
+/// It belongs to the ownership under which it was written last: an open one that is older than the owner's claim is lost. So a
+/// commit that makes an owner can carry a call over, as it is, and no record has to name an epoch that is not known before its commit.
+///
+/// | bytes | what |
+/// |---|---|
+/// | 1 | version, 1 |
+/// | texts | id, from, to, account |
+/// | 1, 1 | direction, media |
+/// | 1 | state: 1 incoming, 2 ringing, 3 answered, 4 held, 5 remotely held, 6 ended, 7 ended and acknowledged |
+/// | 1, text | of an ended one: the reason |
+/// | two words, integer | the run of the machine, when it began |
+/// | flag and integer, twice | when it was answered, when it ended |
+package struct CallRecord: Hashable, Sendable {
+    /// How many ended calls are kept at most; the oldest go first. So the records fit into the room for what coordination writes (S10).
+    package static let maximumEndedCount = 128
+    private static let version: UInt8 = 1
+
+    package let call: CallDescription
+    package var state: Call.State
+    /// Whether an ended one need not be shown again.
+    package var isAcknowledged = false
+    package let bootID: BootID
+    package let began: BootInstant
+    package var answered: BootInstant?
+    package var ended: BootInstant?
+
+    package init(_ call: CallDescription, in state: Call.State, began: BootInstant, bootID: BootID) {
+        self.call = call
+        self.state = .ringing
+        self.began = began
+        self.bootID = bootID
+        change(to: state, at: began)
+    }
+
+    package mutating func change(to state: Call.State, at now: BootInstant) {
+        self.state = state
+        switch state {
+        case .answered, .held, .remotelyHeld: answered = answered ?? now
+        case .ended: ended = now
+        case .incoming, .ringing: break
+        }
+    }
+
+    /// Nil when the bytes are no call that this version reads.
+    package init?(_ bytes: [UInt8]) {
+        do {
+            var reader = ByteReader(bytes)
+            guard try reader.byte() == Self.version, let id = CallID(try reader.text()) else { return nil }
+            let (from, to, account) = (try reader.text(), try reader.text(), try reader.text())
+            guard let direction = Call.Direction(rawValue: try reader.byte()) else { return nil }
+            call = CallDescription(
+                id, direction, from: from, to: to, account: account, media: Call.Media(rawValue: try reader.byte()))
+            let tag = try reader.byte()
+            switch tag {
+            case 1: state = .incoming
+            case 2: state = .ringing
+            case 3: state = .answered
+            case 4: state = .held
+            case 5: state = .remotelyHeld
+            case 6, 7:
+                guard let kind = Call.EndReason.Kind(rawValue: try reader.byte()) else { return nil }
+                state = .ended(Call.EndReason(kind, try reader.text()))
+            default: return nil
+            }
+            isAcknowledged = tag == 7
+            bootID = BootID(high: try reader.word(), low: try reader.word())
+            began = try reader.instant()
+            answered = try reader.optional { reader throws(ByteCodingError) in try reader.instant() }
+            ended = try reader.optional { reader throws(ByteCodingError) in try reader.instant() }
+            try reader.finish()
+        } catch {
+            return nil
+        }
+    }
+
+    package var bytes: [UInt8] {
+        var writer = ByteWriter(reserving: 128)
+        writer.byte(Self.version)
+        for text in [call.id.text, call.from, call.to, call.account] { writer.text(text) }
+        writer.byte(call.direction.rawValue)
+        writer.byte(call.media.rawValue)
+        switch state {
+        case .incoming: writer.byte(1)
+        case .ringing: writer.byte(2)
+        case .answered: writer.byte(3)
+        case .held: writer.byte(4)
+        case .remotelyHeld: writer.byte(5)
+        case .ended(let reason):
+            writer.byte(isAcknowledged ? 7 : 6)
+            writer.byte(reason.kind.rawValue)
+            writer.text(reason.text)
+        }
+        writer.word(bootID.high)
+        writer.word(bootID.low)
+        writer.instant(began)
+        writer.optional(answered) { $0.instant($1) }
+        writer.optional(ended) { $0.instant($1) }
+        return writer.bytes
+    }
+
+    /// The activity that keeps the core while the call is open. Its id may be only a hash.
+    var activityID: String { PathPart.text(for: call.id.text, maximumByteCount: 128) }
+}
+
+extension Entry {
+    /// Whether a call's record was written under an ownership that is over.
+    func isOlder(than owner: Revision?) -> Bool { owner.map { revision < $0 } ?? true }
+}
+
+/// The calls of a group and its owner, at one revision.
+struct CallsView: Hashable {
+    private var owner: GroupOwner?
+    private var entries: [Key: Entry] = [:]
+
+    static let prefixes = [KeyPrefix(OwnershipKey.owner), CallKey.records]
+
+    init() {}
+
+    init(_ entries: [Entry], owner: Entry?) {
+        for entry in entries { set(entry.key, to: entry) }
+        set(OwnershipKey.owner, to: owner)
+    }
+
+    /// Takes in what a watch of ``prefixes`` delivers.
+    mutating func apply(_ event: WatchEvent) {
+        switch event {
+        case .snapshot(let snapshot), .lagged(let snapshot):
+            self = CallsView()
+            for entry in snapshot.entries { set(entry.key, to: entry) }
+        case .changes(let changes):
+            for change in changes.changes { set(change.key, to: change.new) }
+        }
+    }
+
+    private mutating func set(_ key: Key, to entry: Entry?) {
+        if key == OwnershipKey.owner {
+            owner = entry.map { GroupOwner(Standing($0)) }
+        } else if CallKey.records.contains(key) {
+            entries[key] = entry
+        }
+    }
+
+    /// The open calls, the oldest first, then those that have ended, the newest first. What was acknowledged or cannot be read is left out.
+    var calls: [Call] {
+        let calls = entries.values.compactMap { entry -> (entry: Entry, call: Call)? in
+            guard let record = CallRecord(entry.value), !record.isAcknowledged else { return nil }
+            return (entry, Call(record, holder: entry.isOlder(than: owner?.epoch) ? nil : owner))
+        }
+        let open = calls.filter(\.call.isOpen).sorted { $0.entry.creationRevision < $1.entry.creationRevision }
+        let ended = calls.filter { !$0.call.isOpen }.sorted { $0.entry.revision > $1.entry.revision }
+        return (open + ended).map(\.call)
+    }
+}

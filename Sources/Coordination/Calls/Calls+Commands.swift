@@ -1,0 +1,153 @@
+internal import CoreAPI
+internal import Synchronization
+
+extension Calls {
+    private static let counter = Atomic<UInt64>(0)
+
+    /// Asks the holder of an open call to do something, and returns when it says that it has.
+    ///
+    /// A command is carried out at most once. One that its holder has not taken when the time is over, or when this process ends, is not
+    /// carried out.
+    ///
+    /// Source: contract C24.
+    ///
+    /// - Parameter timeout: How long to wait for the holder.
+    /// - Throws: ``CoordinationError/Code/notFound`` when no call of the id is open; ``CoordinationError/Code/timeout`` when its holder has not
+    ///   taken the command; ``CoordinationError/Code/outcomeUnknown`` when it has, and has not said what came of it before the time was over, or
+    ///   has ended; ``CoordinationError/Code/refused`` when it refuses, with its reason; ``CoordinationError/Code/store``, with
+    ///   ``SharedCoreError/Code/limitExceeded`` when 16 commands wait for the call; ``CoordinationError/Code/cancelled``,
+    ///   ``CoordinationError/Code/closed`` and ``CoordinationError/Code/fenced``.
+    public func send(
+        _ command: CallCommand, to id: CallID, within timeout: Duration = .seconds(5)
+    ) async throws(CoordinationError) {
+        let limit = clock.now().advanced(by: timeout)
+        let result: Result<Void, CoordinationError>
+        do throws(SharedCoreError) {
+            result = try await exchange(command, with: id, before: limit)
+        } catch {
+            throw CoordinationError(ofCommand: error)
+        }
+        try result.get()
+    }
+
+    private func exchange(
+        _ command: CallCommand, with id: CallID, before limit: BootInstant
+    ) async throws(SharedCoreError) -> Result<Void, CoordinationError> {
+        let call = try CallKey.record(of: id)
+        let number = Self.counter.add(1, ordering: .relaxed).newValue
+        let key = try CallKey.command(number, of: store.session.id, for: call)
+        // A dead holder is not to be believed, where the backend can tell.
+        _ = try await store.sessions()
+        // Armed before the command is there: no answer goes unnoticed.
+        let watch = try await store.watch(try CallSight.prefixes(of: call), from: .snapshot)
+        defer { watch.cancel() }
+        var sight = CallSight(of: call)
+        guard let first = try await watch.next() else { return .failure(ended) }
+        sight.apply(first)
+        guard let open = sight.open else { return .failure(notFound(id)) }
+        guard sight.commands.count < CallKey.maximumCommandCount else {
+            throw SharedCoreError(
+                .limitExceeded, "At most \(CallKey.maximumCommandCount) commands wait for a call.", at: key.text)
+        }
+        var transaction = Transaction(guards: [.exists(call)])
+        transaction.put(key, command.bytes(for: open.record), lifetime: .session)
+        do throws(SharedCoreError) {
+            _ = try await store.commit(transaction)
+        } catch {
+            if error.guardFailure != nil { return .failure(notFound(id)) }
+            // It may stand there, and may have been taken.
+            guard error.code == .outcomeUnknown, let progress = try await withdraw(key) else { throw error }
+            return outcome(of: progress)
+        }
+        let timer = Task { [clock] in
+            try await clock.sleep(until: limit)
+            watch.cancel()
+        }
+        defer { timer.cancel() }
+        var reason = CoordinationError(
+            .timeout, "The holder of the call has not taken the command in time. It is not carried out.")
+        do throws(SharedCoreError) {
+            try await follow(key, to: open.record, in: watch, from: sight)
+            if Task.isCancelled {
+                reason = CoordinationError(.cancelled, "The task that sent the command was cancelled.")
+            } else if clock.now() < limit {
+                reason = notFound(id)
+            }
+        } catch {
+            reason = CoordinationError(ofCommand: error)
+        }
+        return try await withdraw(key).map { outcome(of: $0) } ?? .failure(reason)
+    }
+
+    private func outcome(of progress: CommandProgress) -> Result<Void, CoordinationError> {
+        switch progress.kind {
+        case .done: .success(())
+        case .refused: .failure(CoordinationError(.refused, "The holder of the call refuses: \(progress.text)"))
+        case .taken:
+            .failure(
+                CoordinationError(
+                    .outcomeUnknown, "The holder of the call has taken the command, and has not said what came of it."))
+        }
+    }
+
+    /// Waits until nothing more is to be heard of a command: its holder has said what came of it, or does not own any more; the call was over
+    /// before the command was taken; or the watch has ended.
+    private func follow(
+        _ key: Key, to call: CallRecord, in watch: Watch, from first: CallSight
+    ) async throws(SharedCoreError) {
+        let progressKey = try CallKey.progress(of: key)
+        var sight = first
+        while let event = try await watch.next() {
+            sight.apply(event)
+            if let entry = sight[progressKey] {
+                guard CommandProgress(entry.value).kind == .taken, !entry.isOlder(than: sight.owner) else { return }
+            } else if !sight.isOpen(call) {
+                return
+            }
+        }
+    }
+
+    /// Removes a command, also for a task that was cancelled. One that has no progress is not taken any more.
+    ///
+    /// - Returns: How far its holder was with it; nil where it had not taken it.
+    func withdraw(_ key: Key) async throws(SharedCoreError) -> CommandProgress? {
+        try await Task { () -> Result<CommandProgress?, SharedCoreError> in
+            do throws(SharedCoreError) { return .success(try await remove(key)) } catch { return .failure(error) }
+        }.value.get()
+    }
+
+    private func remove(_ key: Key) async throws(SharedCoreError) -> CommandProgress? {
+        let progressKey = try CallKey.progress(of: key)
+        while true {
+            let entry = try await store.get(progressKey)
+            var transaction = Transaction(
+                guards: [entry.map { .revision(progressKey, $0.revision) } ?? .absent(progressKey)])
+            transaction.delete(key)
+            transaction.delete(progressKey)
+            do throws(SharedCoreError) {
+                _ = try await store.commit(transaction)
+                return entry.map { CommandProgress($0.value) }
+            } catch {
+                guard error.guardFailure != nil else { throw error }
+            }
+        }
+    }
+
+    private func notFound(_ id: CallID) -> CoordinationError {
+        CoordinationError(.notFound, "No call “\(id.text.prefix(64))” is open.")
+    }
+
+    private var ended: CoordinationError { CoordinationError(.closed, "The group's handle is closed.") }
+}
+
+extension CoordinationError {
+    /// An error of the store that a command met.
+    fileprivate init(ofCommand error: SharedCoreError) {
+        switch error.code {
+        case .closed: self.init(.closed, "The group's handle is closed.", cause: error)
+        case .sessionEnded: self.init(.fenced, "The session is over for the group.", cause: error)
+        case .cancelled: self.init(.cancelled, "The task that sent the command was cancelled.", cause: error)
+        default: self.init(.store, "The group's store failed.", cause: error)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+public import CoreAPI
+public import Platform
+
+/// The calls of a group, for every process that has it open: also for one that does not own, and for readers.
+///
+/// ```swift
+/// let calls = Calls(group)
+/// for try await present in try await calls.changes() {
+///     window.show(present.filter(\.isOpen))
+/// }
+/// ```
+///
+/// Source: contract C23.
+public struct Calls: Sendable {
+    /// How long an ended call is kept unless configured otherwise.
+    public static let defaultLifetime = Duration.seconds(24 * 3600)
+
+    let store: any SharedStore
+    let clock: any TimeSource
+
+    /// The calls of a group, through an open handle.
+    ///
+    /// - Parameter clock: The clock of deadlines.
+    public init(_ store: any SharedStore, clock: any TimeSource = SystemClock()) {
+        self.store = store
+        self.clock = clock
+    }
+
+    /// Returns the open calls, the oldest first, then those that have ended and were not acknowledged, the newest first. A call whose holder has
+    /// ended is among these, as ``Call/EndReason/lost``.
+    public func list() async throws(SharedCoreError) -> [Call] {
+        // A dead holder is not to be believed, where the backend can tell.
+        _ = try await store.sessions()
+        var owner = try await store.get(OwnershipKey.owner)
+        while true {
+            let entries = try await store.list(CallKey.records).entries
+            let present = try await store.get(OwnershipKey.owner)
+            // A call that its holder ended before it let go is not to look lost, nor one of a new owner.
+            if present?.creationRevision == owner?.creationRevision {
+                return CallsView(entries, owner: present).calls
+            }
+            owner = present
+        }
+    }
+
+    /// Begins to deliver the calls as ``list()`` gives them: now, and whenever that is another list.
+    public func changes() async throws(SharedCoreError) -> CallChanges {
+        CallChanges(of: try await store.watch(CallsView.prefixes, from: .snapshot))
+    }
+
+    /// Says that an ended call need not be shown again. A process that waits for its id afterwards hears that there is nothing to show, for 5 minutes.
+    ///
+    /// - Returns: Whether there was one: false where it was acknowledged before, is open, or is not known.
+    @discardableResult
+    public func acknowledge(_ id: CallID) async throws(SharedCoreError) -> Bool {
+        let key = try CallKey.record(of: id)
+        // A dead holder is not to be believed, as in ``list()``.
+        _ = try await store.sessions()
+        while true {
+            guard let entry = try await store.get(key), var record = CallRecord(entry.value), !record.isAcknowledged,
+                record.call.id == id
+            else { return false }
+            if record.state.isOpen {
+                guard entry.isOlder(than: try await store.get(OwnershipKey.owner)?.creationRevision) else {
+                    return false
+                }
+                record.state = .ended(.lost)
+            }
+            record.isAcknowledged = true
+            // A record that stays as it is does not come to belong to an owner.
+            var transaction = Transaction(guards: [.revision(key, entry.revision)])
+            transaction.put(key, record.bytes, lifetime: .expiring(after: Inbox.defaultLifetime))
+            do throws(SharedCoreError) {
+                _ = try await store.commit(transaction)
+                return true
+            } catch {
+                guard error.guardFailure != nil else { throw error }
+            }
+        }
+    }
+}
+
+/// The calls of a group, each time that they change. One consumer at a time; it ends when it or its task is cancelled, or when the handle is closed.
+///
+/// Source: contract C23.
+public final class CallChanges: AsyncSequence, Sendable {
+    public typealias Element = [Call]
+    public typealias Failure = SharedCoreError
+
+    private let watch: Watch
+
+    init(of watch: Watch) {
+        self.watch = watch
+    }
+
+    /// Ends the sequence. Idempotent.
+    public func cancel() {
+        watch.cancel()
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(watch: watch)
+    }
+
+    /// Gives the calls as they stand.
+    public struct Iterator: AsyncIteratorProtocol {
+        let watch: Watch
+        private var view = CallsView()
+        private var last: [Call]?
+
+        init(watch: Watch) {
+            self.watch = watch
+        }
+
+        /// - Throws: What ``Watch/next()`` throws.
+        public mutating func next() async throws(SharedCoreError) -> [Call]? {
+            try await advance()
+        }
+
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(SharedCoreError) -> [Call]? {
+            try await advance()
+        }
+
+        private nonisolated(nonsending) mutating func advance() async throws(SharedCoreError) -> [Call]? {
+            while let event = try await watch.next() {
+                view.apply(event)
+                let calls = view.calls
+                if calls != last {
+                    last = calls
+                    return calls
+                }
+            }
+            return nil
+        }
+    }
+}

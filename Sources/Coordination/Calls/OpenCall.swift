@@ -1,0 +1,197 @@
+public import CoreAPI
+
+extension CoreContext {
+    /// Begins a call: its record, and the activity that keeps this core while it is open, in one commit.
+    ///
+    /// The call lasts until ``OpenCall/end(_:)``. One that is open when its ownership is over is lost. A call of this id that has
+    /// ended makes room for it; the same one that is open is not begun anew, and stays in its state.
+    ///
+    /// Source: contract C23, C17.
+    ///
+    /// - Throws: As ``begin(_:id:expectedEnd:)``, so that no call begins while a Main waits for this core, or when the core is to stop;
+    ///   ``SharedCoreError/Code/guardFailed`` also when another call of this id is open; ``SharedCoreError/Code/invalidArgument`` for
+    ///   texts that are too long, and for a state that is an end.
+    public func begin(
+        call: CallDescription, in state: Call.State = .incoming
+    ) async throws(SharedCoreError) -> OpenCall {
+        let key = try CallKey.record(of: call.id)
+        let problem = state.isOpen ? call.problem : "A call does not begin with its end."
+        if let problem { throw SharedCoreError(.invalidArgument, problem, at: key.text) }
+        let now = clock.now()
+        let record = CallRecord(call, in: state, began: now, bootID: clock.bootID)
+        let activity = Activity(.call, id: record.activityID, begun: now)
+        try await gate.begin { () async throws(SharedCoreError) in
+            try await changeCalls { consistency throws(SharedCoreError) in
+                let former = try await store.get(key, consistency: consistency)
+                if let former, isOpen(former) {
+                    // As after an outcome that was not known.
+                    if CallRecord(former.value)?.call == call { return nil }
+                    throw SharedCoreError(.guardFailed, "Another call of this id is open.", at: key.text)
+                }
+                var transaction = try await beginning(activity, consistency: consistency)
+                transaction.require(former.map { .revision(key, $0.revision) } ?? .absent(key))
+                transaction.put(key, record.bytes)
+                return transaction
+            }
+        }
+        return OpenCall(id: call.id, key: key, context: self)
+    }
+
+    /// The transaction that begins an activity.
+    private func beginning(
+        _ activity: Activity, consistency: ReadConsistency
+    ) async throws(SharedCoreError) -> Transaction {
+        let standing = try await activities(consistency: consistency)
+        let open = ActivitiesRecord.open(under: epoch, in: standing)
+        if open.contains(where: { $0.isSameWork(as: activity) }) { return Transaction() }
+        try ActivitiesRecord.requireRoom(beside: open)
+        return ActivitiesRecord.beginning(activity, under: epoch, beside: standing)
+    }
+
+    private func activities(
+        consistency: ReadConsistency
+    ) async throws(SharedCoreError) -> Standing<ActivitiesRecord>? {
+        try await store.get(OwnershipKey.activities, consistency: consistency).map { Standing($0) }
+    }
+
+    /// Whether a record is that of a call that is open here.
+    private func isOpen(_ entry: Entry) -> Bool {
+        !entry.isOlder(than: epoch) && CallRecord(entry.value)?.state.isOpen == true
+    }
+
+    /// Commits a change of calls, anew where another commit was faster.
+    ///
+    /// - Parameter change: The transaction; nil when there is nothing to change.
+    /// - Returns: The revision at which it stands; zero where nothing was changed.
+    private func changeCalls(
+        _ change: (ReadConsistency) async throws(SharedCoreError) -> Transaction?
+    ) async throws(SharedCoreError) -> Revision {
+        var consistency = ReadConsistency.causal
+        while true {
+            guard let transaction = try await change(consistency) else { return .zero }
+            do throws(SharedCoreError) {
+                return try await store.commit(transaction).revision
+            } catch {
+                guard let key = error.guardFailure?.condition.key,
+                    key == OwnershipKey.activities || CallKey.records.contains(key)
+                else { throw error }
+                consistency = .linearizable
+            }
+        }
+    }
+
+    fileprivate func change(_ key: Key, to state: Call.State) async throws(SharedCoreError) {
+        _ = try await changeCalls { consistency throws(SharedCoreError) in
+            guard let entry = try await store.get(key, consistency: consistency), isOpen(entry),
+                var record = CallRecord(entry.value)
+            else { throw SharedCoreError(.guardFailed, "The call is over.", at: key.text) }
+            record.change(to: state, at: clock.now())
+            var transaction = Transaction(guards: [.revision(key, entry.revision)])
+            guard case .ended = state else {
+                transaction.put(key, record.bytes)
+                return transaction
+            }
+            transaction.put(key, record.bytes, lifetime: .expiring(after: callsLifetime))
+            try await dropOldest(beside: key, from: &transaction, consistency: consistency)
+            let standing = try await activities(consistency: consistency)
+            let activity = ActivitiesRecord.open(under: epoch, in: standing).first {
+                $0.kind.name == Activity.Kind.call.name && $0.id == record.activityID
+            }
+            if let activity,
+                let ending = ActivitiesRecord.ending(activity, under: epoch, beside: standing)
+            {
+                transaction.guards += ending.guards
+                transaction.operations += ending.operations
+            }
+            return transaction
+        }
+    }
+
+    /// Makes room for one more ended call.
+    private func dropOldest(
+        beside key: Key, from transaction: inout Transaction, consistency: ReadConsistency
+    ) async throws(SharedCoreError) {
+        let ended = try await store.list(CallKey.records, consistency: consistency).entries
+            .filter { $0.key != key && $0.lifetime != .persistent }.sorted { $0.revision < $1.revision }
+        for entry in ended.prefix(max(0, ended.count + 1 - CallRecord.maximumEndedCount)) {
+            transaction.require(.revision(entry.key, entry.revision))
+            transaction.delete(entry.key)
+        }
+    }
+}
+
+extension CoreContext {
+    /// How many calls are ended in one commit: a larger one has no room in a group that is full (contract S10).
+    private static let endedAtOnce = 4
+
+    /// Ends the calls that the cores of former ownerships have left open, as lost. A record that cannot be read is removed, and so is what was
+    /// said of commands whose senders have ended.
+    ///
+    /// Source: contract C23.
+    func endLostCalls() async throws(SharedCoreError) {
+        while true {
+            // The handle has seen its own acquisition, and with it all that stood before.
+            let entries = try await store.list(CallKey.all, consistency: .causal).entries
+            let left = entries.filter {
+                CallKey.records.contains($0.key) && $0.lifetime == .persistent && $0.isOlder(than: epoch)
+            }
+            do throws(SharedCoreError) {
+                for key in CallKey.leftovers(among: entries.map(\.key)) { _ = try await store.delete(key) }
+                for first in stride(from: 0, to: left.count, by: Self.endedAtOnce) {
+                    _ = try await store.commit(ending(left[first..<min(left.count, first + Self.endedAtOnce)]))
+                }
+                return
+            } catch {
+                // Another process has acknowledged one of them.
+                guard let key = error.guardFailure?.condition.key, CallKey.records.contains(key) else { throw error }
+                try await store.sync()
+            }
+        }
+    }
+
+    private func ending(_ lost: ArraySlice<Entry>) -> Transaction {
+        var transaction = Transaction()
+        for entry in lost {
+            transaction.require(.revision(entry.key, entry.revision))
+            guard var record = CallRecord(entry.value), record.state.isOpen else {
+                transaction.delete(entry.key)
+                continue
+            }
+            record.change(to: .ended(.lost), at: clock.now())
+            transaction.put(entry.key, record.bytes, lifetime: .expiring(after: callsLifetime))
+        }
+        return transaction
+    }
+}
+
+/// A call that a core has begun.
+///
+/// Source: contract C23.
+public struct OpenCall: Sendable {
+    /// Its identifier.
+    public let id: CallID
+
+    let key: Key
+    let context: CoreContext
+
+    /// Says how far the call is.
+    ///
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the call is over, or the core is superseded: its calls are lost then;
+    ///   ``SharedCoreError/Code/invalidArgument`` for a reason that is too long.
+    public func change(to state: Call.State) async throws(SharedCoreError) {
+        if case .ended(let reason) = state, reason.text.utf8.count > CallDescription.maximumReasonByteCount {
+            throw SharedCoreError(
+                .invalidArgument,
+                "The reason of a call's end has at most \(CallDescription.maximumReasonByteCount) bytes.", at: key.text)
+        }
+        try await context.change(key, to: state)
+    }
+
+    /// Ends the call, and the activity that kept the core for it, in one commit. A core ends its calls before its `stop` returns; those
+    /// that are open then are lost.
+    ///
+    /// - Throws: As ``change(to:)``.
+    public func end(_ reason: Call.EndReason) async throws(SharedCoreError) {
+        try await change(to: .ended(reason))
+    }
+}

@@ -1,0 +1,220 @@
+internal import Coordination
+internal import CoreAPI
+
+/// C23: a call is a record. C24: a command reaches the holder of its call at most once.
+enum CallCases {
+    static let all = [
+        callIsRead, twoAtOnce, holderIsKilled, executorIsServed, commandIsCarriedOut, commandIsNotTaken,
+        holderEndsWithCommand, senderEnds, holderIsFrozen,
+    ]
+
+    static let callIsRead = ConformanceCase(
+        "C23a", "every process reads a call as it changes, and when it has ended, until that is acknowledged"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let main = try await troupe.owningMain(apart: true)
+            let other = try await troupe.executor("reader", apart: true)
+            let calls = Calls(troupe.observer)
+            var changes = try await calls.changes().makeAsyncIterator()
+            try expect(try await changes.next()?.count, is: 0, "the calls before there is one")
+            try expect(try await main.tell("call ring ringing"), is: "written", "the beginning")
+            let call = try expectSome(try await calls.list().first, "the call")
+            try expect(call.holder?.name, is: "main", "its holder")
+            try expect([call.from, call.to, call.account], is: ["sip:ann", "sip:bob", "work"], "its texts")
+            try expect(call.media, is: [.audio, .video], "its media")
+            try expect(try await Activity.current(in: troupe.observer).map(\.id), is: ["ring"], "what keeps the core")
+            for state in ["answered", "held", "remotelyHeld"] {
+                try expect(try await main.tell("callIs ring \(state)"), is: "written", state)
+                try expect(try await other.tell("calls"), is: "ring=\(state)", "what another process reads")
+            }
+            try expect(try await main.tell("call ring ringing"), is: "written", "the same one again")
+            try expect(try await other.tell("calls"), is: "ring=remotelyHeld", "its state behind that")
+            try expect(try await other.tell("acknowledgeCall ring"), is: "false", "to acknowledge an open one")
+            try expect(try await main.tell("callIs ring missed"), is: "written", "the end")
+            try expect(try await main.tell("callIs ring answered"), is: "guardFailed", "a change behind the end")
+            try expect(try await Activity.current(in: troupe.observer), is: [], "what keeps the core now")
+            try expect(try await other.tell("calls"), is: "ring=missed", "what another process reads then")
+            var heard: [String] = []
+            while heard.last != "missed", let next = try await changes.next() { heard += next.map(\.state.word) }
+            try expect(heard, is: ["ringing", "answered", "held", "remotelyHeld", "missed"], "what a watch told")
+            try expect(try await other.tell("acknowledgeCall ring"), is: "true", "to acknowledge it")
+            try expect(try await main.tell("calls"), is: "", "the calls in the end")
+            try expect(try await changes.next()?.count, is: 0, "what the watch told in the end")
+        }
+    }
+
+    static let twoAtOnce = ConformanceCase("C23b", "an owner has two calls at once, and each ends alone") { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.owningExecutor()
+            try expect(try await executor.tell("call one ringing"), is: "written", "the first")
+            try expect(try await executor.tell("call two incoming"), is: "written", "the second")
+            try expect(try await executor.tell("callIs one held"), is: "written", "the first is held")
+            try expect(try await executor.tell("callIs two answered"), is: "written", "the second is answered")
+            try expect(try await executor.tell("calls"), is: "one=held two=answered", "both")
+            try expect(try await executor.tell("callIs one hungUp"), is: "written", "the end of the first")
+            try expect(try await executor.tell("calls"), is: "two=answered one=hungUp", "the open one first")
+            try expect(try await Activity.current(in: troupe.observer).map(\.id), is: ["two"], "what keeps the core")
+        }
+    }
+
+    static let holderIsKilled = ConformanceCase(
+        "C23c", "the call of a killed owner is lost for each reader, and on record before the next core starts"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.owningExecutor(apart: true)
+            try expect(try await executor.tell("call ring answered"), is: "written", "the call")
+            try await executor.kill()
+            let calls = Calls(troupe.observer)
+            try await eventually("the call is lost") { try await calls.list().map(\.state) == [.ended(.lost)] }
+            try expect(try await troupe.owner(), is: nil, "the owner then")
+            let record = try CallKey.record(of: expectSome(CallID("ring"), "an id"))
+            try expect(
+                try await troupe.observer.get(record)?.lifetime, is: .persistent, "its record, as the dead left it")
+            let main = try await troupe.main("main", "hold-start=start")
+            try await main.tell("start")
+            try await eventually("a core starts") { try await troupe.coreStarts() == 2 }
+            let ended = try expectSome(try await troupe.observer.get(record), "its record")
+            try expect(CallRecord(ended.value)?.state, is: .ended(.lost), "what it says when the next core starts")
+            try expect(ended.lifetime != .persistent, "it expires")
+            try troupe.server.open("start")
+            try expect(try await main.tell("started").hasPrefix("owns"), "Main owns")
+            try expect(try await main.tell("calls"), is: "ring=lost", "what the next owner reads")
+        }
+    }
+
+    static let executorIsServed = ConformanceCase(
+        "C23d", "an Executor that waits for the id of a call is served by it: open, ended, or acknowledged"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let main = try await troupe.owningMain(apart: true)
+            let executor = try await troupe.executor()
+            try await executor.ask("ring", as: 1)
+            try await troupe.waits(1)
+            try expect(try await main.tell("call ring ringing"), is: "written", "the call")
+            try expect(try await executor.answer(1), is: "call inbox ring ringing", "what the one that waits hears")
+            try expect(try await main.tell("callIs ring missed"), is: "written", "its end")
+            try await executor.ask("ring", as: 2)
+            try expect(try await executor.answer(2), is: "call inbox ring missed", "what a later one hears")
+            try expect(try await executor.tell("acknowledgeCall ring"), is: "true", "the acknowledgement")
+            try await executor.ask("ring", as: 3)
+            try expect(try await executor.answer(3).hasPrefix("nothing "), "what one hears behind that")
+        }
+    }
+
+    static let commandIsCarriedOut = ConformanceCase(
+        "C24a", "a command of any process reaches the holder once, which carries it out or refuses it"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.owningExecutor(apart: true)
+            let other = try await troupe.main("window", apart: true)
+            try await other.tell("send 0 answer none 60000")
+            try expect(try await other.tell("sent 0"), is: "failed notFound", "a command for no call")
+            try expect(try await executor.tell("call one ringing"), is: "written", "a call")
+            try expect(try await executor.tell("call two ringing"), is: "written", "another")
+            // Sent before the holder listens, it waits.
+            try await other.tell("send 1 answer one 60000")
+            try await eventually("the command waits") { try await commandCount(in: troupe) == 1 }
+            try await executor.tell("obey one accept")
+            try await executor.tell("obey two refuse")
+            try expect(try await other.tell("sent 1"), is: "done", "what its sender hears")
+            try await other.tell("send 2 hold two 60000")
+            try expect(try await other.tell("sent 2"), is: "failed refused", "what one hears that is refused")
+            try await other.tell("send 3 hangUp one 60000")
+            try expect(try await other.tell("sent 3"), is: "done", "a second for the first call")
+            try expect(try await executor.tell("obeyed one"), is: "answer hangUp", "what the first call was told")
+            try expect(try await executor.tell("obeyed two"), is: "hold", "what the second was told")
+            try expect(try await commandCount(in: troupe), is: 0, "what is left of commands")
+        }
+    }
+
+    static let commandIsNotTaken = ConformanceCase(
+        "C24b", "a command that its holder does not take in time, or whose call ends first, is not carried out"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let main = try await troupe.owningMain()
+            let other = try await troupe.executor("window", apart: true)
+            try expect(try await main.tell("call ring ringing"), is: "written", "the call")
+            try await other.tell("send 1 answer ring 100")
+            try expect(try await other.tell("sent 1"), is: "failed timeout", "what its sender hears")
+            try await other.tell("send 2 hold ring 60000")
+            try await eventually("the command waits") { try await commandCount(in: troupe) == 1 }
+            try expect(try await main.tell("callIs ring missed"), is: "written", "the end of the call")
+            try expect(try await other.tell("sent 2"), is: "failed notFound", "what its sender hears then")
+            try expect(try await main.tell("call ring ringing"), is: "written", "the call again")
+            try await main.tell("obey ring accept")
+            try await other.tell("send 3 decline ring 60000")
+            try expect(try await other.tell("sent 3"), is: "done", "a command that is taken")
+            try expect(try await main.tell("obeyed ring"), is: "decline", "all that was carried out")
+        }
+    }
+
+    static let holderEndsWithCommand = ConformanceCase(
+        "C24c", "a holder that is killed leaves a command that it took unknown, and no other carries it out"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.owningExecutor(apart: true)
+            let other = try await troupe.executor("window", apart: true)
+            try expect(try await executor.tell("call ring ringing"), is: "written", "the call")
+            try await executor.tell("obey ring nothing")
+            try await other.tell("send 1 answer ring 600000")
+            try await eventually("it is taken") { try await executor.tell("obeyed ring") == "answer" }
+            try await executor.kill()
+            // So that the group notices, also where none of the others waits for the core.
+            try await eventually("the call is lost") {
+                try await Calls(troupe.observer).list().map(\.state) == [.ended(.lost)]
+            }
+            try expect(try await other.tell("sent 1"), is: "failed outcomeUnknown", "what its sender hears")
+            let main = try await troupe.owningMain()
+            try expect(try await main.tell("call ring ringing"), is: "written", "the call again")
+            try await main.tell("obey ring accept")
+            try await other.tell("send 2 decline ring 60000")
+            try expect(try await other.tell("sent 2"), is: "done", "the next command")
+            try expect(try await main.tell("obeyed ring"), is: "decline", "what the next holder carried out")
+        }
+    }
+
+    static let senderEnds = ConformanceCase(
+        "C24d", "a command whose sender is killed before it was taken is not carried out"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let main = try await troupe.owningMain()
+            let sender = try await troupe.executor("sender", apart: true)
+            let other = try await troupe.executor("window")
+            try expect(try await main.tell("call ring ringing"), is: "written", "the call")
+            try await sender.tell("send 1 hangUp ring 600000")
+            try await eventually("the command waits") { try await commandCount(in: troupe) == 1 }
+            try await sender.kill()
+            try await eventually("it is gone") {
+                _ = try await troupe.observer.sessions()
+                return try await commandCount(in: troupe) == 0
+            }
+            try await main.tell("obey ring accept")
+            try await other.tell("send 1 answer ring 60000")
+            try expect(try await other.tell("sent 1"), is: "done", "a command of another")
+            try expect(try await main.tell("obeyed ring"), is: "answer", "all that was carried out")
+        }
+    }
+
+    static let holderIsFrozen = ConformanceCase(
+        "C24e", "a holder that is frozen takes no command, and carries out none later whose sender has given up"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let main = try await troupe.owningMain(apart: true)
+            let other = try await troupe.executor("window", apart: true)
+            try expect(try await main.tell("call ring ringing"), is: "written", "the call")
+            try await main.tell("obey ring accept")
+            try await main.freeze()
+            try await other.tell("send 1 answer ring 100")
+            try expect(try await other.tell("sent 1"), is: "failed timeout", "what its sender hears")
+            try main.thaw()
+            try await other.tell("send 2 decline ring 60000")
+            try expect(try await other.tell("sent 2"), is: "done", "a command to the one that was let go on")
+            try expect(try await main.tell("obeyed ring"), is: "decline", "all that was carried out")
+        }
+    }
+
+    /// The entries that stand of commands.
+    private static func commandCount(in troupe: Troupe) async throws -> Int {
+        try await troupe.observer.list(".sharedcore/calls/command").entries.count
+    }
+}

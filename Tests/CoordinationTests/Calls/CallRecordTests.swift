@@ -1,0 +1,215 @@
+import CoreAPI
+import CoreAPITesting
+import InMemoryBackend
+import Platform
+import TestSupport
+import Testing
+
+@testable import Coordination
+
+@Suite("C23: the record of a call")
+struct CallRecordTests {
+    private let boot = BootID(high: 1, low: 2)
+
+    private func description(_ id: String = "ring") throws -> CallDescription {
+        CallDescription(
+            try .of(id), .outgoing, from: "sip:ann", to: "sip:bob", account: "work", media: [.audio, .video])
+    }
+
+    @Test(
+        "It is read as it was written, in each state",
+        arguments: [
+            .incoming, .ringing, .answered, .held, .remotelyHeld, .ended(.hungUp), .ended(.remoteHungUp),
+            .ended(.declined), .ended(.missed), .ended(.answeredElsewhere), .ended(.busy), .ended(.lost),
+            .ended(.failed("no codec")),
+        ] as [Call.State])
+    func roundTrip(state: Call.State) throws {
+        var record = CallRecord(
+            try description(), in: .answered, began: BootInstant(nanoseconds: 5), bootID: boot)
+        record.change(to: state, at: BootInstant(nanoseconds: 9))
+        #expect(CallRecord(record.bytes) == record)
+        #expect(record.answered == BootInstant(nanoseconds: 5))
+        #expect(record.ended == (state.isOpen ? nil : BootInstant(nanoseconds: 9)))
+        record.isAcknowledged = !state.isOpen
+        #expect(CallRecord(record.bytes) == record)
+    }
+
+    @Test("What is cut, has more, or is of another version is no call")
+    func damaged() throws {
+        let bytes = CallRecord(
+            try description(), in: .ended(.missed), began: BootInstant(nanoseconds: 5), bootID: boot
+        ).bytes
+        for count in 0..<bytes.count { #expect(CallRecord(Array(bytes.prefix(count))) == nil) }
+        #expect(CallRecord(bytes + [0]) == nil)
+        #expect(CallRecord([2] + bytes.dropFirst()) == nil)
+    }
+
+    @Test("Texts of a remote side have a bound, and a long id keeps the core like any other")
+    func texts() async throws {
+        let core = try await CallsFixture()
+        var long = try description(String(repeating: "i", count: 512))
+        let open = try await core.context.begin(call: long)
+        #expect(try await core.calls.list().map(\.id) == [open.id])
+        #expect(try await Activity.current(in: core.group).count == 1)
+        try await open.end(.hungUp)
+        #expect(try await Activity.current(in: core.group).isEmpty)
+        long.from = String(repeating: "f", count: 513)
+        await #expect(throws: SharedCoreError.self) { try await core.context.begin(call: long) }
+        let other = try await core.context.begin(call: description())
+        let reason = String(repeating: "r", count: 257)
+        await #expect(throws: SharedCoreError.self) { try await other.end(.failed(reason)) }
+        await #expect(throws: SharedCoreError.self) {
+            try await core.context.begin(
+                call: CallDescription(.of("x"), .incoming, from: "", to: ""), in: .ended(.busy))
+        }
+    }
+}
+
+@Suite("C23: the calls of one owner")
+struct OwnCallsTests {
+    @Test("Of ended calls the newest 128 are kept, each for calls.lifetime; open ones stay")
+    func bound() async throws {
+        let core = try await CallsFixture()
+        let first = try await core.begin("open")
+        for number in 0..<131 { try await core.begin("\(number)").end(.missed) }
+        let calls = try await core.calls.list()
+        #expect(calls.first?.id.text == "open")
+        #expect(calls.dropFirst().map(\.id.text) == (3..<131).reversed().map { "\($0)" })
+        core.clock.advance(by: .seconds(24 * 3600 + 1))
+        try await eventually("they have expired") { try await core.calls.list().map(\.id) == [first.id] }
+    }
+
+    @Test("In a group that its content has filled, calls begin, end and are acknowledged (S10)")
+    func full() async throws {
+        let core = try await CallsFixture(limits: Limits(valueByteCount: 16_384, storeByteCount: 4_000))
+        let error = await #expect(throws: SharedCoreError.self) {
+            for number in 0..<10 {
+                try await core.group.put(Key("content/\(number)"), [UInt8](repeating: 1, count: 500))
+            }
+        }
+        #expect(error?.code == .limitExceeded)
+        let call = try await core.begin("ring")
+        try await call.change(to: .answered)
+        try await call.end(.hungUp)
+        #expect(try await core.calls.list().map(\.state) == [.ended(.hungUp)])
+        #expect(try await core.calls.acknowledge(call.id))
+    }
+
+    @Test(
+        "A call of an id that was acknowledged is begun anew; the same one that is open is not, and another is refused")
+    func again() async throws {
+        let core = try await CallsFixture()
+        let call = try await core.begin("ring")
+        try await core.begin("ring").change(to: .held)
+        #expect(try await core.calls.list().map(\.state) == [.held])
+        let error = await #expect(throws: SharedCoreError.self) {
+            try await core.context.begin(call: CallDescription(call.id, .outgoing, from: "sip:eve", to: "sip:bob"))
+        }
+        #expect(error?.code == .guardFailed)
+        try await call.end(.missed)
+        #expect(try await core.calls.acknowledge(call.id))
+        #expect(try await !core.calls.acknowledge(call.id))
+        let next = try await core.begin("ring")
+        #expect(try await core.calls.list().map(\.state) == [.ringing])
+        try await next.end(.hungUp)
+    }
+
+    @Test("While a Main waits for the core no call begins, and one that is open goes on")
+    func handover() async throws {
+        let core = try await CallsFixture()
+        let call = try await core.begin("ring")
+        try await core.group.put(OwnershipKey.handover, HandoverRecord.unreadable.bytes, lifetime: .session)
+        let error = await #expect(throws: SharedCoreError.self) { try await core.begin("other") }
+        #expect(error?.code == .guardFailed)
+        try await call.change(to: .answered)
+        try await call.end(.remoteHungUp)
+    }
+
+    @Test("What former owners left is lost: 17 calls, and a record that cannot be read is removed")
+    func lost() async throws {
+        let former = try await CallsFixture()
+        for number in 0..<16 { _ = try await former.begin("\(number)") }
+        try await former.group.put(CallKey.record(of: .of("damaged")), [9, 9])
+        try await former.begin("16", activity: false)
+        let core = try await former.next()
+        #expect(try await core.calls.list().allSatisfy { $0.state == .ended(.lost) && $0.ended == nil })
+        try await core.context.endLostCalls()
+        let entries = try await core.group.list(CallKey.records).entries
+        #expect(entries.count == 17 && entries.allSatisfy { $0.lifetime != .persistent })
+        #expect(try await core.calls.list().allSatisfy { $0.state == .ended(.lost) && $0.ended != nil })
+        #expect(try await core.calls.list().count == 17)
+    }
+
+    @Test("A lost call is acknowledged before another core has found it")
+    func acknowledged() async throws {
+        let former = try await CallsFixture()
+        let call = try await former.begin("ring")
+        #expect(try await !former.calls.acknowledge(call.id))
+        try await former.group.delete(OwnershipKey.owner)
+        #expect(try await former.calls.acknowledge(call.id))
+        #expect(try await former.calls.list().isEmpty)
+        await #expect(throws: SharedCoreError.self) { try await call.change(to: .answered) }
+    }
+}
+
+/// A core's context in memory, and its group.
+struct CallsFixture {
+    let clock: ManualClock
+    let space: MemorySpace
+    let group: MemoryGroup
+    let context: CoreContext
+
+    init(limits: Limits = Limits()) async throws {
+        let clock = ManualClock()
+        try await self.init(in: MemorySpace(clock: clock, limits: limits), clock: clock)
+    }
+
+    private init(in space: MemorySpace, clock: ManualClock) async throws {
+        self.space = space
+        group = try await space.open("group", as: SessionDescription(role: .main))
+        self.clock = clock
+        let owner = OwnerRecord(
+            role: .main, state: .running, name: "main", process: .current, since: clock.now())
+        let epoch = try await group.put(OwnershipKey.owner, owner.bytes, lifetime: .session).revision
+        context = CoreContext(
+            store: EpochGuardedStore(inner: group, epoch: epoch, fenced: {}), epoch: epoch, role: .main, clock: clock,
+            acceptMessage: { _ throws(SharedCoreError) in .stored }, reportProblem: { _ in })
+    }
+
+    var calls: Calls { Calls(group, clock: clock) }
+
+    @discardableResult
+    func begin(_ id: String, activity: Bool = true) async throws -> OpenCall {
+        let call = CallDescription(try .of(id), .incoming, from: "sip:ann", to: "sip:bob")
+        guard !activity else { return try await context.begin(call: call, in: .ringing) }
+        let record = CallRecord(call, in: .ringing, began: clock.now(), bootID: clock.bootID)
+        let key = try CallKey.record(of: call.id)
+        try await group.put(key, record.bytes)
+        return OpenCall(id: call.id, key: key, context: context)
+    }
+
+    /// The next owner, when the session of this one has ended.
+    func next() async throws -> CallsFixture {
+        await group.close()
+        return try await CallsFixture(in: space, clock: clock)
+    }
+
+    /// Another process of the group.
+    func window() async throws -> MemoryGroup {
+        try await space.open("group", as: SessionDescription(role: .tool, name: "window"))
+    }
+
+    /// What stands of commands.
+    func commands() async throws -> [Key] {
+        try await space.open("group", as: SessionDescription(role: .tool)).list(".sharedcore/calls/command").entries
+            .map(\.key)
+    }
+
+    /// Leaves a command for a call, as a sender has that is slow to hear of it.
+    func leave(_ command: CallCommand, for call: OpenCall, by window: MemoryGroup) async throws -> Key {
+        let record = try #require(await window.get(call.key).flatMap { CallRecord($0.value) })
+        let key = try CallKey.command(0, of: window.session.id, for: call.key)
+        try await window.put(key, command.bytes(for: record), lifetime: .session)
+        return key
+    }
+}
