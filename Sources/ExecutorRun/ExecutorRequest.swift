@@ -18,6 +18,8 @@ package struct ExecutorRequest: Sendable {
     /// Whether the host that has started this Executor shows the message, and says so by a byte on standard input: only then
     /// is the message acknowledged.
     package var isConfirmed = false
+    /// The program that is the core; nil for the core with the Maildir.
+    package var command: CoreCommand?
     /// How ownership and messages are handled.
     package var options: CoordinationOptions
     /// The witness that no two cores run at once; nil for none.

@@ -1,3 +1,4 @@
+internal import CommandCore
 internal import CoreAPI
 internal import Glibc
 internal import Platform

@@ -30,8 +30,12 @@ package enum ProcessMemory {
         return total
     }
 
-    /// Returns those that its first thread has started; none where the kernel does not tell.
+    /// Returns those that its threads have started; none where the kernel does not tell.
     private static func children(of pid: Int32) -> [Int32] {
-        (OpenFile.text(of: "/proc/\(pid)/task/\(pid)/children") ?? "").split(separator: " ").compactMap { Int32($0) }
+        let threads = (try? Directory(path: "/proc/\(pid)/task").names()) ?? []
+        return threads.flatMap { thread in
+            (OpenFile.text(of: "/proc/\(pid)/task/\(thread)/children") ?? "").split(separator: " ")
+                .compactMap { Int32($0) }
+        }
     }
 }
