@@ -113,7 +113,7 @@ let package = Package(
         room("LogBackend", at: "Backends/Log", knows: ["CoreAPI", "StoreEngine", "Replica", "Platform"]),
         room(
             "FileNotifyBackend", at: "Backends/FileNotify",
-            knows: ["CoreAPI", "StoreEngine", "Replica", "Platform", "CLinux"]),
+            knows: ["CoreAPI", "StoreEngine", "Replica", "Platform"]),
         .systemLibrary(name: "CZMQ", path: "Sources/CZMQ", providers: [.apt(["libzmq3-dev"])]),
         room(
             "ZMQBackend", at: "Backends/ZMQ",
@@ -133,7 +133,9 @@ let package = Package(
                 etcdOnly("NIOSSL", of: "swift-nio-ssl"),
             ],
             path: "Sources/Backends/Etcd", exclude: ["Protocol"], swiftSettings: settings),
-        room("BackendRegistry", knows: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", zmqBackend, etcdBackend]),
+        room(
+            "BackendRegistry",
+            knows: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", "Platform", zmqBackend, etcdBackend]),
 
         // What processes do together.
         room("Mailboxes", knows: ["CoreAPI"]),
@@ -142,7 +144,7 @@ let package = Package(
         room("Lifecycle", knows: ["CoreAPI"]),
         room("KeptSockets", knows: ["CoreAPI", "Lifecycle", "Platform"]),
         room(
-            "MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Mailboxes", "Platform", "CLinux"]),
+            "MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Mailboxes", "Platform"]),
         room(
             "CommandCore", at: "Cores/Command",
             knows: ["CoreAPI", "Coordination", "Mailboxes", "Platform", "ProgramOutput"]),
@@ -157,7 +159,7 @@ let package = Package(
         room(
             "SharedCoreConfiguration",
             knows: [
-                "CoreAPI", "BackendRegistry", "CLinux", "Coordination", "Lifecycle", "Platform", "ProgramOutput",
+                "CoreAPI", "BackendRegistry", "Coordination", "Lifecycle", "Platform", "ProgramOutput",
                 zmqBackend, .product(name: "Yams", package: "Yams"),
             ]),
 
@@ -201,7 +203,7 @@ let package = Package(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes",
-                "CommandCore", "Coordination", "CLinux", "KeptSockets", "Lifecycle",
+                "CommandCore", "Coordination", "KeptSockets", "Lifecycle",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 "SharedCoreConfiguration", zmqBackend, etcdBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -292,7 +294,8 @@ let package = Package(
             name: "sharedcore-network-watcher", dependencies: ["CoreAPI", "NetworkMonitor", "Platform"],
             path: "Tests/NetworkWatcher", swiftSettings: settings),
         .executableTarget(
-            name: "sharedcore-etcd-trials", dependencies: ["CoreAPI", "Platform", "TestSupport", etcdBackend],
+            name: "sharedcore-etcd-trials",
+            dependencies: ["CoreAPI", "Coordination", "Platform", "TestSupport", etcdBackend],
             path: "Tests/EtcdTrials", swiftSettings: settings),
         .executableTarget(
             name: "sharedcore-attack", dependencies: ["CoreAPITesting", "Platform", "TestSupport"],
@@ -343,7 +346,7 @@ let package = Package(
                 "CoreAPI", "StoreEngine", "Replica", "LogBackend", "CoreAPITestingAdapters", "Platform",
                 "TestInstruments",
             ]),
-        tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend"]),
+        tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend", "Platform"]),
         tests("WormholesTests", of: ["CoreAPI", "Mailboxes", "Wormholes", "InMemoryBackend"]),
         tests(
             "CoordinationTests",

@@ -1,6 +1,6 @@
 #if ZMQ
     public import CoreAPI
-    internal import Glibc
+    internal import Platform
     public import ZMQBackend
 
     /// Opens groups that a hub serves.
@@ -71,7 +71,7 @@
             if let text = configuration.settings["zmq.endpoint"] { return try HubEndpoint(text) }
             return try HubEndpoint.standard(
                 forGroup: configuration.directory,
-                runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
+                runtimeDirectory: OwnProcess.text("XDG_RUNTIME_DIR"))
         }
 
         /// The keys of a connection over a network; on loopback those of the group's directory, unless others are

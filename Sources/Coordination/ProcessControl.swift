@@ -1,5 +1,4 @@
 public import CoreAPI
-internal import Glibc
 internal import Platform
 
 /// How the process of another participant is looked at, and how a Main ends that of an Executor that does not let go.
@@ -68,7 +67,7 @@ public struct LocalProcessControl: ProcessControl {
             return handle.hasEnded || process.isExiting ? .gone : .impossible(reason)
         }
         // A record can name any process, and no participant of a group is another user's.
-        if let user = handle.user, user != getuid() { return .impossible("its process is user \(user)'s") }
+        if let user = handle.user, user != OwnProcess.user { return .impossible("its process is user \(user)'s") }
         do throws(SystemCallError) {
             return try handle.signal(.kill) ? .signalled : .gone
         } catch {

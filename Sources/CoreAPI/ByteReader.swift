@@ -102,6 +102,9 @@ package struct ByteReader: Sendable {
         return values
     }
 
+    /// Passes over all that is left.
+    package mutating func skipRest() { position = bytes.endIndex }
+
     /// Refuses bytes after the end of the value.
     package func finish() throws(ByteCodingError) {
         guard remaining == 0 else { throw .malformed }

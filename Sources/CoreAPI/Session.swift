@@ -59,7 +59,7 @@ public struct SessionID: RawRepresentable, Hashable, Comparable, Sendable, Custo
 }
 
 /// The role of a participant in its application, for people and for the rules of ownership: one word. A hub refuses one
-/// with spaces or control characters.
+/// with spaces, control characters or format characters.
 public struct SessionRole: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The long-lived process of the application.
     public static let main = SessionRole(rawValue: "main")
@@ -76,11 +76,11 @@ public struct SessionRole: RawRepresentable, Hashable, Sendable, CustomStringCon
 
     public var description: String { rawValue }
 
-    /// Whether it has no space, no control character and none that changes the direction of the text around it.
+    /// Whether it has no space, no control character and no format character: those are not seen, such as U+200B, or change
+    /// the direction of the text around them.
     package var isWord: Bool {
         rawValue.unicodeScalars.allSatisfy { scalar in
-            !scalar.properties.isWhitespace && !scalar.properties.isBidiControl
-                && scalar.properties.generalCategory != .control
+            !scalar.properties.isWhitespace && ![.control, .format].contains(scalar.properties.generalCategory)
         }
     }
 }
@@ -105,15 +105,21 @@ public struct SessionDescription: Hashable, Sendable {
     }
 
     /// Returns as many characters of a text as a name may have.
-    package static func cut(_ text: String) -> String {
-        guard text.utf8.count > maximumNameByteCount else { return text }
-        // From the front: a text from outside may be longer by far than the part that is kept.
-        var end = text.startIndex
-        while end < text.endIndex {
-            let next = text.index(after: end)
-            if text.utf8.distance(from: text.startIndex, to: next) > maximumNameByteCount { break }
+    package static func cut(_ text: String) -> String { text.cut(toByteCount: maximumNameByteCount) }
+}
+
+extension String {
+    /// Returns as many characters from the beginning as have no more than so many bytes of UTF-8.
+    package func cut(toByteCount limit: Int) -> String {
+        guard utf8.count > limit else { return self }
+        // From the front: a text from outside may be longer by far than the part that is kept. From its end, each step finds
+        // the beginning of a character, which is as far away as a row of flags begins.
+        var end = startIndex
+        while end < endIndex {
+            let next = index(after: end)
+            if utf8.distance(from: startIndex, to: next) > limit { break }
             end = next
         }
-        return String(text[..<end])
+        return String(self[..<end])
     }
 }

@@ -1,7 +1,6 @@
 internal import CoreAPI
 internal import ExecutorRun
 internal import FileNotifyBackend
-internal import Glibc
 internal import Platform
 internal import ProgramOutput
 
@@ -22,16 +21,16 @@ enum ExecutorProgram {
         let arguments = arguments()
         // On the thread that lives as long as the program. A parent that is gone already has nothing to hear.
         if let parent = arguments.parent, !OwnProcess.endsWith(parent: parent) {
-            _exit(ExitStatus.unavailable.rawValue)
+            OwnProcess.end(ExitStatus.unavailable.rawValue)
         }
-        if arguments.isHeld, !OwnProcess.waitForLeave() { _exit(ExitStatus.unavailable.rawValue) }
+        if arguments.isHeld, !OwnProcess.waitForLeave() { OwnProcess.end(ExitStatus.unavailable.rawValue) }
         // Detached, because the main thread is not free to run it.
-        let work = Task.detached { exit(await status(of: arguments).rawValue) }
+        let work = Task.detached { OwnProcess.exit(await status(of: arguments).rawValue) }
         TerminationSignals.wait()
         work.cancel()
         // A second signal ends the program at once, without an orderly end.
         TerminationSignals.wait()
-        _exit(ExitStatus.no.rawValue)
+        OwnProcess.end(ExitStatus.no.rawValue)
     }
 
     private static func arguments() -> ExecutorArguments {
@@ -39,15 +38,15 @@ enum ExecutorProgram {
             do throws(SystemCallError) {
                 try StandardStream.output.write(text: ExecutorArguments.help + "\n")
             } catch {
-                exit(ExitStatus.output.rawValue)
+                OwnProcess.exit(ExitStatus.output.rawValue)
             }
-            exit(ExitStatus.success.rawValue)
+            OwnProcess.exit(ExitStatus.success.rawValue)
         }
         do throws(ExecutorFailure) {
             return try ExecutorArguments(bytes: OwnProcess.arguments)
         } catch {
             StandardError.write("sharedcore-executor: \(error.message)")
-            exit(error.status.rawValue)
+            OwnProcess.exit(error.status.rawValue)
         }
     }
 
@@ -88,32 +87,5 @@ enum ExecutorProgram {
             }
             return report.status
         }
-    }
-}
-
-/// The signals that ask a program to end, as something to wait for.
-enum TerminationSignals {
-    /// Keeps the signals from ending the program by themselves. Call it before any other thread is there, because
-    /// threads inherit it.
-    static func block() {
-        var set = signals
-        pthread_sigmask(SIG_BLOCK, &set, nil)
-        // A reader that went away shows itself as an error of the write.
-        signal(SIGPIPE, SIG_IGN)
-    }
-
-    /// Blocks the calling thread until one of the signals comes.
-    static func wait() {
-        var set = signals
-        var signal: Int32 = 0
-        while sigwait(&set, &signal) != 0 {}
-    }
-
-    private static var signals: sigset_t {
-        var set = sigset_t()
-        sigemptyset(&set)
-        sigaddset(&set, SIGINT)
-        sigaddset(&set, SIGTERM)
-        return set
     }
 }

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import ProgramOutput
 
@@ -17,7 +16,7 @@ enum Confirmation {
             // Not on the pool: it blocks.
             await SerialThread(name: "confirmation").run {
                 let timeout = max(.zero, clock.now().duration(to: deadline))
-                let ready = Poll.wait(for: [STDIN_FILENO, ending.descriptor], timeout: timeout)
+                let ready = Poll.wait(for: [StandardStream.input.rawValue, ending.descriptor], timeout: timeout)
                 return ready[0] && OwnProcess.waitForLeave()
             }
         } onCancel: {

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import KeptSockets
 internal import Platform
 internal import ProgramOutput
@@ -36,14 +35,14 @@ enum KeeperProgram {
         let configuration = try KeeperConfiguration(Array(arguments.dropFirst(2)))
         let seat = try KeeperSeat.take(KeeperPlace(directory: arguments[1]))
         let signals = try EventCounter()
-        try SignalRelay.begin([SIGTERM, SIGINT]) { _, _ in signals.raise() }
+        try SignalRelay.begin([.terminate, .interrupt]) { _, _ in signals.raise() }
         try Keeper(configuration, at: seat, signals: signals).run()
         seat.leave()
     }
 
     private static func fail(_ status: ExitStatus, _ message: String) -> Never {
         StandardError.write("sharedcore-keeper: \(message)")
-        exit(status.rawValue)
+        OwnProcess.exit(status.rawValue)
     }
 }
 

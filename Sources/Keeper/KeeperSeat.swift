@@ -12,7 +12,11 @@ struct KeeperSeat {
 
     /// - Throws: ``KeeperFailure`` with `no` when another keeper has the directory.
     static func take(_ place: KeeperPlace) throws -> KeeperSeat {
-        let directory = try Directory(path: place.directory)
+        guard case .found(let directory) = try Directory.follow(place.directory, lastIsLink: false) else {
+            throw KeeperFailure(
+                status: .configuration,
+                message: "a symbolic link of another user is on the path \(place.directory)")
+        }
         let status = try directory.status()
         guard status.owner == FileStatus.currentUser, status.permissions & 0o077 == 0 else {
             throw KeeperFailure(

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import KeptSockets
 internal import Lifecycle
 internal import Platform
@@ -27,7 +26,7 @@ struct MainProcess {
     init?(thatIsThereAt place: KeeperPlace) {
         guard let lock = try? OpenFile(path: place.mainLock, .read),
             let identity = Self.holder(of: lock) ?? Self.recorded(in: lock),
-            let handle = try? ProcessHandle(identity), handle.user == getuid(), !handle.hasEnded
+            let handle = try? ProcessHandle(identity), handle.user == OwnProcess.user, !handle.hasEnded
         else { return nil }
         program = nil
         self.handle = handle
@@ -84,20 +83,20 @@ enum MainStart {
     }
 
     static func run(_ arguments: [String]) -> Never {
-        guard arguments.count >= 2 else { exit(ExitStatus.usage.rawValue) }
+        guard arguments.count >= 2 else { OwnProcess.exit(ExitStatus.usage.rawValue) }
         do throws(SystemCallError) {
             let lock = try OpenFile(path: arguments[0], .create)
-            guard try lock.tryLockForProgram() else { exit(taken) }
+            guard try lock.tryLockForProgram() else { OwnProcess.exit(taken) }
             let own = ProcessIdentity.current
             try lock.truncate(to: 0)
             try lock.write(Array("\(own.pid) \(own.startTime) \(own.bootID)\n".utf8), at: 0)
             let error = OwnProcess.become(Array(arguments[1].utf8), arguments.dropFirst(2).map { Array($0.utf8) })
             withExtendedLifetime(lock) {}
             StandardError.write("sharedcore-keeper: \(error)")
-            exit(notFound)
+            OwnProcess.exit(notFound)
         } catch {
             StandardError.write("sharedcore-keeper: \(error)")
-            exit(ExitStatus.unavailable.rawValue)
+            OwnProcess.exit(ExitStatus.unavailable.rawValue)
         }
     }
 }

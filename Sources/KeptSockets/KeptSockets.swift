@@ -1,5 +1,4 @@
 public import CoreAPI
-internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -21,7 +20,7 @@ public final class KeptSockets: Sendable {
 
     /// Whether the parent process wants this one to run without a user interface (contract P8).
     public static var isInBackground: Bool {
-        getenv(KeeperPlace.backgroundVariable).map { String(cString: $0) } == "1"
+        OwnProcess.text(KeeperPlace.backgroundVariable) == "1"
     }
 
     private init(path: String) throws(SystemCallError) {
@@ -36,7 +35,7 @@ public final class KeptSockets: Sendable {
     /// - Throws: ``SharedCoreError/Code/unavailable`` when no keeper answers there, or another process is connected as
     ///   Main; ``SharedCoreError/Code/forbidden`` when that keeper has no Main that runs.
     public static func connect(to path: String? = nil) async throws(SharedCoreError) -> KeptSockets {
-        guard let path = path ?? getenv(KeeperPlace.socketVariable).map({ String(cString: $0) }) else {
+        guard let path = path ?? OwnProcess.text(KeeperPlace.socketVariable) else {
             throw SharedCoreError(
                 .unavailable, "No keeper has started this process: \(KeeperPlace.socketVariable) is not set.",
                 at: KeeperPlace.socketVariable)

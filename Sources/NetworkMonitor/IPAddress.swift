@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// An address of the internet protocol, of version 4 or 6.
 public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
@@ -27,8 +27,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// - Returns: nil when it is none.
     public init?(_ text: String) {
         for family in [Family.version4, .version6] {
-            var bytes = [UInt8](repeating: 0, count: family.length)
-            if inet_pton(family == .version4 ? AF_INET : AF_INET6, text, &bytes) == 1 {
+            if let bytes = AddressText.bytes(of: text, byteCount: family.length) {
                 self.init(family, bytes: bytes)
                 return
             }
@@ -37,10 +36,6 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String {
-        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        guard inet_ntop(family == .version4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count)) != nil else {
-            return "\(bytes)"
-        }
-        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        AddressText.text(of: bytes) ?? "\(bytes)"
     }
 }

@@ -19,8 +19,25 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
         self.found = found
     }
 
-    /// The number of "operation not supported".
-    package static let unsupportedOperation = EOPNOTSUPP
+    /// The numbers that other layers tell apart, or give to a failure of their own.
+    package enum Number {
+        package static let accessDenied = EACCES
+        package static let addressInUse = EADDRINUSE
+        package static let addressNotAvailable = EADDRNOTAVAIL
+        package static let brokenPipe = EPIPE
+        package static let exists = EEXIST
+        package static let interrupted = EINTR
+        package static let invalidArgument = EINVAL
+        package static let nameTooLong = ENAMETOOLONG
+        package static let noDevice = ENODEV
+        package static let noSpace = ENOSPC
+        package static let notPermitted = EPERM
+        package static let notSupported = ENOTSUP
+        package static let protocolNotSupported = EPROTONOSUPPORT
+        package static let tooManyFiles = EMFILE
+        package static let tooManyFilesInSystem = ENFILE
+        package static let wouldBlock = EAGAIN
+    }
 
     /// The system's text for the error number.
     package var text: String {
@@ -41,6 +58,10 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package var isAbsent: Bool { number == ENOENT }
     /// Whether the name that the call was given exists already.
     package var isPresent: Bool { number == EEXIST }
+    /// Whether what the call was for is in use.
+    package var isBusy: Bool { number == EBUSY }
+    /// Whether the pipe or socket that was written to has no reader.
+    package var isBrokenPipe: Bool { number == EPIPE }
     /// Whether another process has the address that was to be listened at.
     package var isAddressTaken: Bool { number == EADDRINUSE }
     /// Whether there is no space, or the user may not use more of it.

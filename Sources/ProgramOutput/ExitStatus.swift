@@ -1,5 +1,4 @@
 package import CoreAPI
-internal import Glibc
 internal import Platform
 
 /// The exit status of a program.
@@ -67,7 +66,7 @@ package enum ProgramStart {
             if let threadCount { try SpareThreads.require(threadCount, for: program, at: "start") }
         } catch {
             StandardError.write("\(program): \(error.message)")
-            _exit(status)
+            OwnProcess.end(status)
         }
     }
 }

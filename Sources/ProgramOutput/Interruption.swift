@@ -1,4 +1,3 @@
-internal import Glibc
 package import Platform
 internal import Synchronization
 
@@ -13,7 +12,7 @@ package struct Interrupted: Error, Hashable, Sendable {
 /// SIGINT and SIGTERM of a program that shows its results before it ends by them.
 package final class Interruption<Result: Sendable>: Sendable {
     private struct State {
-        var signal: Int32?
+        var signal: ProcessSignal?
         var count = 0
         var running: Task<Result, any Error>?
     }
@@ -25,9 +24,9 @@ package final class Interruption<Result: Sendable>: Sendable {
     ///   The next one cancels it.
     package init(toleratedCount: Int = 0) throws(SystemCallError) {
         self.toleratedCount = toleratedCount
-        try SignalRelay.begin([SIGINT, SIGTERM]) { [self] number, _ in
+        try SignalRelay.begin([.interrupt, .terminate]) { [self] signal, _ in
             let running = state.withLock { state in
-                state.signal = state.signal ?? number
+                state.signal = state.signal ?? signal
                 state.count += 1
                 return state.count > toleratedCount ? state.running : nil
             }
@@ -41,7 +40,7 @@ package final class Interruption<Result: Sendable>: Sendable {
     /// - Throws: ``Interrupted`` when one of them came, by the first.
     package func check() throws(Interrupted) {
         guard let signal = state.withLock(\.signal) else { return }
-        throw Interrupted(status: signal == SIGINT ? .interrupted : .terminated)
+        throw Interrupted(status: signal == .interrupt ? .interrupted : .terminated)
     }
 
     /// Runs the work in a task of its own, so that a signal cancels the work and not the printing of its result.

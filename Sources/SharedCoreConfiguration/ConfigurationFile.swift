@@ -24,6 +24,7 @@ package struct ConfigurationFile: Sendable {
         }
         self.path = path
         do {
+            try Self.refuseAliases(in: text)
             var reader = ConfigurationReader(path: path)
             if let root = try Parser(yaml: text).singleRoot(), !root.isNothing { try reader.read(root) }
             values = reader.values
@@ -34,6 +35,31 @@ package struct ConfigurationFile: Sendable {
             throw error.failure(of: path)
         } catch {
             throw ConfigurationFailure(at: path, "cannot be understood: \(error)")
+        }
+    }
+
+    /// Refuses aliases (`*name`). The parser compares keys by all that they stand for, and aliases of aliases multiply that:
+    /// nine levels of nine are 387 million nodes. So it reads the text without anchors (`&name`) first, where each alias is
+    /// undefined.
+    private static func refuseAliases(in text: String) throws {
+        var bytes = Array(text.utf8)
+        var isAnchor = false
+        for index in bytes.indices {
+            let isBeginning = bytes[index] == UInt8(ascii: "&")
+            isAnchor = isBeginning || (isAnchor && isAnchorByte(bytes[index]))
+            if isAnchor { bytes[index] = UInt8(ascii: " ") }
+        }
+        let bare = String(decoding: bytes, as: UTF8.self)
+        if bare != text { _ = try Parser(yaml: bare).singleRoot() }
+    }
+
+    /// Whether a byte belongs to the name of an anchor, as libyaml reads it.
+    private static func isAnchorByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
         }
     }
 
@@ -118,6 +144,9 @@ extension YamlError {
     /// What is wrong in a file, at its place.
     fileprivate func failure(of path: String) -> ConfigurationFailure {
         switch self {
+        case .composer(_, "found undefined alias", let mark, _):
+            ConfigurationFailure(
+                at: "\(path):\(mark.line):\(mark.column)", "a configuration takes no alias of YAML; write the value.")
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
             ConfigurationFailure(

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 package import Platform
 
 /// Finds the configuration file: the one that was named, else the first that is there of those that may be.
@@ -118,9 +117,7 @@ package struct ConfigurationSearch {
 package enum SmallFile {
     /// Opens a file, also behind a symbolic link.
     package static func open(_ path: String) throws(SystemCallError) -> OpenFile {
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemCallError("open", number: errno, at: path) }
-        return OpenFile(owning: descriptor, path: path)
+        try OpenFile(behind: path)
     }
 
     /// The file's first bytes, at most `count`.

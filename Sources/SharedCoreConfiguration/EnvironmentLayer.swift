@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Platform
 internal import ProgramOutput
 
@@ -29,7 +28,7 @@ package enum EnvironmentLayer {
 
     /// Whether this process has more rights than its caller (`AT_SECURE`): a program with the bit of its user or group, or
     /// with capabilities. The environment is the caller's, and so are the files that it leads to.
-    static var isForeign: Bool { clinux_has_more_rights_than_caller() }
+    static var isForeign: Bool { OwnProcess.hasMoreRightsThanCaller }
 
     /// Returns the settings that variables give, by their names. An empty variable counts as unset.
     static func values(of environment: [String: String]) -> [String: String] {

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import Synchronization
 internal import TestInstruments
@@ -11,7 +10,7 @@ final class SimulationThread: Sendable {
         /// The jobs that were given and have not ended.
         var jobCount = 0
         /// The thread that runs one; nil while none runs.
-        var current: pthread_t?
+        var current: ThreadIdentity?
         var waiting: [WaitID: CheckedContinuation<Bool, Never>] = [:]
     }
 
@@ -22,7 +21,7 @@ final class SimulationThread: Sendable {
     func submit(_ job: @escaping @Sendable () -> Void) {
         state.withLock { $0.jobCount += 1 }
         thread.submit { [self] in
-            state.withLock { $0.current = pthread_self() }
+            state.withLock { $0.current = .current }
             job()
             jobEnded()
         }
@@ -30,7 +29,7 @@ final class SimulationThread: Sendable {
 
     /// Whether the caller is one of its jobs.
     var isCurrent: Bool {
-        state.withLock { $0.current.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+        state.withLock { $0.current == .current }
     }
 
     private func jobEnded() {

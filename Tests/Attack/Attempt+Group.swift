@@ -112,7 +112,7 @@ extension Attempt {
     }
 
     /// Ends a process and waits for its end.
-    func kill(_ child: ChildProcess, with signal: Int32 = SIGKILL) async throws {
+    func kill(_ child: ChildProcess, with signal: ProcessSignal = .kill) async throws {
         countFaults()
         child.signal(signal)
         _ = try await end(of: child, ["process \(child.pid)"], mayBeKilled: true)

@@ -91,7 +91,7 @@ final class Attempt: Sendable {
             // The moment of the kill is what is tried.
             try await Task.sleep(for: killedAfter)
             if child.ended == nil { countFaults() }
-            child.signal(SIGKILL)
+            child.signal(.kill)
         }
         return try await end(
             of: child, (prefix.isEmpty ? [] : ["…"]) + arguments, errors: errors,
@@ -110,7 +110,7 @@ final class Attempt: Sendable {
         do {
             try await eventually("“\(command)” ends", timeout: .seconds(60)) { child.ended != nil }
         } catch {
-            child.signal(SIGKILL)
+            child.signal(.kill)
             throw error
         }
         let answer = Answer(

@@ -75,7 +75,7 @@ struct BenchProgramTests {
         }
     }
 
-    @Test("The wake-ups of a herd's hub are counted, where there is one")
+    @Test("The wake-ups of a herd's hub are counted, where there is one", .enabled(if: TestScope.isCheck))
     func herd() async throws {
         let run = try BenchRun("--backend", "zmq", "herd.wakeups.hub", "--samples", "1", "--json")
         #expect(await run.status() == .exited(0), "\(run.errors)")

@@ -75,7 +75,7 @@ struct BundledBackendTests {
 
     private static func judge(_ conformanceCase: ConformanceCase, on backend: BundledBackend) async throws {
         let gaps = BundledBackend.expectedGaps[backend] ?? [:]
-        try await backend.withHarness { await conformanceCase.test(on: $0, leavingOut: gaps) }
+        try await backend.withHarness { await conformanceCase.test(on: TestScope.harness($0), leavingOut: gaps) }
     }
 }
 

@@ -49,7 +49,7 @@ struct ChildProcessTests {
         // Each is more than any socket holds.
         let lines = (0..<8).map { String(repeating: "\($0)", count: 1 << 20) }
         for line in lines { try child.send(line) }
-        child.signal(SIGCONT)
+        child.signal(.continue)
         // It reads now, so the socket has room again and again before all that waits is sent.
         let later = (0..<20_000).map { "later \($0)" }
         for line in later { try child.send(line) }
@@ -114,7 +114,7 @@ struct ChildProcessTests {
         let script = "echo first; for n in 1 2 3 4 5 6 7 8; do yes '' & done; kill -STOP $$; exit 7"
         let child = try ChildProcess("sh", ["-c", script])
         try await eventually("they write") { child.isStopped && child.lines.count > 1000 }
-        child.signal(SIGCONT)
+        child.signal(.continue)
         try await eventually("it has ended") { child.hasEnded }
         let count = child.lines.count
         let end = try await withTimeout(TestTimeout.usual, "all that it printed is there") { await child.end() }
@@ -153,7 +153,7 @@ struct ChildProcessTests {
         // One write, as much as the socket takes, and then the end.
         let child = try ChildProcess("sh", ["-c", "lines=$(seq 25000); kill -STOP $$; echo \"$lines\""])
         try await eventually("it is about to write") { child.isStopped }
-        child.signal(SIGCONT)
+        child.signal(.continue)
         #expect(await child.end() == .exited(0))
         #expect(child.lines.count == 25_000 && child.lines.last == "25000")
     }
@@ -186,7 +186,7 @@ struct ChildProcessTests {
         let child = try ChildProcess("sleep", ["1000"])
         await child.freeze()
         #expect(child.isStopped && !child.hasEnded)
-        child.signal(SIGCONT)
+        child.signal(.continue)
         try await eventually("it runs") { !child.isStopped }
         await child.killNow()
         #expect(kill(child.pid, 0) != 0 && child.hasEnded)

@@ -39,7 +39,7 @@ struct LocalProcessControlTests {
         #expect(doubted == .impossible("it may be another"))
 
         // Only what lives can be stopped.
-        child.signal(SIGSTOP)
+        child.signal(.stop)
         try await eventually("it stands still") { child.isStopped }
         #expect(child.ended == nil)
     }
@@ -59,7 +59,7 @@ struct LocalProcessControlTests {
         let outcome = await LocalProcessControl().kill(identity) { nil }
 
         #expect(outcome == .impossible("its process is user 65534's"))
-        child.signal(SIGSTOP)
+        child.signal(.stop)
         try await eventually("it stands still") { child.isStopped }
     }
 
@@ -96,7 +96,7 @@ struct LocalProcessControlTests {
         #expect(await !control.isExiting(.current))
         #expect(await control.isExiting(otherBoot))
 
-        child.signal(SIGKILL)
+        child.signal(.kill)
         try await eventually("it runs nothing") { await control.isExiting(anyStart) }
         #expect(await child.end() == .killed(by: SIGKILL))
         #expect(await control.isExiting(identity))

@@ -56,6 +56,24 @@ struct ArchitectureTests {
         }
     }
 
+    /// What they do to a process of a test no layer may offer: fork it, storm it with signals, pass on all of its descriptors.
+    private static let ownDoors = [
+        "BundledHarnesses/FileHarness+Peer.swift", "CoreAPITesting/Peers/ConformancePeer.swift",
+        "CoreAPITesting/Peers/PeerSession.swift",
+    ]
+
+    @Test("The C library and the calls of the system are reached through Platform alone")
+    func oneDoor() throws {
+        let sources = Repository.root.appending(path: "Sources")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".swift") }
+        let users = try files.filter { file in
+            try String(contentsOf: sources.appending(path: file), encoding: .utf8)
+                .contains(#/(?m)^[^\/]*import (?:Glibc|CLinux)$/#)
+        }
+        #expect(users.contains("Platform/SystemCallError.swift"), "what is looked for is to be seen where it is")
+        #expect(users.filter { !$0.hasPrefix("Platform/") }.sorted() == Self.ownDoors)
+    }
+
     @Test("Each file that the ways name is there")
     func files() throws {
         let names = try Repository.text("Docs/Architecture.md").matches(of: #/`([\w+\/]+\/[\w+]+\.swift)`/#).map(\.1)

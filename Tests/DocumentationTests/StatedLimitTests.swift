@@ -46,7 +46,7 @@ struct StatedLimitTests {
             try #require(parts.count == 2)
             let pattern =
                 NSRegularExpression.escapedPattern(for: parts[0])
-                + "((?:[0-9][0-9,.]*|five)(?: (?:KiB|MiB|ms|s)\\b)?)"
+                + "((?:[0-9][0-9,.]*|five)(?: (?:KiB|MiB|GiB|ms|s)\\b)?)"
                 + NSRegularExpression.escapedPattern(for: parts[1])
             let found = page.matches(of: try Regex(pattern))
             try #require(found.count == 1, "found \(found.count) times on the page")
@@ -94,6 +94,8 @@ struct StatedLimitTests {
         Limit("for a second, so # a second", network + "Admission.swift", "let known = Share(addressLimit: "),
         Limit("a second have it, else #: of", network + "Admission.swift", "unknown = Share(addressLimit: "),
         Limit("about #/n of the tries", network + "Admission.swift", "let known = Share(addressLimit: "),
+        Limit("without a connection | #; then", hub + "HubService+Hello.swift", "awaySessionLimit = "),
+        Limit("in a group that has #, counted when", hub + "HubService+Answering.swift", "postedNameLimit = "),
         Limit("until a hello or a `view` was accepted | # |", network + "ConnectionTimes.swift", "var hello = "),
         Limit("bytes sent before that | #; then", network + "RelayThread.swift", "strangerByteLimit = "),
         Limit("connection of the stream | #, and", network + "RelayThread.swift", "streamFirstByteCount = "),
@@ -115,6 +117,7 @@ struct StatedLimitTests {
         Limit("something waits | #; then", network + "ConnectionTimes.swift", "var blocked = "),
         Limit("each send every #, in which", network + "ConnectionTimes.swift", "var heartbeat = "),
         Limit("nothing at all comes | #; then", network + "ConnectionTimes.swift", "var silence = "),
+        Limit("confirms nothing for # (", network + "ConnectionTimes.swift", "var silence = "),
         Limit("(`ulimit -n`), # or a quarter", network + "RelayThread.swift", "spareDescriptorCount = "),
         Limit("quarter of the rest, # at most", network + "RelayThread.swift", "lobbyLimit = "),
         Limit("other connection takes #. While", network + "RelayThread.swift", "descriptorCount = "),
@@ -126,7 +129,7 @@ struct StatedLimitTests {
         Limit("connection and # times in a second", hub + "RefusalReports.swift", "limitPerSecond = "),
         Limit("knows its token: # random bytes", wire, "tokenByteCount = "),
         Limit("the hub takes in # at most", hub + "Intake.swift", "byteLimit = "),
-        Limit("a frame of an answer has at most #, one", wire, "replyByteLimit = "),
+        Limit("an answer has at most #, one", wire, "answerByteLimit = "),
         Limit("one of the stream #, and", wire, "newsFrameByteLimit = "),
         Limit("over another one, # later", "Backends/ZMQ/Client/HubLink+Connecting.swift", "lossPatience = "),
         Limit("more than # come between two renewals", "Backends/Etcd/Seat.swift", "queueLength = "),
@@ -229,7 +232,7 @@ struct StatedLimitTests {
     /// A number with its unit, in bytes or milliseconds.
     private static func number(onPage text: Substring) -> Double? {
         let words = text.split(separator: " ")
-        let scales: [Substring: Double] = ["KiB": 1_024, "MiB": 1_048_576, "ms": 1, "s": 1_000]
+        let scales: [Substring: Double] = ["KiB": 1_024, "MiB": 1_048_576, "GiB": 1_073_741_824, "ms": 1, "s": 1_000]
         let scale = words.count > 1 ? scales[words[1]] ?? 1 : 1
         let number = words[0] == "five" ? 5 : Double(words[0].replacing(",", with: ""))
         return number.map { $0 * scale }

@@ -32,6 +32,7 @@
             EtcdMutant(defect: .uncheckedLeftovers, trial: 13, complaint: "made again meanwhile"),
             EtcdMutant(defect: .tornFragments, trial: 14, complaint: "changes are told"),
             EtcdMutant(defect: .eagerRenewal, trial: 15, complaint: "renewals in the time of"),
+            EtcdMutant(defect: .unansweredRenewal, trial: 18, complaint: "is cut off runs beside another"),
         ]
 
         /// The longest time of a trial, since a defect may have it wait for ever.
@@ -59,7 +60,7 @@
                     environment: ["SHAREDCORE_DEFECT": "\(mutant.defect)"])
                 let limit = Task {
                     try await Task.sleep(for: patience)
-                    process.signal(SIGKILL)
+                    process.signal(.kill)
                 }
                 let end = await process.end()
                 limit.cancel()

@@ -95,7 +95,7 @@
         }
 
         func open(
-            _ name: String, lease: Duration = .seconds(3), timeout: Duration = .seconds(10),
+            _ name: String, lease: Duration = .seconds(6), timeout: Duration = .seconds(10),
             at place: EtcdCluster? = nil
         ) async throws -> EtcdGroup {
             try await EtcdGroup.open(

@@ -37,6 +37,7 @@
 
             try network.cut()
             let cut = ContinuousClock.now
+            // Main's core stops before its lease may be over: the witness of both would see it beside the Executor's.
             let second = try play.run("executor", "--call-id", "second", "--timeout", "120s")
             try await eventually("the other Executor owns") { try await play.owner() == "executor" }
             let waited = cut.duration(to: .now)
@@ -48,10 +49,31 @@
             try await eventually("Main ends") { main.ended != nil }
             try expect(
                 main.lines.last?.contains("\"event\":\"sessionEnded\"") == true, "Main: \(main.lines)")
+            try await commandsApart(play)
             let check = try play.run("check")
             let verdict = await check.end()
             try expect(verdict == .exited(0), "the timeline: \(check.lines)")
+            // The cores of those that were fenced count as well: none was.
+            try expect(
+                check.lines.last?.contains("\"supersededOverlaps\":0") == true, "two cores at once: \(check.lines)")
             return "taken over \(waited) after the cut"
+        }
+
+        /// The command of a Main that is cut off ends before that of another Main begins.
+        private func commandsApart(_ play: Play) async throws {
+            let far = try play.runExclusively("far", atOtherEnd: true)
+            try await eventually("the command at the other end runs") { play.commandNotes.count == 1 }
+            try play.network.cut()
+            let near = try play.runExclusively("near")
+            try await eventually("the other command runs") { play.commandNotes.contains { $0.hasPrefix("begin near") } }
+            try play.network.heal()
+            try await eventually("the one that was cut off has ended") { far.ended != nil }
+            near.signal(.terminate)
+            try await eventually("the other has ended") { near.ended != nil }
+            let words = play.commandNotes.map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
+            try expect(
+                words == ["begin far", "end far", "begin near", "end near"],
+                "the commands, by the boot clock: \(play.commandNotes)")
         }
 
         /// The programs at both ends.
@@ -65,7 +87,11 @@
                 self.directory = directory
                 environment = [
                     "SHAREDCORE_ETCD_ENDPOINTS": node.endpoint.description,
+                    // A third of it is what a core has to stop, on a machine that is busy.
+                    "SHAREDCORE_ETCD_LEASE": "12s",
                     "SHAREDCORE_CORE_MAILDIR": directory + "/Maildir",
+                    // One for both ends: its witness sees two cores that run at once.
+                    "SHAREDCORE_STATE_DIRECTORY": directory + "/state",
                 ]
                 for name in ["", "/tmp", "/new", "/cur"] {
                     _ = try Directory.create(path: directory + "/Maildir" + name, permissions: 0o700)
@@ -75,14 +101,30 @@
             /// Starts a command of the program, beside the cluster or at the other end of the line.
             func run(_ words: String..., atOtherEnd isDistant: Bool = false) throws -> ChildProcess {
                 let entry = isDistant ? network.atClient : network.atHub
-                // Each machine has files of its own, so no witness in them sees the core that runs on at the other end:
-                // no process can stop it before it hears of its end. Its writes are refused, which the timeline proves.
-                var environment = environment
-                environment["SHAREDCORE_STATE_DIRECTORY"] = directory + (isDistant ? "/distant" : "/near")
                 return try ChildProcess(
                     entry[0],
                     entry.dropFirst() + [OwnProgram.sibling("sharedcore"), "--json", "--backend", "etcd"] + words,
                     environment: environment, errors: directory + "/errors.log")
+            }
+
+            /// Starts a command under a Main that takes over. The command notes when it runs, and whether another did then.
+            func runExclusively(_ name: String, atOtherEnd isDistant: Bool = false) throws -> ChildProcess {
+                let command = """
+                    exec 9>>"$1.lock"
+                    flock -n 9 || echo "overlap $2" >>"$1"
+                    note() { echo "$1 $2 $(cut -d" " -f1 /proc/uptime)" >>"$3"; }
+                    note begin "$2" "$1"
+                    trap 'note end "$2" "$1"; exit 0' TERM
+                    while :; do sleep 0.05 9>&-; done
+                    """
+                return try run(
+                    "exclusive", "--role", "main", "--take-over", "--name", name, "--", "sh", "-c", command, "sh",
+                    directory + "/commands", name, atOtherEnd: isDistant)
+            }
+
+            /// The notes of the commands, in their order.
+            var commandNotes: [String] {
+                (OpenFile.text(of: directory + "/commands") ?? "").split(separator: "\n").map(String.init)
             }
 
             /// The role of the owner.

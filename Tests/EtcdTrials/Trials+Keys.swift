@@ -57,11 +57,11 @@
             let finder = try ChildProcess(
                 own, ["holder", cluster.group, "held", node.endpoint.description],
                 environment: ["SHAREDCORE_FAIL_POINT": "leftovers.beforeRemoval:stop"])
-            defer { finder.signal(SIGKILL) }
+            defer { finder.signal(.kill) }
             try await eventually("somebody has found what is left behind") { finder.isStopped }
             try await group.put(key, [1])
             let again = try await group.commit(Transaction(operations: [.delete(key), .put(key, [2], .persistent)]))
-            finder.signal(SIGCONT)
+            finder.signal(.continue)
             let bare = try BareCalls(at: EtcdCluster([node.endpoint]), below: "/sharedcore\0\(cluster.group)/")
             try await eventually("what the other entry left behind goes") {
                 try await bare.get("c/" + other.text) == nil

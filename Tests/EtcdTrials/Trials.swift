@@ -47,10 +47,11 @@
                 ("many sessions opened", { try await $0.openingsRenewNobody() }),
                 ("entries that expire, and two machines' clocks", { try await $0.twoClocks() }),
                 ("whose process a session is", { try await $0.processIsProven() }),
+                ("a core that is cut off", { try await $0.cutOff() }),
             ]
         }
 
-        private func writers(_ count: Int, lease: Duration = .seconds(3)) async throws -> Writers {
+        private func writers(_ count: Int, lease: Duration = .seconds(6)) async throws -> Writers {
             var handles: [EtcdGroup] = []
             for number in 0..<count { handles.append(try await cluster.open("writer \(number)", lease: lease)) }
             return Writers(handles)

@@ -5,7 +5,8 @@
     internal import Platform
 
     // Tries groups on etcd while the cluster is in trouble: `PROGRAM-OF-ETCD DIRECTORY [TRIAL-NUMBER...]`. As `holder
-    // GROUP KEY ENDPOINT...` it is a participant that holds a key until it is killed; `measure PROGRAM-OF-ETCD
+    // GROUP KEY ENDPOINT...` it is a participant that holds a key until it is killed, as `neighbour ROLE GROUP LEASE ENDPOINT...`
+    // one with a core; `measure PROGRAM-OF-ETCD
     // DIRECTORY` measures, with `row COUNT KIND ENDPOINT` for each row of its tables; `mutants PROGRAM-OF-ETCD
     // DIRECTORY` tries the trials on processes that have a defect.
     let words = Array(CommandLine.arguments.dropFirst())
@@ -17,6 +18,16 @@
             // Until it is killed.
             while true { try await Task.sleep(for: .seconds(3600)) }
         } catch {
+            exit(1)
+        }
+    }
+    if words.first == "neighbour", words.count > 4, let lease = Int(words[3]) {
+        do {
+            let place = try EtcdCluster(try words[4...].map { try EtcdCluster.Endpoint($0) })
+            try await Neighbour.run(SessionRole(rawValue: words[1]), of: words[2], lease: lease, at: place)
+            exit(0)
+        } catch {
+            print("\(error)")
             exit(1)
         }
     }

@@ -197,7 +197,7 @@ struct BackupTests {
             try await restoring.stopped()
             let peer = try await PeerProcess.joining(path)
             try await peer.tell("put key \(place)")
-            restoring.signal(SIGCONT)
+            restoring.signal(.continue)
             #expect(try await restoring.answer().hasPrefix("error unavailable"))
             #expect(try await peer.tell("get key") == "value \(place)")
             try await peer.tell("put key again")

@@ -30,7 +30,7 @@ struct DurabilityTests {
         #expect(durable < tail)
         let group = try await FileGroup.open(directory: path)
         #expect(try await group.text("key") == "new")
-        peer.signal(SIGCONT)
+        peer.signal(.continue)
         _ = try await peer.answer()
         try await peer.tell("put key next")
         #expect(try words(of: path).durable == words(of: path).tail)
@@ -65,7 +65,7 @@ struct DurabilityTests {
         try await other.tell("hold mine value")
         #expect(
             try groupNames(in: directory).filter { $0.hasPrefix("journal-") }.sorted() == ["journal-1", "journal-2"])
-        peer.signal(SIGCONT)
+        peer.signal(.continue)
         #expect(try await peer.answer() == "ok true")
         #expect(try await peer.tell("get key") == "value 4")
     }
@@ -113,7 +113,7 @@ struct DurabilityTests {
             let isSealed = word[7] & 0x80 != 0
             #expect(isSealed == (pass == 2))
             #expect(try groupNames(in: directory).contains("journal-\(generation + 1)") == isSealed)
-            peer.signal(SIGCONT)
+            peer.signal(.continue)
             #expect(try await peer.answer() == "ok true")
         }
         try await peer.tell("arm build.synchronize:fail@3")

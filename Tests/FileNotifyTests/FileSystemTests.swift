@@ -65,7 +65,7 @@ struct FileSystemTests {
             #expect(unfinished.count == 1)
             JournalBuilder.removeUnfinished(in: try Directory(path: path))
             #expect(!TemporaryDirectory.names(in: path).contains { $0.hasPrefix("spare.") })
-            peer.signal(SIGCONT)
+            peer.signal(.continue)
         }
         let answer = try await peer.answer()
         #expect(answer.hasPrefix("ok"), "\(answer)")

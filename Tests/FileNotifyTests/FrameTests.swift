@@ -93,7 +93,7 @@ struct FrameTests {
         try peer.send("compact")
         try await peer.stopped()
         try await group.put("a/b", text: "meanwhile")
-        peer.signal(SIGCONT)
+        peer.signal(.continue)
         #expect(try await peer.answer() == "ok true")
         let last = try #require(try frames(of: 2).last)
         #expect(last.header.interest == bits(["", "a", "a/b"]) | 1)

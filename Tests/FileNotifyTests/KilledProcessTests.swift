@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import Glibc
+internal import Platform
 internal import TestSupport
 internal import Testing
 
@@ -60,7 +61,7 @@ struct KilledProcessTests {
         try await peer.ended()
         try await group.put("key", text: "next")
         try await expectAgreement(in: directory.path(of: "group"), key: "key", value: "next")
-        frozen.signal(SIGCONT)
+        frozen.signal(.continue)
         #expect(try await frozen.answer().hasPrefix("ok"))
         #expect(try await group.text("frozen") == "yes")
         await group.close()

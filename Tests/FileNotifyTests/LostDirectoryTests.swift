@@ -218,7 +218,7 @@ struct LostDirectoryTests {
         try peer.send("put key two")
         try await peer.stopped()
         #expect(truncate(path + "/journal-1", 0) == 0)
-        peer.signal(SIGCONT)
+        peer.signal(.continue)
         let answer = try await peer.answer()
         #expect(answer.hasPrefix("error outcomeUnknown"), "\(answer)")
     }
@@ -230,7 +230,7 @@ struct LostDirectoryTests {
         // by.
         let peer = try await PeerProcess.joining(
             directory.path(of: "group"), through: ["env", "SWIFT_BACKTRACE=enable=no"])
-        peer.signal(SIGBUS)
+        peer.signal(ProcessSignal(rawValue: SIGBUS))
         try await peer.ended()
     }
 

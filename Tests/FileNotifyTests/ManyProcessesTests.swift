@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import Glibc
+internal import Platform
 internal import TestSupport
 internal import Testing
 
@@ -25,7 +26,7 @@ struct ManyProcessesTests {
         for peer in peers { try peer.send("increment n 300") }
         for _ in 0..<30 {
             let peer = peers[Int.random(in: 0..<peers.count, using: &random)]
-            peer.signal(SIGSTOP)
+            peer.signal(.stop)
             switch Int.random(in: 0..<3, using: &random) {
             case 0: _ = try await group.compactNow()
             case 1: try await group.put("other", text: "x")
@@ -33,7 +34,7 @@ struct ManyProcessesTests {
             }
             // The length of a stop is left to chance; nothing is expected to happen meanwhile.
             try await Task.sleep(for: .milliseconds(Int.random(in: 0..<40, using: &random)))
-            peer.signal(SIGCONT)
+            peer.signal(.continue)
         }
         for peer in peers { #expect(try await peer.answer(timeout: TestTimeout.long).hasPrefix("ok")) }
         #expect(try await group.text("n") == "1200")

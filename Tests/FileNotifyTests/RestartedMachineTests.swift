@@ -80,7 +80,7 @@ struct RestartedMachineTests {
         try await late.stopped()
         let living = try await FileGroup.open(directory: path, options: options(clock))
         try await living.put("key", text: "two")
-        late.signal(SIGCONT)
+        late.signal(.continue)
         let answer = try await late.answer()
         #expect(answer.hasPrefix("error incompatible"), "\(answer)")
         try await living.put("other", text: "three")
@@ -201,7 +201,7 @@ struct RestartedMachineTests {
         try await present.tell("put key two")
         #expect(try groupNames(in: directory).contains("journal-3"), "passed over, without a snapshot")
 
-        late.signal(SIGCONT)
+        late.signal(.continue)
         #expect(try await late.answer().hasPrefix("ok"))
         #expect(try await late.tell("get key") == "value two")
         try await present.tell("put key three")

@@ -8,7 +8,7 @@ internal import Testing
 @testable internal import FileNotifyBackend
 
 /// The parts of the files that `sharedcore check` reads.
-@Suite("Reading all of a group's files", .timeLimit(.minutes(5)))
+@Suite("Reading all of a group's files", .timeLimit(.minutes(10)))
 struct ScrubTests {
     private let directory: TemporaryDirectory
     private let path: String

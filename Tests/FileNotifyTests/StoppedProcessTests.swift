@@ -29,7 +29,7 @@ struct StoppedProcessTests {
         }
         try await expectAgreement(in: directory.path(of: "group"), key: "other", value: "compacted")
 
-        peer.signal(SIGCONT)
+        peer.signal(.continue)
         #expect(try await peer.answer().hasPrefix("ok"))
         #expect(try await peer.tell("get other") == "value compacted")
         try await peer.tell("put other peer")
@@ -69,7 +69,7 @@ struct StoppedProcessTests {
         try await expectAgreement(in: path, key: "key", value: "first")
 
         for peer in peers {
-            peer.signal(SIGCONT)
+            peer.signal(.continue)
             #expect(try await peer.answer().hasPrefix("ok"))
         }
         for number in 1..<4 { #expect(try await group.text(Key("key\(number)")) == "late") }
@@ -93,7 +93,7 @@ struct StoppedProcessTests {
         for index in 0..<20 { try await group.put("key", text: "\(index)") }
         #expect(group.generation == 1, "no writer was passed over")
         spare.unlock(byteAt: 0)
-        peer.signal(SIGCONT)
+        peer.signal(.continue)
         #expect(try await peer.answer().hasPrefix("ok"))
         await group.close()
     }
@@ -108,10 +108,10 @@ struct StoppedProcessTests {
         for round in 0..<4 {
             try await slow.stopped()
             try await group.put("key", text: "\(round)")
-            slow.signal(SIGCONT)
+            slow.signal(.continue)
         }
         try await slow.stopped()
-        slow.signal(SIGCONT)
+        slow.signal(.continue)
         // It never ends. F-S15a tries that it is waited for at all, which is no matter of time.
         _ = try await withTimeout(TestTimeout.long, "the others go on") { try await group.put("key", text: "later") }
         #expect(try await group.text("slow") == nil)
@@ -135,7 +135,7 @@ struct StoppedProcessTests {
         _ = try await group.compactNow()
         for index in 20..<40 { try await group.put("key", text: "\(index)") }
         try await expectAgreement(in: directory.path(of: "group"), key: "key", value: "39")
-        for process in [peer, frozen] { process.signal(SIGCONT) }
+        for process in [peer, frozen] { process.signal(.continue) }
         for process in [peer, frozen] { #expect(try await process.answer().hasPrefix("ok")) }
         for key in ["frozen", "slow"] as [Key] { #expect(try await group.text(key) == "yes") }
         #expect(try await group.text("key") == "39")

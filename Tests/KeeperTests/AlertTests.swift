@@ -46,7 +46,7 @@ extension KeeperTests {
                 let push = try ChildProcess(program, ["push", id], environment: environment, errors: errors)
                 #expect(await push.end() == .exited(0))
             }
-            host.signal(SIGTERM)
+            host.signal(.terminate)
             #expect(await host.end() == .exited(0))
         }
 
@@ -151,8 +151,8 @@ final class NotificationMock {
     }
 
     deinit {
-        service.signal(SIGKILL)
-        bus.signal(SIGKILL)
+        service.signal(.kill)
+        bus.signal(.kill)
     }
 
     /// The notifications that it was asked to show.

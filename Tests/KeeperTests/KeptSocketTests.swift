@@ -100,7 +100,7 @@ extension KeeperTests {
         func keeperKilled() async throws {
             try await start()
             let main = stage.mainPid
-            stage.keeper?.signal(SIGKILL)
+            stage.keeper?.signal(.kill)
             _ = await stage.keeper?.end()
             try await stage.untilNoted("event keeperLost")
             try await server.send("without")
@@ -121,7 +121,7 @@ extension KeeperTests {
             let main = stage.mainPid
             try await server.send("sleep")
             try await stage.until("it sleeps") { $0.presence == "asleep" }
-            stage.keeper?.signal(SIGKILL)
+            stage.keeper?.signal(.kill)
             _ = await stage.keeper?.end()
             try await server.send("one")
             try await stage.start(mainOf: server)

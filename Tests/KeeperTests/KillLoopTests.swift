@@ -49,7 +49,7 @@ extension KeeperTests {
                 if victim == "keeper" { kill(status.keeper, SIGKILL) }
                 if victim.hasSuffix("main"), let main = status.main { kill(main, SIGKILL) }
                 if victim.hasPrefix("host") {
-                    host.signal(SIGKILL)
+                    host.signal(.kill)
                     _ = await host.end()
                     host = try group.serve()
                 }

@@ -24,11 +24,11 @@ extension KeeperTests {
             try await stage.until("its socket is kept") { $0.kept == ["line"] }
             let before = try #require(try await stage.status())
 
-            first.signal(SIGKILL)
+            first.signal(.kill)
             _ = await first.end()
             let second = try group.serve()
             try await eventually("the second host serves") { second.lines.contains { $0.contains("serves") } }
-            second.signal(SIGTERM)
+            second.signal(.terminate)
             #expect(await second.end() == .exited(0))
 
             #expect(try await stage.status() == before)
@@ -91,7 +91,7 @@ extension KeeperTests {
                 ])
             #expect(await (try group.run(["keeper", "--stop"])).end() == .exited(0))
             try await until("it is down", ["sharedcore_main_running 0", "sharedcore_kept_sockets 0"])
-            host.signal(SIGTERM)
+            host.signal(.terminate)
             #expect(await host.end() == .exited(0))
         }
 
@@ -108,7 +108,7 @@ extension KeeperTests {
             try await until("the keeper was asked, and did not answer", ["sharedcore_keeper_running 0"])
             #expect(await (try group.run(["push", "1@x"])).end() == .exited(0))
             try await until("the Executor is told of", ["sharedcore_executors_running 1"], timeout: TestTimeout.long)
-            host.signal(SIGTERM)
+            host.signal(.terminate)
             #expect(await host.end() == .exited(0))
         }
 
@@ -128,13 +128,13 @@ extension KeeperTests {
 
             try group.configure("serviceLevels:\n  presencePublish:\n    background: normal\n")
             try await eventually("the host serves") { first.lines.contains { $0.contains("serves") } }
-            first.signal(SIGHUP)
+            first.signal(.hangUp)
             try await eventually("the reload says it", timeout: TestTimeout.long) {
                 group.errors.contains {
                     $0.contains("“sharedcore keeper --end” for serviceLevels.presencePublish.background")
                 }
             }
-            first.signal(SIGTERM)
+            first.signal(.terminate)
             #expect(await first.end() == .exited(0))
 
             let second = try group.serve()

@@ -44,7 +44,7 @@ extension KeeperTests {
             try await stage.start(shell("[ $(wc -l < \(stage.notebook)) = 3 ] && exit 0; exit 3"))
             try await stage.until("it is closed") { $0.state == "down" && $0.lastEnd == "exited 0" }
             #expect(stage.notes.count == 3)
-            stage.keeper?.signal(SIGKILL)
+            stage.keeper?.signal(.kill)
             _ = await stage.keeper?.end()
 
             try await stage.start(shell("exec sleep 1000"))
@@ -97,7 +97,7 @@ extension KeeperTests {
             let first = try await stage.start(shell("exec sleep 1000"))
             try await stage.untilNoted("background=1")
             let main = try await stage.startedMain()
-            first.signal(SIGKILL)
+            first.signal(.kill)
             _ = await first.end()
             try await stage.start(shell("exec sleep 1000"))
             #expect(try await stage.status()?.main == main)
@@ -153,7 +153,7 @@ extension KeeperTests {
         func terminated() async throws {
             let keeper = try await stage.start(shell("exec sleep 1000"))
             try await stage.untilNoted("background=1")
-            keeper.signal(SIGTERM)
+            keeper.signal(.terminate)
             let end = try await withTimeout(TestTimeout.usual, "the end of the keeper") { await keeper.end() }
             #expect(end == .exited(0))
             #expect(stage.mainPid == nil)

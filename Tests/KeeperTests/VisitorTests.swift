@@ -95,13 +95,29 @@ extension KeeperTests {
                 try await eventually("it was let in, or has ended") {
                     notes().contains("connected") || visitor.ended != nil
                 }
-                visitor.signal(SIGKILL)
+                visitor.signal(.kill)
                 _ = await visitor.end()
                 return notes()
             }
             let stranger = try await visit(as: "65534")
             #expect(stranger.contains { $0.hasPrefix("start") } && !stranger.contains("connected"))
             #expect(try await visit(as: "0").contains("connected"))
+        }
+
+        @Test(
+            "A keeper begins behind no link of another user",
+            .enabled(if: getuid() == 0, "it takes root to give a link away"))
+        func foreignLink() async throws {
+            let place = stage.directory.path(of: "place")
+            #expect(mkdir(place, 0o700) == 0 && symlink(".", stage.directory.path(of: "link")) == 0)
+            #expect(lchown(stage.directory.path(of: "link"), 65534, 65534) == 0)
+            let configuration = KeeperConfiguration(command: ["sleep", "1000"], options: KeeperStage.options())
+            let log = stage.directory.path(of: "log")
+            let keeper = try ChildProcess(
+                try ChildProcess.built("sharedcore-keeper"),
+                ["--directory", stage.directory.path(of: "link/place")] + configuration.arguments, errors: log)
+            try await eventually("it has ended") { keeper.ended != nil }
+            #expect(keeper.ended == .exited(78) && KeeperStage.lines(log).joined().contains("link of another user"))
         }
 
         @Test(
@@ -127,7 +143,7 @@ extension KeeperTests {
             }
             let error = #expect(throws: SystemCallError.self) { _ = try MessageSocket(connectingTo: place.socket) }
             #expect(error?.number == EACCES)
-            keeper.signal(SIGKILL)
+            keeper.signal(.kill)
             _ = await keeper.end()
         }
 

@@ -14,6 +14,6 @@ struct ConformanceTests {
 
     @Test("a log in memory", arguments: TestScope.casesOfCostlyCommits)
     func conforms(conformanceCase: ConformanceCase) async {
-        await conformanceCase.test(on: MemoryLogHarness(), leavingOut: Self.gaps)
+        await conformanceCase.test(on: TestScope.harness(MemoryLogHarness()), leavingOut: Self.gaps)
     }
 }

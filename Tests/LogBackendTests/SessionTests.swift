@@ -40,7 +40,7 @@ struct SessionTests {
             return try await group.sessions().contains { $0.id == session }
         }
         isFull.update { $0 = true }
-        process.signal(9)
+        process.signal(.kill)
         _ = await process.end()
         try await eventually("the end is recorded") { try log.hasEnd(of: session) }
         #expect(failures.count == 3 && failures.areApart())
@@ -51,7 +51,7 @@ struct SessionTests {
     func deadBefore() async throws {
         let group = try await log.join { $0.ended = { _, _ in nil } }
         let process = try ChildProcess("sleep", ["3600"])
-        process.signal(9)
+        process.signal(.kill)
         _ = await process.end()
         let session = try addSession(of: process.identity)
         try await eventually("the end is recorded") { try log.hasEnd(of: session) }

@@ -1,6 +1,7 @@
 import CoreAPITesting
 import Foundation
 import Mailboxes
+import Platform
 import Testing
 
 @Suite("Handlers: none starts or runs once it was cancelled (N6)")
@@ -28,7 +29,7 @@ struct HandlerGateTests {
         let gates = [HandlerGate(), HandlerGate()]
         let (inside, over) = (Box(0), Box(0))
         for number in 0..<2 {
-            Thread.detachNewThread {
+            Self.onThread {
                 _ = gates[number].run {
                     inside.update { $0 += 1 }
                     while inside.value < 2 { usleep(100) }
@@ -63,7 +64,7 @@ struct HandlerGateTests {
     @Test("N6: closing waits in such a task also while the handler that began it still runs")
     func waitsBesideHandler() async throws {
         try await Self.expectWait { close in
-            Thread.detachNewThread {
+            Self.onThread {
                 let isClosed = Box(false)
                 _ = HandlerGate().run {
                     Task {
@@ -76,13 +77,18 @@ struct HandlerGateTests {
         }
     }
 
+    /// Runs what blocks in a task, as handlers run, on a thread of its own.
+    private static func onThread(_ body: @escaping @Sendable () -> Void) {
+        Task.detached(executorPreference: ThreadExecutor(thread: "handler")) { body() }
+    }
+
     /// Has a gate closed while one of its handlers runs, and expects that the close returns after the handler.
     private static func expectWait(closing close: (@escaping @Sendable () -> Void) -> Void) async throws {
         let gate = HandlerGate()
         let (isRunning, isClosing, hasEnded) = (Box(false), Box(false), Box(false))
         let endedAtReturn = Box<Bool?>(nil)
         // On a thread of its own, since what closes may hold one of those that tasks have.
-        Thread.detachNewThread {
+        Self.onThread {
             _ = gate.run {
                 isRunning.update { $0 = true }
                 while !isClosing.value { usleep(100) }

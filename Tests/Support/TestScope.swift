@@ -13,8 +13,13 @@ package enum TestScope {
     /// Whether `TEST_SCOPE` is `check` or `length`.
     package static let isCheck = scope == "check" || isAtLength
 
-    /// The cases of the conformance suite that take long, and `make test` leaves out.
+    /// The cases of the conformance suite that take long. `make test` leaves them out where a commit costs more than in
+    /// memory and in files, and `make check` where it tries a backend in another way once more.
     package static let longCases: Set = ["S6d", "W3a", "W3c", "W4a", "N6g", "N8a", "C9f", "M6f"]
+
+    /// The long cases that `make test` leaves out on every backend. It tries the others in memory and in files, with a
+    /// ``BriefHarness``.
+    package static let longestCases: Set = ["S6d"]
 
     /// The cases of an id or a rule in `SHAREDCORE_TEST_CASES`, to find the fault behind one; nil without the variable.
     package static let chosenCases: [ConformanceCase]? = getenv("SHAREDCORE_TEST_CASES").map { names in
@@ -27,12 +32,18 @@ package enum TestScope {
 
     /// The cases that a backend is tried on.
     package static let cases =
-        chosenCases ?? ConformanceSuite.cases.filter { isCheck || !longCases.contains($0.id) }
+        chosenCases ?? ConformanceSuite.cases.filter { isCheck || !longestCases.contains($0.id) }
 
     /// The cases for a backend with commits that cost more than those in memory and in files: the one of half a million
     /// posts only where tests run at length.
     package static let casesOfCostlyCommits =
-        isAtLength || chosenCases != nil ? cases : cases.filter { $0.id != "N8a" }
+        isAtLength || chosenCases != nil
+        ? cases : cases.filter { isCheck ? $0.id != "N8a" : !longCases.contains($0.id) }
+
+    /// The harness that the suite runs on: with fewer commits in `make test`.
+    package static func harness(_ harness: any ConformanceHarness) -> any ConformanceHarness {
+        isCheck || chosenCases != nil ? harness : BriefHarness(harness)
+    }
 }
 
 /// The time for which processes are killed at random. In a test of every change a moment, three minutes where tests run

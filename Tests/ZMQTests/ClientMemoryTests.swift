@@ -121,7 +121,7 @@ extension ZMQTests {
                 return try ProcessUse(of: hub.process.pid).residentByteCount < before.residentByteCount + (32 << 20)
             }
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("what the hub has taken in of a client and not answered yet counts: others have their room")
@@ -248,7 +248,7 @@ extension ZMQTests {
             #expect(most < before + (64 << 20), "\(before >> 20) and \(most >> 20) MiB")
             #expect(try await client.sessions().map(\.id) == [client.session.id])
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("a hundred connections that have subscribed to as much as they may end in a moment")
@@ -298,7 +298,7 @@ extension ZMQTests {
             let used = try ProcessUse.processorTime(of: hub.process.pid) - time
             #expect(used < .seconds(4), "\(used)")
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("freed memory is given back 2 s after 8 MiB were used, once")

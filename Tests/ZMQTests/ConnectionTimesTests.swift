@@ -176,6 +176,26 @@ extension ZMQTests {
             await hub.stop()
         }
 
+        @Test("a state that takes longer on its line than the other end may be silent is one message all the same")
+        func slowState() async throws {
+            var stage = try HubStage()
+            stage.lease = Self.long
+            let hub = try await stage.hubAtFollowingPorts()
+            let near = try await stage.client()
+            for number in 0..<4 { try await near.put(Key("k\(number)"), [UInt8](repeating: 1, count: 1 << 20)) }
+            await near.close()
+            let (requests, stream, endpoint) = try CuttableLine.pair(to: hub, bytesPerSecond: 1 << 20)
+            let client = try await withTimeout(TestTimeout.usual, "the client joins") { [stage] in
+                try await stage.client(at: endpoint) {
+                    $0.times = Self.times { ($0.heartbeat, $0.silence) = (.milliseconds(250), .seconds(2)) }
+                }
+            }
+            #expect(try await client.get("k3")?.value.count == 1 << 20)
+            await client.close()
+            withExtendedLifetime((requests, stream)) {}
+            await hub.stop()
+        }
+
         @Test("a hub whose machine answers no heartbeat is given up, and found again")
         func silentHub() async throws {
             var stage = try HubStage()

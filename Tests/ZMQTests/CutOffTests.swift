@@ -161,16 +161,16 @@ extension ZMQTests {
             let confirmed = try #require(remote.lease?.confirmedAt)
             #expect(remote.lease?.duration == .seconds(60))
 
-            hub.process.signal(SIGSTOP)
+            hub.process.signal(.stop)
             let silent = SystemClock().now()
             try await eventually("it is not answered for a while") {
                 silent.duration(to: SystemClock().now()) > .seconds(3)
             }
-            hub.process.signal(SIGCONT)
+            hub.process.signal(.continue)
             try await remote.sync()
             #expect(try #require(remote.lease?.confirmedAt) > confirmed)
 
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
             try await eventually("it is gone") { hub.process.hasEnded }
             let killed = SystemClock().now()
             hub = try await stage.hubProcess(at: hub.endpoint)

@@ -94,7 +94,7 @@ extension ZMQTests {
             }
             if isBlockedBefore { try await block() }
             // The group is gone with its hub, and the next one says so.
-            first.process.signal(SIGKILL)
+            first.process.signal(.kill)
             _ = await first.process.end()
             let second = try await stage.hubProcess(storage: "memory")
             for count in 1...20 as ClosedRange<UInt8> {
@@ -105,7 +105,7 @@ extension ZMQTests {
                 if !isBlockedBefore, count == 1 { try await block() }
             }
             try await withTimeout(TestTimeout.usual, "the close ends") { await group.close() }
-            second.process.signal(SIGKILL)
+            second.process.signal(.kill)
         }
 
         @Test("S13: who waits there hears that the group was closed, and goes on there")

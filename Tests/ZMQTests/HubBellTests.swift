@@ -68,10 +68,10 @@ extension ZMQTests {
                 // Nothing has to be polled for it: the hub waits for the client's end.
                 #expect(bell.take().isEmpty)
             }
-            clients[0].signal(SIGKILL)
+            clients[0].signal(.kill)
             #expect(try await next(of: watch) == ["held/0"])
             await hub.stop()
-            clients[1].signal(SIGKILL)
+            clients[1].signal(.kill)
             #expect(try await next(of: watch) == ["held/1"])
             await files.close()
         }
@@ -86,7 +86,7 @@ extension ZMQTests {
             let client = try await stage.peer()
             try await client.tell("hold held here")
             let others = try waits(for: client.pid)
-            former.process.signal(SIGKILL)
+            former.process.signal(.kill)
             _ = await former.process.end()
             let hub = try await stage.hub()
             // Answered by the hub that knows it now.
@@ -131,7 +131,7 @@ extension ZMQTests {
             #expect(bell.take().isEmpty)
             await former.stop()
             let next = try await stage.hubProcess(failPoint: "look.idle:fail")
-            defer { next.process.signal(SIGKILL) }
+            defer { next.process.signal(.kill) }
             let client = try await stage.client()
             _ = bell.take()
             try await files.put("key", [2])

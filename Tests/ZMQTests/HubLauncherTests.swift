@@ -218,8 +218,7 @@ extension ZMQTests {
             // The state of a dying hub: it has its lock, and answers no client.
             var dying: OpenFile? = try OpenFile(path: stage.directory.path(of: "hub.lock"), .create)
             #expect(try dying?.tryLock(byteAt: 0) == true)
-            let own = ProcessIdentity.current
-            try dying?.write(Array("\(own.pid) \(own.startTime) \(own.bootID) +\n".utf8), at: 0)
+            try dying?.write(HubRecord(.onFiles, FormerClients()).bytes, at: 0)
             async let opening: Void = open(with: launcher)
             try await eventually("the client has begun to connect") { isConnecting }
             #expect(starts == 0)
@@ -237,7 +236,7 @@ extension ZMQTests {
             let launcher = try launcher("exit 0")
             let group = try await stage.client { $0.launcher = launcher }
             try await group.put("key", text: "one")
-            first.process.signal(SIGKILL)
+            first.process.signal(.kill)
             try await eventually("the client starts another") { starts == 1 }
             let second = try await stage.hub()
             try letGo()
@@ -269,7 +268,7 @@ extension ZMQTests {
                 $0.requestTimeout = .seconds(1)
             }
             try letGo()
-            first.process.signal(SIGKILL)
+            first.process.signal(.kill)
             try await eventually("a caller hears why there is no hub") {
                 do throws(SharedCoreError) {
                     try await group.sync()

@@ -30,7 +30,7 @@ extension ZMQTests {
                 #expect(try await client.get("once")?.revision == result.revision)
                 #expect(try await client.state(of: "n").count == 1)
                 await client.close()
-                second.process.signal(SIGKILL)
+                second.process.signal(.kill)
                 _ = await second.process.end()
             }
         }
@@ -46,7 +46,7 @@ extension ZMQTests {
             let outcome = await #expect(throws: SharedCoreError.self) { try await commit.value }
             #expect(outcome?.code == .guardFailed)
             await client.close()
-            second.process.signal(SIGKILL)
+            second.process.signal(.kill)
             _ = await second.process.end()
         }
 
@@ -80,7 +80,7 @@ extension ZMQTests {
             for _ in 0..<5 {
                 let before = try await count(clients[0])
                 try await eventually("the writers go on") { try await count(clients[0]) >= before + 20 }
-                running.process.signal(SIGKILL)
+                running.process.signal(.kill)
                 _ = await running.process.end()
                 running = try await stage.hubProcess()
             }
@@ -119,7 +119,7 @@ extension ZMQTests {
             }
             #expect(posted == UInt64(total))
             for client in clients + [watcher] { await client.close() }
-            running.process.signal(SIGKILL)
+            running.process.signal(.kill)
         }
 
         private func count(_ client: ZMQGroup) async throws -> Int {
@@ -133,11 +133,11 @@ extension ZMQTests {
             let hub = try await stage.hubProcess(at: .tcp(host: "127.0.0.1", port: 0))
             let client = try await stage.client(at: hub.endpoint)
             try await client.put("mine", [1], lifetime: .session)
-            hub.process.signal(SIGSTOP)
+            hub.process.signal(.stop)
             try await eventually("the hub stands still") { hub.process.isStopped }
             // The test tries the stop itself: longer than the lease, by the clock of all others.
             try await Task.sleep(for: stage.lease + .seconds(2))
-            hub.process.signal(SIGCONT)
+            hub.process.signal(.continue)
             #expect(try await client.get("mine")?.value == [1])
             #expect(try await client.sessions().map(\.id) == [client.session.id])
             await client.close()
@@ -153,7 +153,7 @@ extension ZMQTests {
             try await client.put("k", [1])
             let watch = try await client.watch(.all, from: .now)
             let waiting = Task { try await watch.next() }
-            first.process.signal(SIGKILL)
+            first.process.signal(.kill)
             _ = await first.process.end()
             let second = try await stage.hubProcess(storage: "memory")
             try await expect(.sessionEnded, from: "a read of the group that is gone") { _ = try await client.get("k") }
@@ -165,7 +165,7 @@ extension ZMQTests {
             #expect(try await again.get("k") == nil)
             await again.close()
             await client.close()
-            second.process.signal(SIGKILL)
+            second.process.signal(.kill)
         }
 
         @Test(

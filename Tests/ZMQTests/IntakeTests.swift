@@ -391,7 +391,7 @@ extension ZMQTests {
             }
             let limits = try #require(line).dropFirst("Max open files".count).split(separator: " ")
             #expect(limits[0] == limits[1] && limits[0] != "256", "the soft and the hard limit: \(limits)")
-            hub.signal(SIGKILL)
+            hub.signal(.kill)
             _ = await hub.end()
         }
 

@@ -24,7 +24,7 @@ extension ZMQTests {
             let first = try await stage.hubProcess()
             let (leaving, staying) = (try await stage.client(), try await stage.client())
             try await leaving.put("mine", [1], lifetime: .session)
-            first.process.signal(SIGKILL)
+            first.process.signal(.kill)
             _ = await first.process.end()
             await leaving.close()
 
@@ -32,7 +32,7 @@ extension ZMQTests {
             try await expectEnding(of: leaving, as: staying, isProtected)
             #expect(try await (staying.get("mine") == nil) == isProtected)
             await staying.close()
-            second.process.signal(SIGKILL)
+            second.process.signal(.kill)
             _ = await second.process.end()
         }
 
@@ -45,15 +45,15 @@ extension ZMQTests {
             let stage = try HubStage()
             let first = try await stage.hubProcess()
             let (leaving, staying) = (try await stage.client(), try await stage.client())
-            first.process.signal(SIGSTOP)
+            first.process.signal(.stop)
             try await eventually("the hub stands still") { first.process.isStopped }
             await leaving.close()
-            first.process.signal(SIGKILL)
+            first.process.signal(.kill)
             _ = await first.process.end()
             let second = try await stage.hubProcess()
             try await expectEnding(of: leaving, as: staying, isProtected)
             await staying.close()
-            second.process.signal(SIGKILL)
+            second.process.signal(.kill)
             _ = await second.process.end()
         }
 

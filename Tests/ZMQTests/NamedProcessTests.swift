@@ -62,7 +62,7 @@ extension ZMQTests {
             try await withTimeout(TestTimeout.usual, "it owns") { try await main.start() }
 
             // Only what lives can be stopped.
-            victim.signal(SIGSTOP)
+            victim.signal(.stop)
             try await eventually("the stranger lives") { victim.isStopped }
             await main.stop()
             await client.close()

@@ -44,7 +44,7 @@ extension ZMQTests {
             func end() async {
                 await local.close()
                 await remote.killNow()
-                hub.process.signal(SIGKILL)
+                hub.process.signal(.kill)
                 _ = await hub.process.end()
             }
         }

@@ -4,6 +4,8 @@ internal import CoreAPITesting
 internal import Glibc
 internal import InMemoryBackend
 internal import Platform
+internal import Replica
+internal import StoreEngine
 internal import Synchronization
 internal import TestSupport
 internal import Testing
@@ -73,7 +75,7 @@ extension ZMQTests {
             #expect(try await client.get("mine")?.value == [1])
             #expect(try await client.sessions().map(\.id) == [client.session.id])
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("strangers at a port take 64 MiB at most, and keep no client out; each is let go")
@@ -103,7 +105,7 @@ extension ZMQTests {
                 try ProcessUse(of: hub.process.pid).descriptorCount <= before.descriptorCount + 8
             }
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
             withExtendedLifetime(strangers) {}
         }
 
@@ -147,7 +149,7 @@ extension ZMQTests {
             #expect(byteCount < RelayThread.lobbyLimit * 2_048, "\(before) and \(most)")
             try await rests(like: first)
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("a hub that may have few descriptors serves those who are there, and strangers end it not")
@@ -183,7 +185,7 @@ extension ZMQTests {
             #expect(mostOpen <= 256 - 48, "the most descriptors that the hub had open")
             await guest.close()
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
             withExtendedLifetime(strangers) {}
         }
 
@@ -225,7 +227,7 @@ extension ZMQTests {
                 await member.close()
             }
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("those who come without a word go first when there are too many, and never keep out who speaks")
@@ -319,7 +321,7 @@ extension ZMQTests {
             endless.close()
             silent.close()
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("a client with a key that sends more than 16 KiB before a hello is cut")
@@ -353,7 +355,7 @@ extension ZMQTests {
             #expect(isCut && (8..<16).contains(answerCount), "\(answerCount) requests of a KiB were answered")
             events.close()
             socket.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         /// Gives places to connections of different addresses, in as many intervals as that takes.
@@ -497,7 +499,7 @@ extension ZMQTests {
             }
             for stranger in later { stranger.listen() }
             #expect(later.contains { !$0.isClosed }, "the newest went first")
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
             withExtendedLifetime(former) {}
         }
 
@@ -548,7 +550,7 @@ extension ZMQTests {
             }
             // The first interval may end at once.
             #expect(begin.duration(to: .now) >= RelayThread.lookInterval * 3)
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test(
@@ -585,7 +587,7 @@ extension ZMQTests {
             }
             #expect(try await client.get("k")?.value == [1])
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("what a connection was known for ends with it: another one is asked for hello")
@@ -753,6 +755,162 @@ extension ZMQTests {
             await hub.stop()
         }
 
+        @Test("the names of a key that may only post are counted where they are written, not before they wait")
+        func namesBehindWait() async throws {
+            let stage = try HubStage()
+            let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20))
+            let service = try stage.service(order, at: .tcp(host: "127.0.0.1", port: 0))
+            let endpoint = try await service.start()[0]
+            try await service.allow([stage.keys.client.publicKey: .post])
+            let clients = [try await stage.client(at: endpoint), try await stage.client(at: endpoint)]
+            order.fill(canRegain: true, mustMakeRoom: true)
+            order.hold()
+            let posts = try clients.enumerated().map { number, client in
+                var transaction = Transaction()
+                for name in 0..<1_000 { transaction.post(try NotificationName("n\(number)-\(name)"), state: 1) }
+                return Task { [transaction] in try await client.commit(transaction) }
+            }
+            try await eventually("both wait") { order.waitingCount == 2 }
+            order.letGo()
+            var codes: [SharedCoreError.Code?] = []
+            for post in posts {
+                do { codes.append(try await post.value.changed ? nil : .corrupt) } catch {
+                    codes.append((error as? SharedCoreError)?.code)
+                }
+            }
+            #expect(Set(codes) == [nil, .forbidden])
+            #expect(order.replica.read { $0.usage.nameCount } == 1_000)
+            for client in clients { await client.close() }
+            await service.stop()
+        }
+
+        /// A hello for a new session, or for one that there is.
+        private func hello(_ token: UInt8, as role: SessionRole = .tool, resuming session: SessionID? = nil)
+            -> Request.Body
+        {
+            .hello(
+                Request.Hello(
+                    group: "group", process: .current, description: SessionDescription(role: role),
+                    token: [UInt8](repeating: token, count: Wire.tokenByteCount), resumed: session))
+        }
+
+        private func session(_ reply: Reply) -> SessionID? {
+            if case .welcome(let welcome) = reply.body { welcome.session.id } else { nil }
+        }
+
+        private func code(_ reply: Reply) -> SharedCoreError.Code? {
+            if case .refused(let error) = reply.body { error.code } else { nil }
+        }
+
+        @Test("L1: a connection has one session: it takes up no other one while that lives", arguments: [false, true])
+        func oneSession(isResumed: Bool) async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0)])
+            let endpoint = hub.endpoints[0]
+            let first = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
+            let second = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
+            let moved = try #require(session(try await first.ask(hello(1))))
+            #expect(session(try await second.ask(hello(1, resuming: isResumed ? moved : nil))) == moved)
+            let other = try #require(session(try await first.ask(hello(2))))
+            let refused = try await second.ask(hello(2, resuming: isResumed ? other : nil))
+            #expect(code(refused) == .invalidArgument, "\(refused.body)")
+            #expect(session(try await second.ask(hello(1, resuming: moved))) == moved, "its own is taken up again")
+            // Neither has lost its connection.
+            for client in [first, second] {
+                let answer = try await client.ask(.keepAlive).body
+                #expect(answer == .done, "\(answer)")
+            }
+            #expect(await hub.service.addressCount == 2)
+            for client in [first, second] { #expect(try await client.ask(.close).body == .done) }
+            await hub.stop()
+        }
+
+        @Test("a session whose end is being recorded takes its connection from no other one")
+        func endedSession() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0)])
+            let endpoint = hub.endpoints[0]
+            let raw = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
+            let first = try #require(session(try await raw.ask(hello(1))))
+            await hub.service.markAsOver(first)
+            _ = try #require(session(try await raw.ask(hello(2))))
+            await hub.service.endNow(first)
+            try await eventually("the first one is ended") { await !hub.service.hasClient(first) }
+            #expect(try await raw.ask(.close).body == .done)
+            await hub.stop()
+        }
+
+        @Test("L1: a key has 256 sessions without a connection; another one waits for the end of a lease")
+        func awaySessions() async throws {
+            let stage = try HubStage()
+            let order = MemorySpace().order(of: "group", effectByteCount: 1 << 20)
+            let service = try HubService(
+                order: order,
+                options: HubOptions(
+                    group: "group", storage: .memory(MemorySpace()), endpoints: [.tcp(host: "127.0.0.1", port: 0)],
+                    keys: CurveHubKeys(own: stage.keys.hub, clients: [stage.keys.client.publicKey]),
+                    lease: .seconds(3_600)))
+            let endpoint = try await service.start()[0]
+            // One has come and gone.
+            var raw = Optional(try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint)))
+            let welcome = try #require(try await raw?.ask(hello(1)))
+            let first = try #require(session(welcome))
+            raw = nil
+            try await eventually("its connection is forgotten") { await service.addressCount == 0 }
+            let other = try CurveKeyPair.generate().publicKey
+            await service.keepAway(255, of: stage.keys.client.publicKey)
+            await service.keepAway(300, of: other)
+            let before = order.replica.read { $0.revision }
+            let next = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
+            #expect(code(try await next.ask(hello(2))) == .limitExceeded)
+            #expect(order.replica.read { $0.revision } == before, "nothing is written")
+            #expect(await service.addressCount == 0)
+            // The one whose client comes again stands, and leaves room for another.
+            #expect(session(try await next.ask(hello(1, resuming: first))) == first)
+            let last = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
+            #expect(session(try await last.ask(hello(3))) != nil)
+            await service.stop()
+        }
+
+        @Test(
+            "a key with fewer rights takes up no session as Main or Executor, or with entries, that it had; its lease ends it",
+            arguments: [ClientRights.read, .post], [SessionRole.main, .executor])
+        func fewerRights(rights: ClientRights, role: SessionRole) async throws {
+            var stage = try HubStage()
+            stage.lease = .seconds(3_600)
+            let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint])
+            let endpoint = hub.endpoints[0]
+            let local = try await stage.client()
+            let before = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
+            let former = try #require(session(try await before.ask(hello(1, as: role))))
+            let holding = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
+            let holder = try #require(session(try await holding.ask(hello(2))))
+            let put = Transaction(operations: [.put("mine", [1], .session)])
+            guard case .outcome(.committed(_), _, _) = try await holding.ask(.commit(put, known: .zero)).body else {
+                Issue.record("the entry is not written")
+                return
+            }
+            let looking = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
+            let plain = try #require(session(try await looking.ask(hello(3))))
+            try await hub.allow([stage.keys.client.publicKey: rights])
+            try await eventually("its connections are cut") { await hub.service.addressCount == 1 }
+            let raw = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
+            for resumed in [former, nil] {
+                #expect(code(try await raw.ask(hello(1, as: role, resuming: resumed))) == .forbidden)
+                #expect(code(try await raw.ask(hello(1, resuming: resumed))) == .forbidden)
+            }
+            #expect(code(try await raw.ask(hello(2, resuming: holder))) == .forbidden)
+            #expect(try await raw.ask(.keepAlive).body == .unknown)
+            #expect(session(try await raw.ask(hello(3, resuming: plain))) == plain)
+            for session in [former, holder] { await hub.service.runOut(session) }
+            try await eventually("the lease ends them") {
+                try await local.sessions().map(\.id) == [local.session.id, plain]
+            }
+            #expect(try await local.get("mine") == nil)
+            await local.close()
+            await hub.stop()
+        }
+
         @Test("the list of clients names the rights of a key, and is refused when it names others")
         func rightsInList() throws {
             let directory = try TemporaryDirectory()
@@ -892,6 +1050,34 @@ extension ZMQTests {
 
 extension HubService {
     fileprivate var addressCount: Int { addresses.count }
+
+    fileprivate func hasClient(_ session: SessionID) -> Bool { clients[session] != nil }
+
+    /// Does as if the lease of a session were over, and its end being recorded.
+    fileprivate func markAsOver(_ session: SessionID) {
+        clients[session]?.mustEnd = true
+        clients[session]?.isEnding = true
+    }
+
+    fileprivate func endNow(_ session: SessionID) {
+        clients[session]?.isEnding = false
+        clientEnded(session)
+    }
+
+    /// Does as if a lease had passed since the last word of a client.
+    fileprivate func runOut(_ session: SessionID) { clients[session]?.leaseLeft = .zero }
+
+    /// Has so many sessions of a key, whose connections are gone.
+    fileprivate func keepAway(_ count: Int, of key: String) {
+        for _ in 0..<count {
+            keep(
+                HubClient(
+                    session: SessionID(rawValue: .random(in: 1 << 40...1 << 60)),
+                    token: [UInt8](repeating: 0, count: 32),
+                    key: key, process: nil, lease: .seconds(3_600), isLeased: true))
+        }
+    }
+
     /// The connections over which clients have said hello.
     fileprivate var clientAddresses: Set<HubAddress> { Set(addresses.keys) }
 }

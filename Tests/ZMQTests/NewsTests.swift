@@ -112,7 +112,7 @@ extension ZMQTests {
             let writer = try await stage.client()
             let peer = try await stage.peer()
             try await peer.tell("observe burst")
-            peer.signal(SIGSTOP)
+            peer.signal(.stop)
             try await peer.stopped()
             var last = Revision.zero
             for number in 0..<200 as Range<UInt64> {
@@ -121,7 +121,7 @@ extension ZMQTests {
                 }
                 last = try await writer.commit(Transaction(operations: operations)).revision
             }
-            peer.signal(SIGCONT)
+            peer.signal(.continue)
             try await eventually("the listener converges") { try await peer.tell("seen") == "20000 19999" }
             #expect(try await writer.state(of: "burst").revision == last)
             await close([writer], hub)
@@ -143,7 +143,7 @@ extension ZMQTests {
                 let isThere = try await other.get(Key(place)) != nil
                 #expect(isThere == (place == "link.afterAnswer"))
                 #expect(try await other.sessions().count == 2, "a stopped client's session lives")
-                peer.signal(SIGCONT)
+                peer.signal(.continue)
                 _ = try await peer.done()
                 #expect(try await other.get(Key(place)) != nil)
                 try await peer.tell("close")
@@ -158,13 +158,13 @@ extension ZMQTests {
             let writer = try await stage.client()
             let peer = try await stage.peer()
             try await peer.tell("watch k")
-            peer.signal(SIGSTOP)
+            peer.signal(.stop)
             try await peer.stopped()
             // More than all queues on the way hold.
             var last = Revision.zero
             let value = [UInt8](repeating: 1, count: 16 << 10)
             for number in 0..<4_000 { last = try await writer.put(Key("k/\(number % 5)"), value).revision }
-            peer.signal(SIGCONT)
+            peer.signal(.continue)
             let answer = try await peer.tell("watched \(last)")
             let words = answer.split(separator: " ").map(String.init)
             #expect(words.count == 4 && words[3] == "\(last)", "the last revision of: \(answer)")

@@ -61,7 +61,7 @@ extension ZMQTests {
                 times.append(ContinuousClock.now - begin)
                 try await Task.sleep(for: .milliseconds(5))
             }
-            attack.signal(SIGKILL)
+            attack.signal(.kill)
             return times.sorted()
         }
 
@@ -87,11 +87,11 @@ extension ZMQTests {
                 print(
                     "\(attacker.rawValue): 99 of 100 puts took \(Self.p99(attacked)) at most, "
                         + "and \(Self.p99(beside)) while another hub of the machine was attacked")
-                otherHub.process.signal(SIGKILL)
+                otherHub.process.signal(.kill)
             }
             await client.close()
             await idle.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         private static func p99(_ times: [Duration]) -> Duration {

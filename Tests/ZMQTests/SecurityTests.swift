@@ -339,6 +339,99 @@ extension ZMQTests {
             await hub.stop()
         }
 
+        @Test(
+            "a client comes to no hub over a path that another user may lead elsewhere",
+            .enabled(if: getuid() == 0, "it takes root to give a link away"),
+            arguments: [
+                "a link is theirs", "a directory is theirs", "others may write there",
+                "others may write there, not rename",
+            ])
+        func strangersPath(way: String) async throws {
+            let stage = try HubStage()
+            let (parent, link) = (stage.directory.path(of: "parent"), stage.directory.path(of: "link"))
+            #expect(mkdir(parent, 0o700) == 0 && symlink("parent", link) == 0)
+            let hub = try await stage.hub(at: [.ipc(path: link + "/place/hub")])
+            #expect(hub.endpoints == [.ipc(path: parent + "/place/hub")])
+            let endpoint = HubEndpoint.ipc(path: link + "/place/hub")
+            try await stage.client(at: endpoint).close()
+            var isTrusted = false
+            switch way {
+            case "a link is theirs": #expect(lchown(link, 65534, 65534) == 0)
+            case "a directory is theirs": #expect(chown(parent, 65534, 65534) == 0)
+            case "others may write there": #expect(chmod(parent, 0o777) == 0)
+            default:
+                #expect(chmod(parent, 0o1777) == 0)
+                isTrusted = true
+            }
+            func refusal(_ body: () async throws(SharedCoreError) -> Void) async -> SharedCoreError.Code? {
+                do throws(SharedCoreError) {
+                    try await body()
+                    return nil
+                } catch {
+                    return error.code
+                }
+            }
+            let options = ZMQGroupOptions(openTimeout: TestTimeout.usual)
+            let expected: SharedCoreError.Code? = isTrusted ? nil : .forbidden
+            #expect(
+                await refusal { () throws(SharedCoreError) in
+                    try await ZMQGroup.open(endpoint, group: "group", options: options).close()
+                } == expected)
+            #expect(
+                await refusal { () throws(SharedCoreError) in
+                    try await ZMQGroup.openToRead(endpoint, group: "group", options: options).close()
+                } == expected)
+            #expect(
+                await refusal { () throws(SharedCoreError) in _ = try HubSeat.ofSocket(link + "/place/hub") }
+                    == expected)
+            if !isTrusted {
+                #expect(
+                    await refusal { () throws(SharedCoreError) in
+                        _ = try await HubEnding.stop(at: endpoint, ofGroup: stage.files)
+                    } == expected)
+                #expect(
+                    await refusal { () throws(SharedCoreError) in
+                        try HubLock.ofSocket(link + "/place/other").lock.release()
+                    } == expected)
+            }
+            await hub.stop()
+        }
+
+        @Test("a link that is turned leads no client elsewhere that has followed it")
+        func turnedLink() async throws {
+            let stage = try HubStage()
+            let (real, link) = (stage.directory.path(of: "real"), stage.directory.path(of: "link"))
+            #expect(symlink("real", link) == 0)
+            let first = try await stage.hub(at: [.ipc(path: real + "/hub")])
+            let client = try await stage.client(at: .ipc(path: link + "/hub"))
+            try await client.put("k", [1])
+            #expect(mkdir(stage.directory.path(of: "other"), 0o700) == 0)
+            #expect(unlink(link) == 0 && symlink("other", link) == 0)
+            await first.stop()
+            let second = try await stage.hub(at: [.ipc(path: real + "/hub")])
+            #expect(try await client.put("k", [2]).changed)
+            await client.close()
+            await second.stop()
+        }
+
+        @Test(
+            "a client says nothing to a hub that another user has put in the place of a directory that was removed",
+            .enabled(if: getuid() == 0, "it takes root to give a directory away"))
+        func replacedDirectory() async throws {
+            let stage = try HubStage()
+            let place = stage.directory.path(of: "place")
+            let endpoint = HubEndpoint.ipc(path: place + "/hub")
+            let hub = try await stage.hub(at: [endpoint])
+            let client = try await stage.client(at: endpoint)
+            await hub.stop()
+            Directory.removeWithFiles(path: place)
+            #expect(mkdir(place, 0o700) == 0 && chown(place, 65534, 65534) == 0)
+            let stranger = try ScriptedHub(at: endpoint)
+            try await stranger.serve(until: "it says why") { await client.link.lastTrouble?.contains("65534") == true }
+            #expect(stranger.hellos.isEmpty)
+            await client.close()
+        }
+
         @Test("E2: a refusal quotes no more of a client's text than a name may have")
         func longName() async throws {
             let stage = try HubStage()
@@ -424,7 +517,7 @@ extension ZMQTests {
             let peer = try await stage.peer(at: hub.endpoints[0])
             try await peer.tell("hold mine here")
             let watch = try await witness.watch("mine", from: .now)
-            peer.signal(SIGSTOP)
+            peer.signal(.stop)
             try await peer.stopped()
             let event = try await withTimeout(TestTimeout.usual, "the lease runs out") { try await watch.next() }
             guard case .changes(let set)? = event else {
@@ -433,7 +526,7 @@ extension ZMQTests {
             }
             #expect(set.changes.map(\.kind) == [.sessionEnded])
             try peer.send("put late here")
-            peer.signal(SIGCONT)
+            peer.signal(.continue)
             let answer = try await peer.answer()
             #expect(answer.contains("sessionEnded") && !answer.contains("outcomeUnknown"), "the answer: \(answer)")
             #expect(try await witness.get("late") == nil)
@@ -470,14 +563,14 @@ extension ZMQTests {
         func stoppedHub(isLocal: Bool) async throws {
             let stage = try HubStage()
             let hub = try await stage.hubProcess(at: isLocal ? nil : .tcp(host: "127.0.0.1", port: 0))
-            hub.process.signal(SIGSTOP)
+            hub.process.signal(.stop)
             try await eventually("the hub stands still") { hub.process.isStopped }
             let error = await #expect(throws: SharedCoreError.self) {
                 _ = try await stage.client(at: hub.endpoint) { $0.openTimeout = .seconds(2) }
             }
             #expect(error?.code == .unavailable)
             #expect(error?.cause?.contains("kill -CONT") == true, "\(String(describing: error))")
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("within one process: by a name")

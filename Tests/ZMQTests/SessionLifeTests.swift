@@ -184,7 +184,7 @@ extension ZMQTests {
             let stage = try HubStage()
             let hub = try await stage.hubProcess()
             let client = try await stage.client()
-            hub.process.signal(SIGSTOP)
+            hub.process.signal(.stop)
             try await eventually("the hub stands still") { hub.process.isStopped }
             let read = Task { try await client.get("k") }
             // It ends the same whether it is on its way or not; the pause makes it likely that it is.
@@ -194,9 +194,9 @@ extension ZMQTests {
                 try await withTimeout(TestTimeout.usual, "the read ends") { try await read.value }
             }
             #expect(error?.code == .cancelled)
-            hub.process.signal(SIGCONT)
+            hub.process.signal(.continue)
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("S10: a session whose end finds no space is ended when there is some again")

@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 internal import Synchronization
 internal import TestSupport
 internal import Testing
@@ -166,7 +167,7 @@ extension ZMQTests {
             #expect(!mustSet(20, at: 11))
             #expect(mustSet(15, at: 50))
             // The timer has fired, and a thread has seen it.
-            state.wake(pthread_self(), with: [SocketThreadState.timerKey])
+            state.wake(.current, with: [SocketThreadState.timerKey])
             _ = state.takeWork()
             #expect(mustSet(90, at: 14))
         }

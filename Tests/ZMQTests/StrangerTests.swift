@@ -88,7 +88,7 @@ extension ZMQTests {
             #expect(Self.keepsNothing(resident), "resident after each wave: \(resident)")
             #expect(hub.process.lines.count == 1, "what the hub says of those who said nothing")
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         @Test("10,000 connections that speak nonsense: all are counted, few reported, and the hub keeps nothing")
@@ -147,7 +147,7 @@ extension ZMQTests {
             let seconds = Int(begin.duration(to: .now) / .seconds(1)) + 2
             #expect(hub.process.lines.count <= 1 + RefusalReports.limitPerSecond * seconds)
             await client.close()
-            hub.process.signal(SIGKILL)
+            hub.process.signal(.kill)
         }
 
         /// Of how many connections a refusal is counted in the hub's reports: one each, and those that were not reported.

@@ -134,6 +134,6 @@ extension ChildProcess: BenchParticipant {
 
     func owning() async throws -> BootInstant { try await hear("owning") }
     func message() async throws -> BootInstant { try await hear("message") }
-    func kill() { signal(SIGKILL) }
-    func stop() { signal(SIGSTOP) }
+    func kill() { signal(.kill) }
+    func stop() { signal(.stop) }
 }

@@ -21,7 +21,8 @@
                     rest = rest.dropFirst(scheme.count)
                 }
                 if rest.last == "/" { rest = rest.dropLast() }
-                guard let colon = rest.lastIndex(of: ":"), let port = Int(rest[rest.index(after: colon)...]),
+                guard let colon = rest.utf8.lastIndex(of: UInt8(ascii: ":")),
+                    let port = Int(rest[rest.utf8.index(after: colon)...]),
                     (1...65_535).contains(port)
                 else { throw Self.unreadable(text) }
                 var host = rest[..<colon]

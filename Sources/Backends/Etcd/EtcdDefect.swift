@@ -41,6 +41,8 @@
         case tornFragments
         /// The process in a session's record is taken for proven.
         case believedRecord
+        /// A lease counts as confirmed by a renewal that was not answered.
+        case unansweredRenewal
 
         #if FAIL_POINTS
             package static let present = injected()

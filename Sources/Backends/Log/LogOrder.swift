@@ -197,7 +197,7 @@ final class LogOrder: Sendable {
             if let bootID = progress.place.bootID, bootID != self.options.clock.bootID {
                 // All sessions of the run before have ended, and this clock is not that of the present one.
                 switch request {
-                case .commit(_, let session, _), .end(let session): throw .sessionEnded(session)
+                case .commit(_, let session, _, _), .end(let session): throw .sessionEnded(session)
                 case .join, .expire: throw .otherRun(bootID, own: self.options.clock.bootID)
                 }
             }

@@ -41,9 +41,9 @@ public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
             }
             self = .ipc(path: rest)
         case "tcp":
-            guard let colon = rest.lastIndex(of: ":") else { throw refuse("The port is missing.") }
+            guard let colon = rest.utf8.lastIndex(of: UInt8(ascii: ":")) else { throw refuse("The port is missing.") }
             guard colon > rest.startIndex else { throw refuse("The host is missing.") }
-            let port = rest[rest.index(after: colon)...]
+            let port = rest[rest.utf8.index(after: colon)...]
             guard let number = port == "*" ? 0 : UInt16(port), number < .max, port.first != "+" else {
                 throw refuse("“\(port)” is no port that another one follows.")
             }
@@ -131,13 +131,17 @@ extension HubEndpoint {
     /// write, that user's program could listen in its place, and a hub cuts the connections of users other than its own
     /// without a word.
     ///
+    /// - Returns: The endpoint with the path without symbolic links. The library looks its path up again for each
+    ///   connection, and this one leads no other user's way.
     /// - Throws: ``SharedCoreError/Code/forbidden`` when the directory is another user's than this one or root, or open
-    ///   to others, or when a socket is another user's.
-    func requireTrusted() throws(SharedCoreError) {
-        guard case .ipc(let path) = self else { return }
+    ///   to others, when a socket is another user's, and when another user can lead the path elsewhere.
+    func trusted() throws(SharedCoreError) -> HubEndpoint {
+        guard case .ipc(let path) = self else { return self }
         let (directory, name) = Directory.parts(of: path)
-        try PrivateDirectory.requireTrusted(directory, [name, name + Self.streamSuffix])
-        guard let owner = (try? FileStatus(ofPath: path))?.owner, owner != FileStatus.currentUser else { return }
-        throw SharedCoreError(.forbidden, "The hub is the user \(owner)'s, and lets in no other user.", at: path)
+        let settled = try PrivateDirectory.trustedPath(directory, [name, name + Self.streamSuffix]).path(of: name)
+        if let owner = (try? FileStatus(ofPath: settled))?.owner, owner != FileStatus.currentUser {
+            throw SharedCoreError(.forbidden, "The hub is the user \(owner)'s, and lets in no other user.", at: path)
+        }
+        return try HubEndpoint("ipc://" + settled)
     }
 }

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Mailboxes
 internal import Platform
 internal import Synchronization
@@ -72,7 +71,7 @@ final class LoopRun: Sendable {
     /// Starts the thread.
     func begin(_ makeStack: @escaping @Sendable () throws -> any LoopStack) throws(SystemCallError) {
         try OwnedThread.start("sc-loop", stackByteCount: 8 << 20) { [self] in
-            thread.store(pthread_self(), ordering: .sequentiallyConsistent)
+            thread.store(ThreadIdentity.current.rawValue, ordering: .sequentiallyConsistent)
             let outcome = Result { try drive(makeStack) }
             thread.store(0, ordering: .sequentiallyConsistent)
             finish(outcome)
@@ -148,8 +147,10 @@ final class LoopRun: Sendable {
             let timeout = request?.timeout ?? context.stopTimeout
             let reason = request.map { " (\($0.reason))" } ?? ""
             let place = callback.map { "its callback “\($0.rawValue)” has not returned" } ?? "its loop has not ended"
-            Self.endProcess(
-                "sharedcore: the core of epoch \(context.epoch) did not stop within \(timeout)\(reason): \(place). "
+            OwnProcess.end(
+                70,
+                saying:
+                    "sharedcore: the core of epoch \(context.epoch) did not stop within \(timeout)\(reason): \(place). "
                     + "The process ends, so that no second core runs beside it.\n")
         }
         cancel?()
@@ -157,28 +158,11 @@ final class LoopRun: Sendable {
         answered.raise()
     }
 
-    /// Ends the process without a step that could wait for the loop: no buffer is flushed, no destructor runs.
-    private static func endProcess(_ line: String) -> Never {
-        // Standard error may be a pipe that is full.
-        var event = sigevent()
-        event.sigev_notify = Int32(SIGEV_SIGNAL)
-        event.sigev_signo = SIGKILL
-        var timer: timer_t?
-        if timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 {
-            var time = itimerspec()
-            time.it_value.tv_nsec = 100_000_000
-            timer_settime(timer, 0, &time, nil)
-        }
-        let bytes = Array(line.utf8)
-        _ = write(STDERR_FILENO, bytes, bytes.count)
-        _exit(70)
-    }
-
     // MARK: - For the stack
 
     /// Ends the program where the calling thread is not the loop's.
     func assertOnThread() {
-        guard thread.load(ordering: .sequentiallyConsistent) != pthread_self() else { return }
+        guard thread.load(ordering: .sequentiallyConsistent) != ThreadIdentity.current.rawValue else { return }
         fatalError(
             "LoopContext: a call of another thread than the loop's. Call it in a callback of the stack, or use perform(_:)."
         )
@@ -284,28 +268,25 @@ final class LoopRun: Sendable {
     ///
     /// - Returns: The descriptors that are ready, none when the time has passed; nil when neither has happened.
     private func poll(_ wait: LoopWait, until limit: ContinuousClock.Instant?) throws -> [LoopDescriptor]? {
-        var entries = [pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)]
-        entries += wait.descriptors.map { pollfd(fd: $0.number, events: $0.events.rawValue, revents: 0) }
+        let entries =
+            [(descriptor: wake.descriptor, events: Poll.readable)]
+            + wait.descriptors.map { (descriptor: $0.number, events: $0.events.rawValue) }
         let left = limit.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
         let timeout = [wait.timeout.map { max(.zero, $0) }, left].compactMap { $0 }.min()
-        let count = Glibc.poll(
-            &entries, nfds_t(entries.count), timeout.map { Int32(clamping: $0.millisecondsRoundedUp) } ?? -1)
-        if count < 0 {
-            let number = errno
-            guard number == EINTR else { throw SystemCallError("poll", number: number, at: "event loop") }
-            return nil
+        guard let events = try Poll.events(of: entries, timeout: timeout) else { return nil }
+        let ready = zip(wait.descriptors, events.dropFirst()).compactMap { descriptor, events in
+            events == 0 ? nil : LoopDescriptor(descriptor.number, .init(events))
         }
-        let ready = zip(wait.descriptors, entries.dropFirst()).compactMap { descriptor, entry in
-            entry.revents == 0 ? nil : LoopDescriptor(descriptor.number, .init(entry.revents))
-        }
-        if let closed = entries.first(where: { $0.revents & Int16(POLLNVAL) != 0 }) {
+        if let closed = zip(entries, events).first(where: { $0.1 & Poll.notOpen != 0 }) {
             throw SharedCoreError(
-                .invalidArgument, "The stack polls descriptor \(closed.fd), which is not open.",
+                .invalidArgument, "The stack polls descriptor \(closed.0.descriptor), which is not open.",
                 at: "LoopStack.prepare()")
         }
         if !ready.isEmpty { return ready }
         // Woken by another thread, or for the end of the stack's time to stop.
-        guard count == 0, let own = wait.timeout, left.map({ own <= $0 }) ?? true else { return nil }
+        guard events.allSatisfy({ $0 == 0 }), let own = wait.timeout, left.map({ own <= $0 }) ?? true else {
+            return nil
+        }
         return []
     }
 }

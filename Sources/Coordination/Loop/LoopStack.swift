@@ -1,5 +1,5 @@
 internal import CoreAPI
-internal import Glibc
+internal import Platform
 
 /// A stack with an event loop, such as a SIP library in C, as ``LoopCore`` drives it.
 ///
@@ -55,12 +55,12 @@ public struct LoopDescriptor: Hashable, Sendable {
         }
 
         /// There is something to read, or to accept.
-        public static let readable = Events(rawValue: Int16(POLLIN))
+        public static let readable = Events(rawValue: Poll.readable)
         /// There is room to write, or the connection is made.
-        public static let writable = Events(rawValue: Int16(POLLOUT))
+        public static let writable = Events(rawValue: Poll.writable)
         /// It is closed at the other end, or has an error. It comes whether it is waited for or not, and again until the stack
         /// polls the descriptor no more.
-        public static let failed = Events(rawValue: Int16(POLLERR | POLLHUP))
+        public static let failed = Events(rawValue: Poll.failed)
     }
 
     /// Its number.

@@ -31,14 +31,14 @@ public enum OwnershipWaitReason: Hashable, Sendable {
     public func describe() -> String {
         switch self {
         case .handover(let owner, let limit):
-            "waiting for \(owner.title) to hand over, \(limit.wholeMilliseconds) ms at most"
+            "waiting for \(owner.title) to hand over, \(limit.atMost)"
         case .criticalSection(let owner, let limit):
             "waiting for \(owner.title) to finish a critical section and hand over, "
-                + "\(limit.wholeMilliseconds) ms at most"
+                + "\(limit.atMost)"
         case .activity(let activities, let owner, let limit):
             "waiting for \(owner.title), which is busy with "
                 + activities.map { $0.describe() }.joined(separator: ", ")
-                + ", \(limit.wholeMilliseconds) ms at most"
+                + ", \(limit.atMost)"
         case .end(let owner): "waiting for the end of \(owner.title), which did not hand over in time and is killed"
         case .answer(let owner): "waiting for \(owner.title) to answer a challenge"
         case .owner(let owner): "waiting for \(owner.title), which owns the core"
@@ -47,6 +47,17 @@ public enum OwnershipWaitReason: Hashable, Sendable {
             "waiting \(length.wholeMilliseconds) ms before another core is started: \(problem)"
         case .coreStart: "waiting for the core to start"
         case .store(let error): "waiting for the group's store, which fails: \(error)"
+        }
+    }
+}
+
+extension Duration {
+    /// A longest wait for people: `500 ms at most`, `14 min at most`. Never less than it is.
+    fileprivate var atMost: String {
+        switch self {
+        case ...Duration.seconds(10): "\(wholeMilliseconds) ms at most"
+        case ...Duration.seconds(120): "\(wholeMilliseconds / 1000 + 1) s at most"
+        default: "\(wholeMilliseconds / 60_000 + 1) min at most"
         }
     }
 }

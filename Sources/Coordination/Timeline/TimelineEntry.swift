@@ -65,12 +65,7 @@ public struct TimelineEntry: Hashable, Sendable {
     /// The process of the participant, without its start time.
     var process: ProcessIdentity { ProcessIdentity(bootID: bootID, pid: pid, startTime: 0) }
 
-    private static func cut(_ reason: String) -> String {
-        guard reason.utf8.count > maximumReasonByteCount else { return reason }
-        var cut = reason
-        while cut.utf8.count > maximumReasonByteCount { cut.removeLast() }
-        return cut
-    }
+    private static func cut(_ reason: String) -> String { reason.cut(toByteCount: maximumReasonByteCount) }
 }
 
 extension TimelineEntry {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// The resources of the system that this process holds, to check that it gives them back.
 package enum OwnResources {
@@ -10,13 +10,7 @@ package enum OwnResources {
 
     /// The resident memory in bytes.
     package static var residentByteCount: Int {
-        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 256)
-        guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
-        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-        return pages * sysconf(Int32(_SC_PAGESIZE))
+        ProcessMemory.residentByteCount
     }
 
     /// Returns the least growth of the resident memory, in bytes, over several batches of the same work. A leak grows
@@ -32,12 +26,6 @@ package enum OwnResources {
     }
 
     private static func count(of directory: String) -> Int {
-        guard let stream = opendir(directory) else { return 0 }
-        defer { closedir(stream) }
-        var count = 0
-        while let entry = readdir(stream) {
-            if entry.pointee.d_name.0 != CChar(bitPattern: UInt8(ascii: ".")) { count += 1 }
-        }
-        return count
+        ((try? Directory(path: directory).names()) ?? []).count
     }
 }

@@ -1,5 +1,5 @@
 package import CoreAPI
-internal import Glibc
+internal import Platform
 
 /// The seed of a randomised test. As the argument of a test it stands in the name of the case, so a failure names it:
 ///
@@ -20,7 +20,7 @@ package struct Seed: RawRepresentable, Hashable, Sendable, CustomStringConvertib
 
     /// Returns the seeds 1 to `count` - 1, and a random one.
     package static func several(_ count: Int) -> [Seed] {
-        if let text = getenv("SHAREDCORE_TEST_SEED"), let seed = UInt64(String(cString: text)) {
+        if let text = OwnProcess.text("SHAREDCORE_TEST_SEED"), let seed = UInt64(text) {
             return [Seed(rawValue: seed)]
         }
         return (1..<UInt64(max(count, 1))).map(Seed.init) + [Seed(rawValue: UInt64.random(in: 1...UInt64.max))]

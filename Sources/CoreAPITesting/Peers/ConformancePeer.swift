@@ -44,7 +44,7 @@ public struct ConformancePeer: Sendable {
     /// Takes a command from each line of the standard input and answers each with one line, until the input ends.
     public func serve() async {
         let session = PeerSession(self)
-        guard Self.answer("ok \(getpid())") else { return }
+        guard Self.answer("ok \(OwnProcess.pid)") else { return }
         var input = InputLines()
         while let line = input.next() {
             let words = line.split(separator: " ").map(String.init)

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 package import Platform
 
 /// A second process that runs ``ConformancePeer``, driven line by line. It is killed when the last reference goes.
@@ -100,7 +99,7 @@ package final class Peer: Sendable {
     }
 
     /// Sends it a signal; does nothing when its end was waited for.
-    package func signal(_ signal: Int32) { process.signal(signal) }
+    package func signal(_ signal: ProcessSignal) { process.signal(signal) }
 
     /// Kills it and waits until it is gone, if that has not happened yet.
     package func killNow() async { await process.killNow() }

@@ -145,7 +145,8 @@ final class PeerSession: Sendable {
             let value = [UInt8](repeating: 7, count: number(arguments, 0))
             for index in 0..<1_000_000 {
                 do throws(SharedCoreError) {
-                    try await group.put(Key("full/\(index)"), value)
+                    // Keys of its size: a small value in place of a larger one would give space back.
+                    try await group.put(Key("full/\(value.count)/\(index)"), value)
                 } catch {
                     return "\(error.code) \(index)"
                 }

@@ -73,13 +73,13 @@ package enum MarkedProcesses {
     /// Complexity: O(n) in the processes of the machine.
     package static func all(
         as role: LaunchMark.Role, in namespace: UInt64 = ProcessIdentity.currentNamespace,
-        where isMeant: (Int32, LaunchMark) -> Bool
+        where isMeant: (ProcessIdentity, LaunchMark) -> Bool
     ) -> [ProcessHandle] {
         let numbers = ((try? Directory(path: "/proc").names()) ?? []).compactMap { Int32($0) }
         return numbers.compactMap { pid in
             // Opened before it is looked at, so that what is signalled is what was looked at.
             guard let identity = ProcessIdentity(of: pid), let handle = try? ProcessHandle(identity),
-                handle.isOfOwnUser, let mark = LaunchMark(of: pid, as: role, in: namespace), isMeant(pid, mark),
+                handle.isOfOwnUser, let mark = LaunchMark(of: pid, as: role, in: namespace), isMeant(identity, mark),
                 !handle.hasEnded
             else { return nil }
             return handle

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import CoreAPI
 internal import Platform
 
@@ -34,14 +33,10 @@ struct DesktopAlerts: Alerts {
     }
 
     private func call(with alert: Alert) throws(AlertFailure) {
-        var problem = [CChar](repeating: 0, count: 256)
-        let microseconds = UInt64(clamping: patience.components.seconds) * 1_000_000
-        let number = clinux_notify_desktop(
-            Self.text(application), Self.text(alert.title), Self.markup(alert.text), 0, microseconds, &problem,
-            problem.count)
-        guard number < 0 else { return }
-        throw AlertFailure(
-            reason: String(decoding: problem.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
+        let problem = DesktopNotification.show(
+            application: Self.text(application), title: Self.text(alert.title), markup: Self.markup(alert.text),
+            microseconds: UInt64(clamping: patience.components.seconds) * 1_000_000)
+        if let problem { throw AlertFailure(reason: problem) }
     }
 
     /// Returns a text without the byte that ends a string in C.

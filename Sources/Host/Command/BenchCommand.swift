@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import BackendRegistry
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
@@ -44,7 +43,7 @@ struct BenchCommand: HostCommand {
         // What it starts reads the configuration, and finds all of it in the environment.
         let variables = try resolution.variables()
         let program = try OwnProgram.sibling("sharedcore-bench")
-        guard access(program, X_OK) == 0 else { throw Self.absent(program) }
+        guard FileStatus.isExecutable(program) else { throw Self.absent(program) }
         OwnProcess.set(OwnProcess.startedSignals)
         let error = OwnProcess.become(
             Array(program.utf8), (arguments + ["--"] + names).map { Array($0.utf8) }, variables: variables)

@@ -37,7 +37,11 @@ extension CommandFailure {
     init(_ error: CoordinationError) {
         switch error.code {
         case .refused:
-            self.init(.no, error.message + " “sharedcore status” shows it; another Main takes over with --take-over.")
+            self.init(
+                .no,
+                error.message
+                    + " “sharedcore status” shows it. Another Main takes over with --take-over; with --insist as well, "
+                    + "it waits for no call either.")
         case .timeout where error.cause != nil: self.init(.unavailable, error.message)
         case .timeout, .fenced, .superseded: self.init(.no, error.message)
         default: self.init(ExecutorFailure(error))

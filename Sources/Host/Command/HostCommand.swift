@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import BackendRegistry
 internal import CoreAPI
-internal import Glibc
 internal import Logging
 internal import Platform
 internal import ProgramOutput
@@ -31,7 +30,7 @@ struct CommandFrame: Sendable {
         until signals: [UnixSignal], _ work: @escaping @Sendable (CommandContext) async throws -> Void
     ) async throws {
         // A reader that went away shows itself as an error of the write, which ends the command in order.
-        signal(SIGPIPE, SIG_IGN)
+        OwnProcess.ignore(.brokenPipe)
         do {
             let context = try makeContext()
             switch await outcome(of: work, until: signals, in: context) {

@@ -1,6 +1,5 @@
 internal import CommandCore
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import ProgramOutput
 
@@ -39,24 +38,24 @@ enum StartGate {
         let words = arguments.prefix(5).map { String(decoding: $0, as: UTF8.self) }
         guard arguments.count > 5, let parent = Int32(words[1]), let way = Way(rawValue: words[2]) else {
             StandardError.write("sharedcore: “\(name)” is for sharedcore itself")
-            _exit(ExclusiveStatus.refusal)
+            OwnProcess.end(ExclusiveStatus.refusal)
         }
         // A parent that was killed already owns nothing any more, so there is nothing to run under.
-        guard OwnProcess.endsWith(parent: parent) else { _exit(ExclusiveStatus.refusal) }
+        guard OwnProcess.endsWith(parent: parent) else { OwnProcess.end(ExclusiveStatus.refusal) }
         if let leave = Int32(words[3]) {
-            guard OwnProcess.waitForLeave(on: leave) else { _exit(ExclusiveStatus.refusal) }
+            guard OwnProcess.waitForLeave(on: leave) else { OwnProcess.end(ExclusiveStatus.refusal) }
             // No business of the command's. Standard input stays what it is.
-            if leave > STDERR_FILENO { close(leave) }
+            if leave > StandardStream.error.rawValue { _ = OpenFile(owning: leave, path: "descriptor \(leave)") }
         }
         arguments.removeFirst(5)
         if way == .own { return }
-        guard let mark = LaunchMark(startedBy: parent) else { _exit(ExclusiveStatus.refusal) }
+        guard let mark = LaunchMark(startedBy: parent) else { OwnProcess.end(ExclusiveStatus.refusal) }
         OwnProcess.set((way == .command ? LaunchMark.Role.command : .executor).variable, to: mark.text)
         let numbers = words[4].split(separator: ",").compactMap { UInt64($0) }
         if numbers.count == 2 { OwnProcess.set(OwnProcess.Signals(ignored: numbers[0], blocked: numbers[1])) }
         let error = OwnProcess.become(arguments[0], Array(arguments.dropFirst()))
         StandardError.write(
             "sharedcore: “\(ProgramText.escaped(arguments[0]))” cannot be executed: \(error.text)")
-        _exit(error.number == ENOENT ? ExclusiveStatus.notFound : ExclusiveStatus.notExecutable)
+        OwnProcess.end(error.isAbsent ? ExclusiveStatus.notFound : ExclusiveStatus.notExecutable)
     }
 }

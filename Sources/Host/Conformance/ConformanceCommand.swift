@@ -4,7 +4,6 @@ internal import BundledHarnesses
 internal import CoreAPI
 internal import CoreAPITesting
 internal import FoundationEssentials
-internal import Glibc
 internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
@@ -49,7 +48,7 @@ struct ConformanceCommand: HostCommand {
         let directory = try ScratchDirectory(for: "conformance", environment: context.resolution.environment)
         defer { directory.remove(logger: context.logger) }
         let harness = try harness(in: directory.path, for: context.resolution)
-        let isForPeople = !global.json && isatty(STDOUT_FILENO) == 1
+        let isForPeople = !global.json && StandardStream.output.isTerminal
         var report = ConformanceReport(backend: harness.name, caseCount: cases.count)
         let output = Output(json: !isForPeople)
         let interruption = try Interruption<CaseResult>()
@@ -114,7 +113,7 @@ struct ConformancePeerCommand: AsyncParsableCommand {
 
     func run() async {
         // What the terminal sends to the whole foreground is for `conformance`, which ends its peers.
-        signal(SIGINT, SIG_IGN)
+        OwnProcess.ignore(.interrupt)
         await FileHarness.servePeer()
     }
 }

@@ -18,7 +18,9 @@ struct StatusCommand: HostCommand {
         try await context.withReader(for: "status") { group in
             let overview = StatusOverview(
                 backend: backend, group: name, wakeUp: try context.wakeUpOfParticipants,
-                owner: try await GroupOwner.current(in: group), activities: try await Activity.current(in: group),
+                hub: try context.servingHub(),
+                owner: try await GroupOwner.current(in: group), request: try await PendingHandover.current(in: group),
+                activities: try await Activity.current(in: group),
                 host: try await HostOverview(of: group),
                 supervision: await SupervisionOverview(at: try context.resolution.runtimeDirectory()),
                 life: try await LifeOverview(of: group, levels: levels),
@@ -37,7 +39,11 @@ struct StatusOverview: Sendable {
     let group: String
     /// How a participant of this user is woken here; nil where only a trial would tell, which writes.
     let wakeUp: WakeUpMethod?
+    /// The hub of this machine that serves the group; nil with another backend, and where none is seen here.
+    let hub: ServingHub?
     let owner: GroupOwner?
+    /// The Main that has asked for the core.
+    let request: PendingHandover?
     let activities: [Activity]
     let host: HostOverview
     let supervision: SupervisionOverview
@@ -47,13 +53,16 @@ struct StatusOverview: Sendable {
     let usage: StoreUsage?
     let clock: WallTime
 
-    /// `backend group wakeUp revision store{keys,bytes,names,nameBytes} owner{role,state,epoch,pid,since} activities[] sessions[]
+    /// `backend group wakeUp hub{endpoint,pid} revision store{keys,bytes,names,nameBytes} owner{role,state,epoch,pid,since}
+    /// asked{session,name,pid,takesOver,insists,since} activities[] sessions[]
     /// host{...} pushes{...} main{...} applications[] serviceLevels{...} keepAlives[]`.
     var json: JSONObject {
         [
             "backend": .text(backend), "group": .text(group), "wakeUp": .optional(wakeUp?.word),
+            "hub": hub.map { .object($0.json) } ?? .null,
             "revision": .natural(revision.rawValue), "store": usage.map { .object(json(of: $0)) } ?? .null,
             "owner": owner.map { .object(json(of: $0)) } ?? .null,
+            "asked": request.map { .object(json(of: $0)) } ?? .null,
             "activities": .array(activities.map { .object(json(of: $0)) }),
             "sessions": .array(sessions.map { .object(json(of: $0)) }),
             "host": host.json, "pushes": .object(host.pushes),
@@ -67,6 +76,15 @@ struct StatusOverview: Sendable {
             "role": .text(owner.role.rawValue), "state": .text(owner.state.description),
             "epoch": .natural(owner.epoch.rawValue), "pid": .integer(Int64(owner.process.pid)),
             "since": .optional(clock.text(of: owner.since, in: owner.process.bootID)),
+        ]
+    }
+
+    private func json(of request: PendingHandover) -> JSONObject {
+        [
+            "session": .text(request.session.description), "name": .text(request.name),
+            "pid": .integer(Int64(request.process.pid)), "takesOver": .flag(request.takesOver),
+            "insists": .flag(request.insists),
+            "since": .optional(clock.text(of: request.askedAt, in: request.process.bootID)),
         ]
     }
 
@@ -113,9 +131,15 @@ struct StatusOverview: Sendable {
                 "woken     \(wakeUp?.sentence ?? "in a way that only a participant finds out here")",
                 "revision  \(revision)",
             ]
-            + [store].compactMap(\.self) + ["owner     \(holder)"] + activities.map { line(of: $0) }
+            + [hub.map { "hub       \($0.sentence)" }, store].compactMap(\.self) + ["owner     \(holder)"]
+            + [request.map { line(of: $0) }].compactMap(\.self) + activities.map { line(of: $0) }
             + ["sessions  \(sessions.count)"]
         return lines + sessions.map { line(of: $0) } + host.lines + supervision.lines + life.lines(sessions: sessions)
+    }
+
+    private func line(of request: PendingHandover) -> String {
+        "asked     main “\(request.name)”, pid \(request.process.pid), for \(clock.age(of: request.askedAt))"
+            + (request.takesOver ? ", takes over" : "") + (request.insists ? ", insists" : "")
     }
 
     private func line(of activity: Activity) -> String {

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Coordination
 internal import CoreAPI
-internal import Glibc
 internal import Logging
 internal import Platform
 internal import ProgramOutput
@@ -84,9 +83,9 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         let title = name ?? command[0].shown.pathParts.last ?? command[0].shown
         let (interrupts, interrupt) = AsyncStream.makeStream(of: Void.self)
         // Before there is anything that a signal must end in order.
-        try SignalRelay.begin([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]) { number, isFromTerminal in
+        try SignalRelay.begin([.interrupt, .terminate, .hangUp, .quit, .user1, .user2]) { signal, isFromTerminal in
             // What the terminal sends, it sends to the command as well.
-            let isHeard = isFromTerminal ? program.terminalSent(number) : program.signal(number)
+            let isHeard = isFromTerminal ? program.terminalSent(signal) : program.signal(signal)
             if !isHeard { interrupt.yield() }
         }
         let description = SessionDescription(role: role.role, name: title)

@@ -1,6 +1,5 @@
 internal import CoreAPI
 internal import FoundationEssentials
-internal import Glibc
 internal import Platform
 internal import ProgramOutput
 internal import Synchronization
@@ -10,7 +9,7 @@ final class ExclusiveProgram: Sendable {
     private enum State {
         case waiting
         /// Being started; the signals that came meanwhile.
-        case starting([Int32])
+        case starting([ProcessSignal])
         /// A process, which is the command from ``ExclusiveProgram/begin()`` on; whether it was sent a signal.
         case running(AttendedProgram, isSignalled: Bool)
         case over
@@ -51,7 +50,7 @@ final class ExclusiveProgram: Sendable {
                 OwnProgram.path, gate.map { Array($0.utf8) } + command, variables: variables, keeping: pipe.output)
             leave.withLock { $0 = pipe.input }
             let missed = state.withLock { state in
-                guard case .starting(let signals) = state else { return [Int32]() }
+                guard case .starting(let signals) = state else { return [ProcessSignal]() }
                 state = .running(program, isSignalled: !signals.isEmpty)
                 return signals
             }
@@ -79,7 +78,7 @@ final class ExclusiveProgram: Sendable {
     func withdraw() async {
         guard case .running(let program, _) = state.withLock({ $0 }) else { return }
         leave.withLock { $0 = nil }
-        program.signal(SIGKILL)
+        program.signal(.kill)
         _ = await program.end()
         state.withLock { state in
             if case .running(_, let isSignalled) = state { state = isSignalled ? .over : .waiting }
@@ -89,12 +88,12 @@ final class ExclusiveProgram: Sendable {
     /// Sends it a signal.
     ///
     /// - Returns: Whether there is, or was, something to send it to.
-    func signal(_ number: Int32) -> Bool {
+    func signal(_ signal: ProcessSignal) -> Bool {
         let program = state.withLock { state -> (AttendedProgram?, Bool) in
             switch state {
             case .waiting: return (nil, false)
             case .starting(let signals):
-                state = .starting(signals + [number])
+                state = .starting(signals + [signal])
                 return (nil, true)
             case .running(let program, _):
                 state = .running(program, isSignalled: true)
@@ -102,26 +101,26 @@ final class ExclusiveProgram: Sendable {
             case .over: return (nil, true)
             }
         }
-        if let running = program.0 { Self.pass(number, to: running) }
+        if let running = program.0 { Self.pass(signal, to: running) }
         return program.1
     }
 
-    private static func pass(_ number: Int32, to program: AttendedProgram) {
-        program.signal(number)
+    private static func pass(_ signal: ProcessSignal, to program: AttendedProgram) {
+        program.signal(signal)
         // In case it is stopped, so that it can hear.
-        if [SIGTERM, SIGHUP, SIGINT, SIGQUIT].contains(number) { program.signal(SIGCONT) }
+        if [.terminate, .hangUp, .interrupt, .quit].contains(signal) { program.signal(.continue) }
     }
 
     /// Takes note of a signal that the terminal sends to all that run. While it is being started there may be nothing yet to
     /// hear it, so it is sent when there is.
     ///
     /// - Returns: Whether it is or was heard.
-    func terminalSent(_ number: Int32) -> Bool {
+    func terminalSent(_ signal: ProcessSignal) -> Bool {
         state.withLock { state in
             switch state {
             case .waiting: return false
             case .starting(let signals):
-                state = .starting(signals + [number])
+                state = .starting(signals + [signal])
                 return true
             case .running(let program, _):
                 state = .running(program, isSignalled: true)
@@ -149,9 +148,9 @@ final class ExclusiveProgram: Sendable {
             await program.end()
         } onCancel: {
             // One that has ended by itself loses its ownership for that reason.
-            guard program.signal(SIGTERM) else { return }
+            guard program.signal(.terminate) else { return }
             // In case it is stopped, so that it can hear.
-            program.signal(SIGCONT)
+            program.signal(.continue)
             let clock = SystemClock()
             let limit = clock.now().advanced(by: grace)
             Task.detached {
@@ -161,7 +160,7 @@ final class ExclusiveProgram: Sendable {
                     let due = min(limit, last ?? limit)
                     guard clock.now() < due, (try? await clock.sleep(until: due)) != nil else { break }
                 }
-                program.signal(SIGKILL)
+                program.signal(.kill)
             }
             onOrder()
         }

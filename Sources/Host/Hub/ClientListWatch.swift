@@ -1,6 +1,5 @@
 #if ZMQ
     internal import CoreAPI
-    internal import Glibc
     internal import Logging
     internal import Platform
     internal import ProgramOutput
@@ -104,9 +103,7 @@
 
         /// Whether a part of the directory's path is a link.
         private static func isBehindLink(_ directory: String) -> Bool {
-            guard let resolved = realpath(directory, nil) else { return false }
-            defer { free(resolved) }
-            return String(cString: resolved) != directory
+            Directory.resolvedPath(of: directory).map { $0 != directory } ?? false
         }
 
         func stop() {

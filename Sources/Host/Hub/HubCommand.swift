@@ -1,7 +1,6 @@
 #if ZMQ
     internal import ArgumentParser
     internal import CoreAPI
-    internal import Glibc
     internal import Logging
     internal import Platform
     internal import ProgramOutput
@@ -67,7 +66,7 @@
             }
             // One that a client has started is no service.
             let notifier = ServiceNotifier(
-                environment: reportTo == nil ? context.resolution.environment : [:], process: getpid())
+                environment: reportTo == nil ? context.resolution.environment : [:], process: OwnProcess.pid)
             notifier.ready(sentence)
             try await Self.followList(for: hub, in: context)
             notifier.stopping()

@@ -66,12 +66,30 @@
                     "\(endpoint) is served and reached with keys: zmq.secretKey names the file of one's own; with it, "
                         + "zmq.clientKeys is for the hub, and zmq.hubKey for its clients.")
             }
+            let own = try value(of: Settings.zmqSecretKey) { () throws(SharedCoreError) in
+                try KeyFile.secretKey(at: secret)
+            }
+            if let hub {
+                _ = try value(of: Settings.zmqHubKey) { () throws(SharedCoreError) in
+                    try CurveClientKeys(own: own, hub: hub)
+                }
+            }
+            if let clients {
+                _ = try value(of: Settings.zmqClientKeys) { () throws(SharedCoreError) in
+                    try CurveHubKeys(own: own, clients: try KeyFile.publicKeys(at: clients))
+                }
+            }
+        }
+
+        /// Returns what a key of the configuration leads to; an error names the key and its place.
+        private func value<Value, Result>(
+            of setting: Setting<Value>, _ read: () throws(SharedCoreError) -> Result
+        ) throws(ConfigurationFailure) -> Result {
             do throws(SharedCoreError) {
-                let own = try KeyFile.secretKey(at: secret)
-                if let hub { _ = try CurveClientKeys(own: own, hub: hub) }
-                if let clients { _ = try CurveHubKeys(own: own, clients: try KeyFile.publicKeys(at: clients)) }
+                return try read()
             } catch {
-                throw ConfigurationFailure(error.code, at: nil, "the keys: \(error.sentence)")
+                throw ConfigurationFailure(
+                    error.code, at: find(setting.erased)?.origin.description, "\(setting.name): \(error.sentence)")
             }
         }
     }

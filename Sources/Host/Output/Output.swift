@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 internal import ProgramOutput
 
@@ -75,7 +74,8 @@ final class Output: Sendable {
         do {
             try await emit(text: text(), json: object())
         } catch is OutputClosed {
-            throw OutputFailed(SystemCallError("write", number: EPIPE, at: "standard output"))
+            throw OutputFailed(
+                SystemCallError("write", number: SystemCallError.Number.brokenPipe, at: "standard output"))
         }
     }
 
@@ -84,7 +84,9 @@ final class Output: Sendable {
     /// - Throws: ``OutputClosed`` when the last reader of a pipe has gone; the errors of `body`.
     func whileRead(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let end = Task {
-            try await Abandonable.run(on: SerialThread(name: "output-end"), grace: .zero) { Self.waitForEnd() }
+            try await Abandonable.run(on: SerialThread(name: "output-end"), grace: .zero) {
+                StandardStream.output.waitForEndOfReader()
+            }
         }
         try await Self.run(body, until: end)
     }
@@ -131,20 +133,8 @@ final class Output: Sendable {
         do {
             try await Abandonable.run(on: thread, grace: .seconds(1)) { try write() }
         } catch let error as SystemCallError {
-            throw error.number == EPIPE ? OutputClosed() : OutputFailed(error)
+            throw error.isBrokenPipe ? OutputClosed() : OutputFailed(error)
         }
-    }
-}
-
-extension Output {
-    /// Blocks until the reader of a pipe has gone.
-    ///
-    /// - Returns: Whether the reader has gone; for a file, false at once.
-    private static func waitForEnd() -> Bool {
-        // An error is reported whether it is asked for or not.
-        var entry = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
-        while poll(&entry, 1, -1) < 0, errno == EINTR {}
-        return entry.revents & Int16(POLLERR) != 0
     }
 }
 

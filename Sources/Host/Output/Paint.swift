@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 internal import ProgramOutput
 
 /// Colours for people at a terminal.
@@ -21,7 +21,7 @@ struct Paint: Hashable, Sendable {
     /// (no-color.org).
     static func forOutput(in environment: [String: String]) -> Paint {
         let isRefused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-        return Paint(isOn: !isRefused && environment["TERM"] != "dumb" && isatty(STDOUT_FILENO) == 1)
+        return Paint(isOn: !isRefused && environment["TERM"] != "dumb" && StandardStream.output.isTerminal)
     }
 
     func `in`(_ color: Color, _ text: String) -> PaintedText {

@@ -1,6 +1,5 @@
 internal import CoreAPI
 internal import FoundationEssentials
-internal import Glibc
 internal import Platform
 
 /// Turns instants of the machine's run into dates and times.
@@ -30,12 +29,10 @@ struct WallTime: Sendable {
             return "earlier run +\(instant.nanoseconds / 1_000_000_000)s"
         }
         let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded(.down))
-        var seconds = time_t(milliseconds / 1000)
-        var parts = tm()
-        localtime_r(&seconds, &parts)
-        return "\(parts.tm_year + 1900)-\((parts.tm_mon + 1).digits(2))-\(parts.tm_mday.digits(2)) "
-            + "\(parts.tm_hour.digits(2)):\(parts.tm_min.digits(2)):\(parts.tm_sec.digits(2))"
-            + ".\(Int32(milliseconds % 1000).digits(3))"
+        let parts = LocalTime(secondsSince1970: milliseconds / 1000)
+        return "\(parts.year)-\(parts.month.digits(2))-\(parts.day.digits(2)) "
+            + "\(parts.hour.digits(2)):\(parts.minute.digits(2)):\(parts.second.digits(2))"
+            + ".\((milliseconds % 1000).digits(3))"
     }
 
     /// How long ago an instant was, for people.
@@ -55,7 +52,7 @@ struct WallTime: Sendable {
     }
 }
 
-extension Int32 {
+extension Int {
     /// Returns the number with zeros in front, up to a width.
     fileprivate func digits(_ width: Int) -> String {
         var text = String(self)

@@ -12,8 +12,8 @@ struct PushCommand: HostCommand {
         discussion: """
             The push is kept in the group until an Executor has dealt with it, also while no host (“sharedcore serve”) \
             runs; one of a type that push.routes routes to Main, until a Main has dealt with it or inbox.lifetime is over. \
-            --retry puts those that were given up among them again, as many as push.capacity leaves room for, and needs no \
-            call-id.
+            --given-up lists those that were given up, each with its reason; --retry puts them among the others again, as many \
+            as push.capacity leaves room for. Neither takes a call-id.
             """)
 
     @OptionGroup var global: GlobalOptions
@@ -33,11 +33,16 @@ struct PushCommand: HostCommand {
     @Flag(help: "Try the pushes anew that were given up.")
     var retry = false
 
+    @Flag(name: .customLong("given-up"), help: "List the pushes that were given up.")
+    var givenUp = false
+
     func validate() throws {
-        if retry, callID != nil || type != nil || account != nil || payload != nil {
-            throw ValidationError("--retry takes no call-id, --type, --account or --payload.")
+        if retry, givenUp { throw ValidationError("--retry and --given-up exclude each other.") }
+        if retry || givenUp, callID != nil || type != nil || account != nil || payload != nil {
+            throw ValidationError(
+                "\(retry ? "--retry" : "--given-up") takes no call-id, --type, --account or --payload.")
         }
-        if !retry, callID == nil { throw ValidationError("A push needs a call-id, or --retry.") }
+        if !retry, !givenUp, callID == nil { throw ValidationError("A push needs a call-id, --retry or --given-up.") }
         if let callID, PushID.callID(callID) == nil {
             throw ValidationError("A call-id is \(PushID.expectation).")
         }
@@ -49,6 +54,7 @@ struct PushCommand: HostCommand {
     }
 
     func run(in context: CommandContext) async throws {
+        if givenUp { return try await list(in: context) }
         let push = try await push()
         try await context.withGroup(for: "push") { group in
             let queue = try context.resolution.pushQueue(of: group)
@@ -68,6 +74,22 @@ struct PushCommand: HostCommand {
                     "event": "pushed", "callID": .text(push.callID.text), "revision": .natural(revision.rawValue),
                     "route": .text(route.rawValue),
                 ])
+        }
+    }
+
+    private func list(in context: CommandContext) async throws {
+        try await context.withReader(for: "push") { group in
+            for record in try await context.resolution.pushQueue(of: group).givenUp() {
+                let (push, reason) = (record.push, record.lastFailure ?? "")
+                let words = [push.callID.text, push.type, push.account, "\(record.failures)", reason]
+                try await context.output.emit(
+                    text: words.map { ValueText.oneLine($0) }.joined(separator: "\t"),
+                    json: [
+                        "event": "givenUp", "callID": .text(push.callID.text), "type": .text(push.type),
+                        "account": .text(push.account), "failures": .integer(Int64(record.failures)),
+                        "reason": .text(reason),
+                    ])
+            }
         }
     }
 

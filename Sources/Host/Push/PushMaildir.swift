@@ -1,6 +1,5 @@
 internal import Coordination
 internal import CoreAPI
-internal import Glibc
 internal import Logging
 internal import MaildirCore
 internal import Platform
@@ -106,7 +105,7 @@ struct PushMaildir: Sendable {
             do throws(SystemCallError) {
                 return try FileStatus(behindPath: path).identity == FileStatus(behindPath: coreMaildir).identity
             } catch {
-                if error.number == ENOENT { return false }
+                if error.isAbsent { return false }
                 throw SharedCoreError(error)
             }
         }

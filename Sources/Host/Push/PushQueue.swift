@@ -234,6 +234,12 @@ struct PushQueue: Sendable {
         return (count, try await failed.count().total)
     }
 
+    /// Returns the pushes that were given up, the oldest first; one of another version is left out.
+    func givenUp() async throws(SharedCoreError) -> [PushRecord] {
+        try await failed.contents().items.values.compactMap(\.message).sorted { $0.revision < $1.revision }
+            .compactMap { PushRecord($0.value) }
+    }
+
     func count() async throws(SharedCoreError) -> Count {
         let pending = try await pending.count()
         return Count(

@@ -1,6 +1,5 @@
 internal import Coordination
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
@@ -26,9 +25,9 @@ struct ProcessDriver: ParticipantDriver {
 extension ChildProcess: TestProcess {
     func isHolder(_ owner: GroupOwner) -> Bool { owner.process == identity && !hasEnded }
     func nextLine() async throws -> String? { try await nextLine(timeout: nil) }
-    func kill() { signal(SIGKILL) }
-    func thaw() { signal(SIGCONT) }
-    func terminate() { signal(SIGTERM) }
+    func kill() { signal(.kill) }
+    func thaw() { signal(.continue) }
+    func terminate() { signal(.terminate) }
 }
 
 /// How a scenario starts its processes.

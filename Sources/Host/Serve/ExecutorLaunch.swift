@@ -1,6 +1,5 @@
 internal import Coordination
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
@@ -55,19 +54,47 @@ struct ExecutorLaunch: Sendable {
         throw ConfigurationFailure(
             at: resolution.find(Settings.executorCommand.erased)?.origin.description,
             "executor.command has “{id}” in its program or in a script after “-c”, where a call-id that somebody "
-                + "sends would be run; give it as an argument, or use $SHAREDCORE_CALL_ID.")
+                + "sends would be run; give it as an argument, as behind “-c SCRIPT”, or use $SHAREDCORE_CALL_ID.")
     }
 
-    /// Returns the words that an option of a shell has it run: the rest of an option such as `-c` or `-ec`, and the next word that
-    /// is no option.
+    /// Returns the words that an option with `c`, such as `-c` or `-ec`, may have a program run.
+    ///
+    /// A shell takes other options between that one and its script, each with a word of its own or without, so every word
+    /// behind may be the script. Only behind `-c` alone, with a word that is no option, that word is the script, and those
+    /// behind it are its arguments. Of another program it is the rest of the option, or the next word that is no option.
     private static func scripts(behind index: Int, of words: [String]) -> [String] {
+        guard index > 0, isOption(words[index]), !words[index].startsWithBytes(of: "--") else { return [] }
         let letters = words[index].utf8.dropFirst()
-        guard index > 0, words[index].startsWithBytes(of: "-"), !words[index].startsWithBytes(of: "--"),
-            let mark = letters.firstIndex(of: UInt8(ascii: "c")),
+        guard let mark = letters.firstIndex(of: UInt8(ascii: "c")) else { return [] }
+        let behind = words[(index + 1)...]
+        let isPlain = words[index] == "-c" && behind.first.map { !isOption($0) } ?? false
+        if words[..<index].contains(where: isShell), !isPlain { return words[index...].map(\.self) }
+        guard words[index].startsWithBytes(of: "-"),
             letters[..<mark].allSatisfy({ Unicode.Scalar($0).properties.isAlphabetic })
         else { return [] }
-        let next = words[(index + 1)...].first { !$0.startsWithBytes(of: "-") }
+        let next = behind.first { !$0.startsWithBytes(of: "-") }
         return [String(decoding: letters[mark...], as: UTF8.self)] + (next.map { [$0] } ?? [])
+    }
+
+    /// Why its program cannot be started, as things stand; nil where it can.
+    var programProblem: String? {
+        guard case .command(let words) = kind, let program = words.first else { return nil }
+        do throws(CommandSearch.Failure) {
+            try CommandSearch.check(Array(program.utf8), path: OwnProcess.variable("PATH"))
+            return nil
+        } catch {
+            return "executor.command: \(error.message): no push can be served"
+        }
+    }
+
+    private static func isOption(_ word: String) -> Bool {
+        word.startsWithBytes(of: "-") || word.startsWithBytes(of: "+")
+    }
+
+    /// Whether a word may name a shell: a part of its last component ends with `sh`, as of `/bin/bash` and `bash-static`.
+    private static func isShell(_ word: String) -> Bool {
+        let parts = (word.pathParts.last ?? "").utf8.split { !Unicode.Scalar($0).properties.isAlphabetic }
+        return parts.contains { $0.suffix(2).elementsEqual("sh".utf8) }
     }
 
     /// Whether it is an Executor of this project: then it is known what its answers mean.
@@ -104,7 +131,8 @@ struct ExecutorLaunch: Sendable {
     ) -> ExecutorInvocation {
         ExecutorInvocation(
             path: own,
-            arguments: StartGate.arguments(for: words, as: way, of: parent, leave: isHeld ? STDIN_FILENO : nil),
+            arguments: StartGate.arguments(
+                for: words, as: way, of: parent, leave: isHeld ? StandardStream.input.rawValue : nil),
             variables: variables.merging(push.variables) { _, pushed in pushed }, isHeld: isHeld)
     }
 }

@@ -1,5 +1,5 @@
 internal import CommandCore
-internal import Glibc
+internal import CoreAPI
 internal import Platform
 
 /// What the Executors of hosts that were killed have left running.
@@ -11,8 +11,8 @@ enum ExecutorLeftovers {
     /// - Parameter timeout: How long to go on: a process that the kernel holds ends when it lets it.
     static func end(timeout: Duration = .seconds(10)) -> MarkedProcesses.Ending {
         MarkedProcesses.end(timeout: timeout) {
-            MarkedProcesses.all(as: .executor) { pid, mark in
-                mark.number == UInt64(clamping: getpgid(pid)) && mark.parent.liveness == .dead
+            MarkedProcesses.all(as: .executor) { process, mark in
+                process.processGroup.map { mark.number == UInt64(clamping: $0) } == true && mark.parent.liveness == .dead
             }
         }
     }

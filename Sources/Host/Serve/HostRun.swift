@@ -1,6 +1,7 @@
 internal import CommandCore
 internal import Coordination
 internal import CoreAPI
+internal import FileNotifyBackend
 internal import Lifecycle
 internal import Logging
 internal import Platform
@@ -43,7 +44,8 @@ struct HostRun: Sendable {
         if !left.isComplete {
             context.logger.warning("some processes that Executors of a killed host had left running do not end")
         }
-        if let problem = settings.memoryProblem(isResident: group.residentValueByteCount == nil) {
+        let memoryProblem = settings.memoryProblem(isResident: group.residentValueByteCount == nil)
+        for problem in [memoryProblem, settings.launch.programProblem].compactMap(\.self) {
             context.logger.warning("\(problem)")
         }
         let queue = try context.resolution.pushQueue(of: group)
@@ -89,19 +91,23 @@ struct HostRun: Sendable {
         let resolution = context.resolution
         guard let path = try resolution.pushSocket() else { return nil }
         if resolution.find(Settings.pushSocket.erased) == nil { try resolution.makeRuntimeDirectory() }
+        let place = try settled(path, by: Settings.pushSocket.erased, in: resolution)
         return try listening(by: Settings.pushSocket.erased, in: resolution) { () throws(SystemCallError) in
-            try PushSocket.start(at: path, queue)
+            try PushSocket.start(at: place, queue)
         }
     }
 
     private static func metrics(of registry: PrometheusRegistry, in context: CommandContext) throws -> RequestServer? {
         let resolution = context.resolution
-        guard let place = try resolution.metricsPlace() else { return nil }
+        guard var place = try resolution.metricsPlace() else { return nil }
         let isStandard = resolution.find(Settings.metricsListen.erased) == nil
         do {
             if isStandard { try resolution.makeRuntimeDirectory() }
+            if case .path(let path) = place {
+                place = .path(try settled(path, by: Settings.metricsListen.erased, in: resolution))
+            }
             return try listening(by: Settings.metricsListen.erased, in: resolution) {
-                () throws(SystemCallError) in
+                [place] () throws(SystemCallError) in
                 try MetricsServer.start(at: place, registry)
             }
         } catch {
@@ -109,6 +115,19 @@ struct HostRun: Sendable {
             guard isStandard else { throw error }
             context.logger.warning("the host's figures are told nowhere: \(error)")
             return nil
+        }
+    }
+
+    /// Returns the path of a socket without symbolic links. A link of another user is the configuration's fault.
+    private static func settled(
+        _ path: String, by setting: AnySetting, in resolution: Resolution
+    ) throws(CommandFailure) -> String {
+        let (directory, name) = Directory.parts(of: path)
+        do throws(SharedCoreError) {
+            return try PrivateDirectory.settle(directory).path(of: name)
+        } catch {
+            let place = resolution.find(setting)?.origin.description ?? "default"
+            throw CommandFailure(.configuration, "\(place): \(setting.name): \(error.sentence)")
         }
     }
 

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -32,7 +31,8 @@ final class MemoryCage: Sendable {
         self.path = path
         self.resource = resource
         let words = OpenFile.text(of: path + "/cgroup.controllers")?.split(whereSeparator: \.isWhitespace) ?? []
-        guard words.contains(where: { $0 == resource.controller }), access(path + "/cgroup.subtree_control", W_OK) == 0,
+        guard words.contains(where: { $0 == resource.controller }),
+            FileStatus.isWritable(path + "/cgroup.subtree_control"),
             // Shared with others, such as the shell that started this, it was not given to this process.
             OpenFile.text(of: path + "/cgroup.procs")?.split(whereSeparator: \.isWhitespace) == ["\(process)"]
         else { return nil }
@@ -43,7 +43,8 @@ final class MemoryCage: Sendable {
         }
         // A cgroup whose children have limits holds no process itself.
         let own = path + "/host"
-        guard mkdir(own, 0o755) == 0 || errno == EEXIST, Self.write("\(process)", to: own + "/cgroup.procs"),
+        guard (try? Directory.create(path: own, permissions: 0o755)) != nil,
+            Self.write("\(process)", to: own + "/cgroup.procs"),
             Self.write("+\(resource.controller)", to: path + "/cgroup.subtree_control")
         else { return nil }
     }
@@ -91,9 +92,9 @@ final class MemoryCage: Sendable {
         while true {
             let index = number.add(1, ordering: .relaxed).newValue
             let cell = Cell(path: path + "/executor-\(index)")
-            if mkdir(cell.path, 0o755) == 0 { return cell }
-            // One that could not be removed stands there.
-            guard errno == EEXIST else { return nil }
+            guard let isMade = try? Directory.create(path: cell.path, permissions: 0o755) else { return nil }
+            // Else one that could not be removed stands there.
+            if isMade { return cell }
         }
     }
 
@@ -112,27 +113,28 @@ final class MemoryCage: Sendable {
             }
         }
 
-        /// How often, and how many microseconds apart, it is tried to remove one whose processes were killed.
+        /// How often, and at what interval, it is tried to remove one whose processes were killed.
         private static let attempts = 200
-        private static let pause: UInt32 = 10_000
+        private static let pause = Duration.milliseconds(10)
 
         /// Ends what is left in it, and removes it. Blocks for the moment that the ends take.
         func remove() {
             _ = MemoryCage.write("1", to: path + "/cgroup.kill")
             for _ in 0..<Self.attempts {
                 // Busy as long as somebody in it has not ended.
-                if rmdir(path) == 0 || errno != EBUSY { return }
-                usleep(Self.pause)
+                do throws(SystemCallError) {
+                    return try Directory.remove(path: path)
+                } catch {
+                    guard error.isBusy else { return }
+                }
+                OwnedThread.sleep(for: Self.pause)
             }
         }
     }
 
     /// Not through a file that is open for reading as well: some can only be written.
     private static func write(_ text: String, to path: String) -> Bool {
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        let bytes = Array(text.utf8)
-        return Glibc.write(descriptor, bytes, bytes.count) == bytes.count
+        guard let file = try? OpenFile(toWrite: path) else { return false }
+        return (try? file.writeStream(Array(text.utf8))) != nil
     }
 }

@@ -1,7 +1,6 @@
 internal import Coordination
 internal import CoreAPI
 internal import ExecutorRun
-internal import Glibc
 internal import Lifecycle
 internal import Platform
 internal import SharedCoreConfiguration
@@ -33,7 +32,7 @@ struct SlimExecutor: Sendable {
     /// Where it is beside this program; nil where it is not.
     static func path(beside program: String) -> String? {
         let path = Directory.parts(of: program).directory + "/sharedcore-executor"
-        return access(path, X_OK) == 0 ? path : nil
+        return FileStatus.isExecutable(path) ? path : nil
     }
 
     /// What its environment has more or otherwise than this process's: the program of a core finds the group there.

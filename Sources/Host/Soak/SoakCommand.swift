@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import BackendRegistry
 internal import Coordination
 internal import CoreAPI
-internal import Glibc
+internal import Platform
 internal import ProgramOutput
 
 /// `soak`: kills, freezes, pushes and switches Main on and off at random.
@@ -40,7 +40,7 @@ struct SoakCommand: HostCommand {
 
     func run(in context: CommandContext) async throws {
         let seed = seed ?? UInt64.random(in: 1...UInt64(Int64.max))
-        let progress = global.json || isatty(STDERR_FILENO) == 0 ? nil : SoakProgress(minutes: minutes)
+        let progress = global.json || !StandardStream.error.isTerminal ? nil : SoakProgress(minutes: minutes)
         let interruption = try Interruption<SoakSummary>(toleratedCount: 1)
         let soak = SoakRun(seed: seed, duration: .seconds(minutes * 60))
         let summary = try await interruption.run {

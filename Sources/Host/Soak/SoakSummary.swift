@@ -1,4 +1,5 @@
 internal import Coordination
+internal import Platform
 internal import ProgramOutput
 
 /// The counts of a soak: from the lines that the processes printed, from the timeline, its checker and the witness.

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import CoreAPI
-internal import Glibc
+internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
@@ -93,7 +93,7 @@ struct StoreGet: HostCommand {
             if context.output.json {
                 try await context.output.emit(text: "", json: StoreLine.json(entry))
             } else {
-                let end = isatty(STDOUT_FILENO) == 1 ? [UInt8(ascii: "\n")] : []
+                let end = StandardStream.output.isTerminal ? [UInt8(ascii: "\n")] : []
                 try await context.output.write(entry.value + end)
             }
         }

@@ -1,6 +1,5 @@
 internal import CoreAPI
 internal import FileNotifyBackend
-internal import Glibc
 internal import KeptSockets
 internal import Lifecycle
 internal import Logging
@@ -148,7 +147,7 @@ extension Resolution {
     static func keeperProgram() throws(CommandFailure) -> String {
         let name = "sharedcore-keeper"
         let path = (try? OwnProgram.sibling(name)) ?? name
-        guard access(path, X_OK) == 0 else {
+        guard FileStatus.isExecutable(path) else {
             throw CommandFailure(.unavailable, "sharedcore-keeper is not beside this program: \(path)")
         }
         return path

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Synchronization
 
 /// Lets a handler run until it is closed: after ``close()`` has returned, the handler neither starts nor runs any more.
@@ -9,8 +8,11 @@ internal import Synchronization
 ///
 /// Source: contract N6.
 package final class HandlerGate: Sendable {
-    /// The threads that are inside a handler, and in how many. A task that a handler makes runs on a thread of its own.
-    private static let handling = Mutex<[UInt: Int]>([:])
+    /// The tasks that are inside a handler, and in how many. A task that a handler makes is another one.
+    private static let handling = Mutex<[Int: Int]>([:])
+
+    /// The task that calls, for as long as it runs; nil outside of tasks, where no handler is called.
+    private static var caller: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
     private let isOpen = Atomic(true)
     private let running = Mutex(())
@@ -23,10 +25,10 @@ package final class HandlerGate: Sendable {
     package func run(_ handler: () -> Void) -> Bool {
         running.withLock { _ in
             guard isOpen.load(ordering: .acquiring) else { return false }
-            let thread = UInt(pthread_self())
-            Self.handling.withLock { $0[thread, default: 0] += 1 }
+            let caller = Self.caller
+            if let caller { Self.handling.withLock { $0[caller, default: 0] += 1 } }
             handler()
-            Self.handling.withLock { $0[thread] = $0[thread].flatMap { $0 > 1 ? $0 - 1 : nil } }
+            if let caller { Self.handling.withLock { $0[caller] = $0[caller].flatMap { $0 > 1 ? $0 - 1 : nil } } }
             return true
         }
     }
@@ -34,7 +36,8 @@ package final class HandlerGate: Sendable {
     /// Closes the gate. Idempotent.
     package func close() {
         isOpen.store(false, ordering: .releasing)
-        let isInsideHandler = Self.handling.withLock { $0[UInt(pthread_self())] != nil }
+        let caller = Self.caller
+        let isInsideHandler = caller.map { caller in Self.handling.withLock { $0[caller] != nil } } ?? false
         if !isInsideHandler { running.withLock { _ in } }
     }
 

@@ -19,6 +19,33 @@ package enum Poll {
         return entries.map { $0.revents != 0 }
     }
 
+    /// There is something to read.
+    package static let readable = Int16(POLLIN)
+    /// There is room to write.
+    package static let writable = Int16(POLLOUT)
+    /// It is closed at the other end, or has an error.
+    package static let failed = Int16(POLLERR | POLLHUP)
+    /// The descriptor is not open.
+    package static let notOpen = Int16(POLLNVAL)
+
+    /// Returns when an event of a descriptor has come, or at the timeout.
+    ///
+    /// - Parameter timeout: The longest time to wait; nil waits without an end.
+    /// - Returns: The events of each descriptor; nil when a signal has ended the wait.
+    package static func events(
+        of descriptors: [(descriptor: Int32, events: Int16)], timeout: Duration?
+    ) throws(SystemCallError) -> [Int16]? {
+        var entries = descriptors.map { pollfd(fd: $0.descriptor, events: $0.events, revents: 0) }
+        let count = poll(
+            &entries, nfds_t(entries.count), timeout.map { Int32(clamping: $0.millisecondsRoundedUp) } ?? -1)
+        if count < 0 {
+            let number = errno
+            guard number == EINTR else { throw SystemCallError("poll", number: number, at: "event loop") }
+            return nil
+        }
+        return entries.map(\.revents)
+    }
+
     /// Returns when any of the descriptors is readable, or at the deadline, also when signals interrupt the wait.
     ///
     /// - Returns: As ``wait(for:timeout:)``.

@@ -21,7 +21,7 @@ package final class Directory: Sendable {
     /// Opens a directory. A symbolic link in the place of its last part is refused.
     package init(path: String) throws(SystemCallError) {
         descriptor = try SystemCall.run("open", at: path) {
-            open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+            Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
         }
         self.path = path
     }
@@ -33,6 +33,13 @@ package final class Directory: Sendable {
 
     deinit {
         Glibc.close(descriptor)
+    }
+
+    /// Returns a path without symbolic links; nil where nothing is there.
+    package static func resolvedPath(of path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
     }
 
     /// Makes a directory with the given permissions, less those of the process's mask.
@@ -89,12 +96,12 @@ package final class Directory: Sendable {
         return names
     }
 
-    /// Calls `take` with each name in the directory and its type, such as `DT_REG`, in no order, until it returns
-    /// false. Leaves out the directory itself and its parent.
+    /// Calls `take` with each name in the directory and the kind of its file, nil where the file system does not tell
+    /// it there, in no order, until it returns false. Leaves out the directory itself and its parent.
     ///
     /// - Throws: Also when the system stops in the middle: a part of the names never counts as all of them.
     package func forEachName(
-        _ take: (_ name: UnsafeRawBufferPointer, _ type: Int32) -> Bool
+        _ take: (_ name: UnsafeRawBufferPointer, _ kind: FileKind?) -> Bool
     ) throws(SystemCallError) {
         // A descriptor of its own: reading moves a position that duplicates would share.
         let copy = try SystemCall.run("openat", at: path) {
@@ -114,10 +121,10 @@ package final class Directory: Sendable {
             let number = FailPoint.failure(of: "readdir", at: path) ?? found
             guard number == 0 else { throw SystemCallError("readdir", number: number, at: path) }
             guard let entry else { return }
-            let type = Int32(entry.pointee.d_type)
+            let kind = FileKind(entryType: entry.pointee.d_type)
             let goesOn = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 let name = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.firstIndex(of: 0) ?? bytes.count)])
-                return name.elementsEqual([0x2e]) || name.elementsEqual([0x2e, 0x2e]) || take(name, type)
+                return name.elementsEqual([0x2e]) || name.elementsEqual([0x2e, 0x2e]) || take(name, kind)
             }
             if !goesOn { return }
         }
@@ -136,6 +143,55 @@ package final class Directory: Sendable {
             guard error.isAbsent else { throw error }
             return false
         }
+    }
+
+    /// Returns the system's record of a file in the directory. A symbolic link is read itself, not its target.
+    package func status(of name: UnsafePointer<CChar>) throws(SystemCallError) -> FileStatus {
+        var status = stat()
+        _ = try SystemCall.run("fstatat", at: path + "/" + String(cString: name)) {
+            fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW)
+        }
+        return FileStatus(status)
+    }
+
+    /// Opens a file in the directory to read it: no symbolic link, and without a wait for the other end of a pipe.
+    package func open(_ name: UnsafePointer<CChar>) throws(SystemCallError) -> OpenFile {
+        let place = path + "/" + String(cString: name)
+        let descriptor = try SystemCall.run("openat", at: place) {
+            openat(self.descriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+        }
+        return OpenFile(owning: descriptor, path: place)
+    }
+
+    /// Makes a symbolic link in the directory.
+    ///
+    /// - Returns: Whether it was made.
+    package func link(_ name: UnsafePointer<CChar>, leadingTo target: UnsafePointer<CChar>) -> Bool {
+        symlinkat(target, descriptor, name) == 0
+    }
+
+    /// Returns the target of a symbolic link in the directory, at most so many bytes of it; nil where there is none.
+    package func target(of name: UnsafePointer<CChar>, upTo count: Int) throws(SystemCallError) -> [UInt8]? {
+        var bytes = [CChar](repeating: 0, count: count)
+        do throws(SystemCallError) {
+            let count = try SystemCall.run("readlinkat", at: path) { readlinkat(descriptor, name, &bytes, count) }
+            return bytes[..<count].map(UInt8.init(bitPattern:))
+        } catch {
+            // Another kind of file is none.
+            guard error.isAbsent || error.number == EINVAL else { throw error }
+            return nil
+        }
+    }
+
+    /// Removes a name, byte by byte, as far as that is possible.
+    package func remove(_ name: UnsafePointer<CChar>) {
+        unlinkat(descriptor, name, 0)
+    }
+
+    /// Makes an empty file at a path where there is none, as far as that is possible.
+    package static func mark(path: String) {
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        if descriptor >= 0 { Glibc.close(descriptor) }
     }
 
     /// Gives a file another name in this directory, unless that one is taken.

@@ -25,6 +25,8 @@ package struct FileStatus: Hashable, Sendable {
     package let nameCount: Int
     /// The kind of the file.
     package let kind: FileKind
+    /// When its content was last changed, in whole seconds since 1970.
+    package let modifiedSeconds: Int
 
     init(_ status: stat) {
         identity = Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
@@ -36,6 +38,7 @@ package struct FileStatus: Hashable, Sendable {
         isRemoved = status.st_nlink == 0
         nameCount = Int(status.st_nlink)
         kind = FileKind(status.st_mode)
+        modifiedSeconds = status.st_mtim.tv_sec
     }
 
     package var isDirectory: Bool { kind == .directory }
@@ -60,6 +63,14 @@ package enum FileKind: Hashable, Sendable {
             case S_IFIFO: .pipe
             default: .device
             }
+    }
+
+    /// - Parameter type: The type that stands with a name in a directory.
+    /// - Returns: Nil where the file system does not tell it there.
+    init?(entryType type: UInt8) {
+        guard type != UInt8(DT_UNKNOWN) else { return nil }
+        // DTTOIF(3).
+        self.init(mode_t(type) << 12)
     }
 
     /// Its name in messages.
@@ -87,6 +98,28 @@ extension FileStatus {
     package init(behindPath path: String) throws(SystemCallError) {
         var status = stat()
         _ = try SystemCall.run("stat", at: path) { stat(path, &status) }
+        self.init(status)
+    }
+
+    /// Whether there is a file at a path.
+    package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Whether there is a file at a path that this process may run as a program.
+    package static func isExecutable(_ path: String) -> Bool { access(path, X_OK) == 0 }
+
+    /// The same for a path byte by byte. Also of a directory.
+    package static func isExecutable(_ path: [UInt8]) -> Bool {
+        access(path.map(CChar.init(bitPattern:)) + [0], X_OK) == 0
+    }
+
+    /// Whether there is a file at a path that this process may write to.
+    package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
+
+    /// Reads the status of the file that a path leads to, byte by byte and through symbolic links.
+    package init(behindPath path: [UInt8]) throws(SystemCallError) {
+        var status = stat()
+        let name = path.map(CChar.init(bitPattern:)) + [0]
+        _ = try SystemCall.run("stat", at: String(decoding: path, as: UTF8.self)) { stat(name, &status) }
         self.init(status)
     }
 

@@ -7,20 +7,40 @@ package enum Followed<Found> {
     case foreignLink(owner: UInt32)
 }
 
+/// A path without symbolic links, as it was when it was followed.
+package struct SettledPath {
+    package let path: String
+    /// The first directory on it that lets another user put something else in the place of a part: it belongs to one, or
+    /// others may write to it and it is not sticky; nil if there is none.
+    package let changeable: (path: String, status: FileStatus)?
+
+    /// Returns the path of a name in the directory.
+    package func path(of name: String) -> String { (path == "/" ? "" : path) + "/" + name }
+}
+
 extension Directory {
     /// Opens a directory by its absolute path, part by part. Follows a symbolic link only if it belongs to this user or
     /// to root.
     ///
-    /// - Parameter permissions: Those of the directories that are made where the path names none; nil makes none.
+    /// - Parameters:
+    ///   - permissions: Those of the directories that are made where the path names none; nil makes none.
+    ///   - lastIsLink: Whether a link in the place of the directory itself is followed.
     package static func follow(
-        _ path: String, making permissions: UInt32? = nil
+        _ path: String, making permissions: UInt32? = nil, lastIsLink: Bool = true
     ) throws(SystemCallError) -> Followed<Directory> {
-        try Way.follow(path, making: permissions) { parent, name throws(SystemCallError) in
+        try Way.follow(path, making: permissions, lastIsLink: lastIsLink) { parent, name throws(SystemCallError) in
             let descriptor = try SystemCall.run("openat", at: path) {
                 openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
             }
             return Directory(owning: descriptor, path: path)
         }
+    }
+
+    /// Follows the absolute path of a directory, with the same rule for links as ``follow(_:making:lastIsLink:)``, and
+    /// returns it without them: for calls that take a path, such as those that bind and connect a socket. Parts that are
+    /// not there stay as they are given.
+    package static func settle(_ path: String) throws(SystemCallError) -> Followed<SettledPath> {
+        try Way.settle(path)
     }
 }
 
@@ -85,6 +105,51 @@ private enum Way {
         return .found(try open(place.descriptor, "."))
     }
 
+    static func settle(_ path: String) throws(SystemCallError) -> Followed<SettledPath> {
+        guard path.isAbsolutePath else { throw SystemCallError("openat", number: EINVAL, at: path) }
+        let root = try Place("/", at: path)
+        var way = [(name: "", place: root, status: try root.status(at: path))]
+        // The owner of the root directory can replace every part. In a user namespace without root that is no known user.
+        let trusted = [FileStatus.currentUser, 0, way[0].status.owner]
+        var parts = Array(path.pathParts.reversed())
+        var missing: [String] = []
+        var linkCount = 0
+        while let part = parts.popLast() {
+            if part == "." { continue }
+            if part == ".." {
+                if way.count > 1 { way.removeLast() }
+                continue
+            }
+            let next: Place
+            do throws(SystemCallError) {
+                next = try Place(part, in: way[way.count - 1].place, at: path)
+            } catch {
+                guard error.isAbsent || error.isNotDirectory else { throw error }
+                missing = [part] + parts.reversed()
+                break
+            }
+            let status = try next.status(at: path)
+            guard status.isSymbolicLink else {
+                way.append((part, next, status))
+                continue
+            }
+            guard status.owner == FileStatus.currentUser || status.owner == 0 else {
+                return .foreignLink(owner: status.owner)
+            }
+            linkCount += 1
+            guard linkCount <= linkLimit else { throw SystemCallError("openat", number: ELOOP, at: path) }
+            let target = try next.target(at: path)
+            if target.isAbsolutePath { way.removeSubrange(1...) }
+            parts += target.pathParts.reversed()
+        }
+        let names = way.dropFirst().map(\.name)
+        let changeable = way.firstIndex { $0.status.isDirectory && $0.status.isChangeable(byOthersThan: trusted) }
+        return .found(
+            SettledPath(
+                path: "/" + (names + missing).joined(separator: "/"),
+                changeable: changeable.map { ("/" + names[..<$0].joined(separator: "/"), way[$0].status) }))
+    }
+
     /// An open part of a path: a directory, a link, or something else.
     private final class Place {
         let descriptor: Int32
@@ -137,5 +202,16 @@ private enum Way {
             defer { close(readable) }
             _ = try SystemCall.run("fsync", at: path) { fsync(readable) }
         }
+    }
+}
+
+extension FileStatus {
+    /// Whether other users than some may give a name in the directory to something else.
+    fileprivate func isChangeable(byOthersThan trusted: [UInt32]) -> Bool {
+        guard trusted.contains(owner) else { return true }
+        // If each user has a group of the same number, its members are that user and those that root adds.
+        let others: UInt32 = group == owner && owner != 0 ? 0o002 : 0o022
+        let isSticky = permissions & 0o1000 != 0
+        return !isSticky && permissions & others != 0
     }
 }

@@ -112,6 +112,16 @@ package final class OpenFile: Sendable {
         }
     }
 
+    /// Opens a file to write only, as some of the kernel's can be opened.
+    package convenience init(toWrite path: String) throws(SystemCallError) {
+        self.init(owning: try SystemCall.run("open", at: path) { open(path, O_WRONLY | O_CLOEXEC) }, path: path)
+    }
+
+    /// Opens a file to read, also one behind a symbolic link, and a pipe, for whose other end it waits.
+    package convenience init(behind path: String) throws(SystemCallError) {
+        self.init(owning: try SystemCall.run("open", at: path) { open(path, O_RDONLY | O_CLOEXEC) }, path: path)
+    }
+
     private convenience init(regular path: String, _ call: String, opening: () -> Int32) throws(SystemCallError) {
         let descriptor: Int32
         do throws(SystemCallError) {

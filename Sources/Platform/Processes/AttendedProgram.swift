@@ -39,12 +39,12 @@ package final class AttendedProgram: Sendable {
         status.fulfil(clinux_wait_for_child(pid))
     }
 
-    /// Sends it a signal, by its number.
+    /// Sends it a signal.
     ///
     /// - Returns: Whether it had not ended.
     @discardableResult
-    package func signal(_ number: Int32) -> Bool {
-        status.whileOpen { kill(pid, number) }
+    package func signal(_ signal: ProcessSignal) -> Bool {
+        status.whileOpen { kill(pid, signal.rawValue) }
     }
 
     /// Waits for its end.

@@ -101,7 +101,7 @@ package final class ChildProcess: Sendable {
     }
 
     deinit {
-        signal(SIGKILL)
+        signal(.kill)
         content.state.withLock { state in
             state.staysZombie = false
             if state.isRead { Self.reap(content.program, &state) }
@@ -259,18 +259,18 @@ package final class ChildProcess: Sendable {
     package var isStopped: Bool { identity.isStopped == true }
 
     /// Sends a signal, unless it has ended.
-    package func signal(_ number: Int32) {
+    package func signal(_ signal: ProcessSignal) {
         // The process is reaped under the same lock, so the number cannot be another process's by now.
         content.state.withLock { state in
             guard state.end == nil else { return }
             // One that has not become its program yet may not have its group yet.
-            if !isGroup || Glibc.kill(-pid, number) != 0 { Glibc.kill(pid, number) }
+            if !isGroup || Glibc.kill(-pid, signal.rawValue) != 0 { Glibc.kill(pid, signal.rawValue) }
         }
     }
 
     /// Stops it as SIGSTOP does, and returns when it has stopped or ended, or the task is cancelled.
     package func freeze() async {
-        signal(SIGSTOP)
+        signal(.stop)
         while !isStopped, !hasEnded, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
     }
 
@@ -294,7 +294,7 @@ package final class ChildProcess: Sendable {
 
     /// Kills it and returns when it is reaped.
     package func killNow() async {
-        signal(SIGKILL)
+        signal(.kill)
         _ = await end()
         // One that was killed to stay a zombie is not reaped by then.
         content.state.withLock { Self.reap(content.program, &$0) }
@@ -303,7 +303,7 @@ package final class ChildProcess: Sendable {
     /// Kills it and leaves it unreaped until the last reference goes.
     package func killLeavingZombie() {
         content.state.withLock { $0.staysZombie = true }
-        signal(SIGKILL)
+        signal(.kill)
     }
 
     private static func reap(_ program: StartedProgram, _ state: inout State) {

@@ -3,6 +3,47 @@ internal import Glibc
 
 /// Calls by which a process changes or reads its own state.
 package enum OwnProcess {
+    /// Its number.
+    package static var pid: Int32 { getpid() }
+
+    /// The user that it is of, also where it acts as another.
+    package static var user: UInt32 { getuid() }
+
+    /// Whether it has more rights than its parent, as a program has that is set-user-ID: then its environment is not its user's.
+    package static var hasMoreRightsThanCaller: Bool { clinux_has_more_rights_than_caller() }
+
+    /// Ends it in order: the handlers run that libraries have for its end.
+    package static func exit(_ status: Int32) -> Never {
+        Glibc.exit(status)
+    }
+
+    /// Ends it at once: nothing is flushed, no handler runs.
+    package static func end(_ status: Int32) -> Never {
+        _exit(status)
+    }
+
+    /// Ends it at once, and says why on standard error. No step waits for another thread, nor longer than a tenth of a second where
+    /// standard error is a pipe that is full: then the kernel kills it.
+    package static func end(_ status: Int32, saying line: String) -> Never {
+        var event = sigevent()
+        event.sigev_notify = Int32(SIGEV_SIGNAL)
+        event.sigev_signo = SIGKILL
+        var timer: timer_t?
+        if timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 {
+            var time = itimerspec()
+            time.it_value.tv_nsec = 100_000_000
+            timer_settime(timer, 0, &time, nil)
+        }
+        let bytes = Array(line.utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
+        _exit(status)
+    }
+
+    /// Has a signal do nothing.
+    package static func ignore(_ signal: ProcessSignal) {
+        Glibc.signal(signal.rawValue, SIG_IGN)
+    }
+
     /// Has the kernel kill this process when the thread that started it has ended, and with it the process of that
     /// thread. It lasts through ``become(_:_:)``, unless that program runs with rights of its own.
     ///
@@ -104,6 +145,11 @@ package enum OwnProcess {
     /// Returns the value of a variable of the environment, byte by byte; nil where it is not set.
     package static func variable(_ name: String) -> [UInt8]? {
         environment.first { $0.name == Array(name.utf8) }?.value
+    }
+
+    /// Returns the value of a variable of the environment as text; nil where it is not set.
+    package static func text(_ variable: String) -> String? {
+        getenv(variable).map { String(cString: $0) }
     }
 
     /// Returns the path of the directory that this process works in, byte by byte.

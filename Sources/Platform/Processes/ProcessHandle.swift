@@ -91,25 +91,35 @@ package final class ProcessHandle: Sendable {
     }
 }
 
-/// The signals that processes of a group send each other.
-package enum ProcessSignal: Sendable {
-    /// Ends the process at once.
-    case kill
-    /// Asks the process to end.
-    case terminate
-    /// Stops the process where it is.
-    case stop
-    /// Lets a stopped process go on.
-    case `continue`
+/// A signal, as processes send and hear it.
+package struct ProcessSignal: RawRepresentable, Hashable, Sendable {
+    /// Its number.
+    package let rawValue: Int32
 
-    var rawValue: Int32 {
-        switch self {
-        case .kill: SIGKILL
-        case .terminate: SIGTERM
-        case .stop: SIGSTOP
-        case .continue: SIGCONT
-        }
+    package init(rawValue: Int32) {
+        self.rawValue = rawValue
     }
+
+    /// Ends the process at once.
+    package static let kill = ProcessSignal(rawValue: SIGKILL)
+    /// Asks the process to end.
+    package static let terminate = ProcessSignal(rawValue: SIGTERM)
+    /// Asks the process to end, as Control-C at the terminal does.
+    package static let interrupt = ProcessSignal(rawValue: SIGINT)
+    /// Asks the process to end and to leave a core dump, as Control-\ at the terminal does.
+    package static let quit = ProcessSignal(rawValue: SIGQUIT)
+    /// The terminal is gone.
+    package static let hangUp = ProcessSignal(rawValue: SIGHUP)
+    /// The first of two that mean what the program says.
+    package static let user1 = ProcessSignal(rawValue: SIGUSR1)
+    /// The second of two that mean what the program says.
+    package static let user2 = ProcessSignal(rawValue: SIGUSR2)
+    /// Stops the process where it is.
+    package static let stop = ProcessSignal(rawValue: SIGSTOP)
+    /// Lets a stopped process go on.
+    package static let `continue` = ProcessSignal(rawValue: SIGCONT)
+    /// A pipe or a socket that is written to has no reader.
+    package static let brokenPipe = ProcessSignal(rawValue: SIGPIPE)
 }
 
 /// The reason why a process could not be opened.

@@ -22,6 +22,12 @@ extension ProcessIdentity {
         self.init(bootID: SystemClock.currentBootID, pid: pid, startTime: start)
     }
 
+    /// The number of its process group; nil where there is no process of its number.
+    package var processGroup: Int32? {
+        let group = getpgid(pid)
+        return group < 0 ? nil : group
+    }
+
     /// Whether the process lives. A zombie is dead.
     package var liveness: ProcessLiveness {
         do throws(ProcessUnreachable) {

@@ -1,7 +1,14 @@
 package import CoreAPI
+internal import Glibc
 
 /// How much memory a process has.
 package enum ProcessMemory {
+    /// The resident memory of this process, in bytes: with the pages that it shares with others.
+    package static var residentByteCount: Int {
+        let words = OpenFile.text(of: "/proc/self/statm")?.split(separator: " ") ?? []
+        return (words.dropFirst().first.flatMap { Int($0) } ?? 0) * sysconf(Int32(_SC_PAGESIZE))
+    }
+
     /// Returns the private memory of a process and of those that it has started, in bytes: data that they have written
     /// and that is in no file, in memory or swapped out. Memory that is shared with others, such as the group's journal
     /// and the programs' code, is not counted. Nil when the process is gone or cannot be seen.

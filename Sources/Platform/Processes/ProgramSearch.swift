@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Where a program is, looked for as the shell does.
 package enum ProgramSearch {
     /// What came of a search.
@@ -20,11 +18,9 @@ package enum ProgramSearch {
         let places = name.contains(separator) ? [name] : folders(in: path).map { $0 + [separator] + name }
         var isThere = false
         for place in places {
-            let text = place.map(CChar.init(bitPattern:)) + [0]
-            var status = stat()
-            guard stat(text, &status) == 0 else { continue }
+            guard let status = try? FileStatus(behindPath: place) else { continue }
             isThere = true
-            if status.st_mode & S_IFMT == S_IFREG, access(text, X_OK) == 0 { return .found(place) }
+            if status.isRegularFile, FileStatus.isExecutable(place) { return .found(place) }
         }
         return isThere ? .notExecutable : .notFound
     }

@@ -5,10 +5,10 @@ internal import Glibc
 package enum SignalRelay {
     /// Begins to tell, for as long as the process lives; once for a process. A signal that is ignored stays so.
     ///
-    /// - Parameter hear: Called with the signal's number, and whether the terminal sent it to all processes of the
+    /// - Parameter hear: Called with the signal, and whether the terminal sent it to all processes of the
     ///   foreground.
     package static func begin(
-        _ signals: [Int32], hear: @escaping @Sendable (_ signal: Int32, _ isFromTerminal: Bool) -> Void
+        _ signals: [ProcessSignal], hear: @escaping @Sendable (_ signal: ProcessSignal, _ isFromTerminal: Bool) -> Void
     ) throws(SystemCallError) {
         let pipe = try Pipe()
         // Never closed: the handler may run until the process ends.
@@ -22,11 +22,11 @@ package enum SignalRelay {
                 let count = read(output.descriptor, &note, note.count)
                 if count < 0, errno == EINTR { continue }
                 guard count == note.count else { return }
-                hear(Int32(note[0]), note[1] != 0)
+                hear(ProcessSignal(rawValue: Int32(note[0])), note[1] != 0)
             }
         }
         try SystemCall.negated("sigaction", at: "signals") {
-            clinux_report_signals(signals, Int32(signals.count), end)
+            clinux_report_signals(signals.map(\.rawValue), Int32(signals.count), end)
         }
     }
 }

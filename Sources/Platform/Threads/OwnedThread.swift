@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CoreAPI
 internal import Glibc
 internal import Synchronization
 
@@ -86,6 +87,16 @@ package enum OwnedThread {
         }
     }
 
+    /// Blocks the calling thread for a time, or until a signal.
+    package static func sleep(for duration: Duration) {
+        usleep(UInt32(clamping: duration.clampedNanoseconds / 1000))
+    }
+
+    /// Lets another thread run that waits for the processor.
+    package static func yield() {
+        sched_yield()
+    }
+
     private final class Begun<Value: Sendable>: Sendable {
         let event: EventCounter
         let result = Mutex<Result<Value, SystemCallError>?>(nil)
@@ -104,4 +115,17 @@ package enum OwnedThread {
             self.body = body
         }
     }
+}
+
+/// Which thread it is, for as long as that lives.
+package struct ThreadIdentity: RawRepresentable, Hashable, Sendable {
+    /// The system's handle; 0 is that of no thread.
+    package let rawValue: UInt
+
+    package init(rawValue: UInt) {
+        self.rawValue = rawValue
+    }
+
+    /// The calling thread.
+    package static var current: ThreadIdentity { ThreadIdentity(rawValue: UInt(pthread_self())) }
 }

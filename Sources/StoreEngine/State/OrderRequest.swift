@@ -3,8 +3,10 @@ public import CoreAPI
 /// A request for a place in the order of a group.
 package indirect enum OrderRequest: Sendable {
     case join(SessionOpening)
-    /// The number of the delivery is a connection's own: see ``StoreState/decide(_:of:delivery:at:)``.
-    case commit(Transaction, of: SessionID, delivery: UInt64? = nil)
+    /// The number of the delivery is a connection's own: see ``StoreState/decide(_:of:delivery:at:)``. A name limit is the
+    /// most notification names that the group may have where the commit makes another. It is counted at the commit's place of
+    /// the order: what stood there before the commit waited may have changed.
+    case commit(Transaction, of: SessionID, delivery: UInt64? = nil, nameLimit: Int? = nil)
     /// Ends a session. Changes nothing if it has already ended.
     case end(SessionID)
     /// Records the expiries that are due, as every request does first, and nothing else.
@@ -24,14 +26,16 @@ extension StoreState {
 
     /// Evaluates a request at this place of the order, once no expiry is due any more.
     ///
-    /// - Throws: As ``decide(_:of:delivery:at:)``.
+    /// - Throws: As ``decide(_:of:delivery:at:)``; `forbidden` for a new name beyond a name limit.
     package mutating func next(for request: OrderRequest, at time: BootInstant) throws(SharedCoreError) -> Step {
         if let due = nextExpiry(), due <= time, let effect = expiry(at: time) { return .expireFirst(effect) }
         let effect: Effect
         switch request {
-        case .commit(let transaction, let session, let delivery):
+        case .commit(let transaction, let session, let delivery, let nameLimit):
             switch try decide(transaction, of: session, delivery: delivery, at: time) {
-            case .record(let effect, let outcome): return .record(effect, outcome)
+            case .record(let effect, let outcome):
+                if let nameLimit { try requireNames(of: transaction, upTo: nameLimit) }
+                return .record(effect, outcome)
             case .answer(let outcome): return .answer(outcome)
             }
         case .join(let description):
@@ -43,6 +47,17 @@ extension StoreState {
             return .answer(unchanged)
         }
         return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))
+    }
+
+    /// Refuses new notification names that would make more than so many.
+    private func requireNames(of transaction: Transaction, upTo limit: Int) throws(SharedCoreError) {
+        let names = transaction.operations.compactMap { if case .post(let name, _) = $0 { name } else { nil } }
+        let newNames = Set(names).filter { topic($0).count == 0 }
+        guard !newNames.isEmpty, usage.nameCount + newNames.count > limit else { return }
+        throw SharedCoreError(
+            .forbidden,
+            "The rights of this client's key are “post”, by which no new name is made in a group that has \(limit) "
+                + "notification names.", at: "notifications")
     }
 
     private var unchanged: RequestOutcome { .committed(Commit(revision: revision, changed: false)) }

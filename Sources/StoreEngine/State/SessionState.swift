@@ -14,6 +14,8 @@ public struct SessionState: Sendable {
 
     /// The keys that live with the session.
     var keys: Set<Key> = []
+    /// Whether entries live with the session.
+    package var hasEntries: Bool { !keys.isEmpty }
     /// The results of its last numbered requests, the numbers rising.
     private(set) var results: [RequestResult] = []
     /// The bytes of the results in a record.

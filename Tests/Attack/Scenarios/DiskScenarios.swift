@@ -179,7 +179,7 @@ enum DiskScenarios {
             try await attempt.verify()
             let main = try await attempt.own("main")
             try await attempt.demand("exclusive", "--role", "main", "--take-over", "--", "true")
-            if main.ended == nil { try await attempt.kill(main, with: SIGTERM) }
+            if main.ended == nil { try await attempt.kill(main, with: .terminate) }
             try await attempt.demand("status")
 
             disk.free()

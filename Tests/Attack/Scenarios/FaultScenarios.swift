@@ -76,7 +76,7 @@ enum FaultScenarios {
         try await putTwo(attempt)
     } run: { attempt, strace in
         let frozen = try await attempt.frozenWriter()
-        defer { frozen.signal(SIGKILL) }
+        defer { frozen.signal(.kill) }
         try await attempt.put("faulted", number: 1, through: ["strace", "-D"] + strace, mayBeKilled: true)
     } with: {
         $0.pairCount = nil
@@ -117,7 +117,7 @@ enum FaultScenarios {
     } run: { attempt, strace in
         let owner = try await attempt.own("executor")
         try await ownBriefly(attempt, strace)
-        owner.signal(SIGTERM)
+        owner.signal(.terminate)
         _ = try await attempt.end(of: owner, ["exclusive"], mayBeKilled: true)
     }
 
@@ -152,7 +152,7 @@ enum FaultScenarios {
         }
         let answer = try await attempt.put("beside", number: 1)
         try expect(answer.isSuccess, "others go on; \(answer.summary)")
-        host.signal(SIGTERM)
+        host.signal(.terminate)
         _ = try await attempt.end(of: host, ["serve"], mayBeKilled: true)
     }
 

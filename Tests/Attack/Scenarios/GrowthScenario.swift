@@ -83,7 +83,7 @@ enum GrowthScenario {
             )
             try await attempt.verifyRecovery()
         } catch {
-            for process in frozen { process.signal(SIGKILL) }
+            for process in frozen { process.signal(.kill) }
             await disk.unmount(attempt)
             throw error
         }

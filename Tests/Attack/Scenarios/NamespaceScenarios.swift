@@ -94,7 +94,7 @@ enum NamespaceScenarios {
             let stranger = try attempt.start(
                 ["exclusive", "--role", "main", "--", "true"],
                 through: inside + ["sh", "-c", begin + #"sleep 1000 & "# + note + #"stranger""# + visit, place])
-            defer { for process in [owner, stranger] { process.signal(SIGKILL) } }
+            defer { for process in [owner, stranger] { process.signal(.kill) } }
             // Both are at the gate by then, or the round shows it and is repeated.
             try await Task.sleep(for: .milliseconds(100))
             try await attempt.tool("touch", place + "/go")

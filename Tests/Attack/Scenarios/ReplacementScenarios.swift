@@ -76,7 +76,7 @@ enum ReplacementScenarios {
                 "the first Main has ended after a second one began", timeout: .seconds(Witness.windowSeconds + 10)
             ) { first.ended != nil }
         }
-        for process in [first, second, watcher] where process.ended == nil { process.signal(SIGTERM) }
+        for process in [first, second, watcher] where process.ended == nil { process.signal(.terminate) }
         for (process, name) in [
             (first, "the first Main"), (second, "the second Main"), (watcher, "the watcher"), (writer, "the writer"),
         ] {

@@ -119,7 +119,7 @@ enum SyncScenarios {
         // strace lets a call that it delays end no sooner, not even by a kill, so it is ended as well.
         let status = Attempt.text(ofFile: "/proc/\(slow.pid)/status").split(separator: "\n")
         let tracer = status.first { $0.hasPrefix("TracerPid:") }?.split(separator: "\t").last.flatMap { Int32($0) }
-        slow.signal(SIGKILL)
+        slow.signal(.kill)
         if let tracer, tracer > 0 { kill(tracer, SIGKILL) }
         _ = try await attempt.end(of: slow, ["notify", "post"], mayBeKilled: true)
         try await attempt.verifyRecovery()

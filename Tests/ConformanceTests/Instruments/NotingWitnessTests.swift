@@ -19,7 +19,7 @@ struct NotingWitnessTests {
         let witness = NotingWitness(at: server, in: SimulatedLife())
 
         try witness.begin(epoch: second).end()
-        process.signal(9)
+        process.signal(.kill)
         _ = await process.end()
         try witness.begin(epoch: third).end()
 

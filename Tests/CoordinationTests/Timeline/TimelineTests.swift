@@ -75,6 +75,9 @@ struct TimelineTests {
         let store = try await open()
         let long = entry(.problem, by: store, reason: String(repeating: "é", count: 400))
         #expect(long.reason == String(repeating: "é", count: 256))
+        // From the end, each step would go through all of them to find where a flag of two begins.
+        let flags = entry(.problem, by: store, reason: String(repeating: "\u{1F1E6}", count: 200_000))
+        #expect(flags.reason == String(repeating: "\u{1F1E6}", count: 128))
     }
 
     @Test("every kind tells itself in one sentence that names who and what")

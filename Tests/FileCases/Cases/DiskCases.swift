@@ -18,7 +18,7 @@ enum DiskCases {
             try peer.send("put key new")
             try await peer.stopped()
             try expect(try await store.text("key"), is: "new", "what others see before it is on the disk")
-            peer.signal(SIGCONT)
+            peer.signal(.continue)
             try await peer.done()
         }
     }

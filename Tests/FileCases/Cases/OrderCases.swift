@@ -102,7 +102,7 @@ enum OrderCases {
             }
             try await slow.stopped()
             before = try newestJournal(in: group.address)
-            slow.signal(SIGCONT)
+            slow.signal(.continue)
             try await eventually("the writer that takes long is done") {
                 try await store.put("other", text: "later")
                 // On a busy machine a sign of life may come more than 200 ms late, a few times in a row.
@@ -145,7 +145,7 @@ enum OrderCases {
         let newest = try newestJournal(in: directory)
         try expect(newest > journal, "others go on in another journal: \(what)")
         journal = newest
-        slow.signal(SIGCONT)
+        slow.signal(.continue)
     }
 }
 

@@ -1,5 +1,6 @@
 internal import CoreAPITesting
 internal import Glibc
+internal import Platform
 
 /// L1, L3: what proves a life, and what does not.
 enum SessionCases {
@@ -78,7 +79,7 @@ enum SessionCases {
             let seen = try await peers[2].tell("sessions").split(separator: " ")
             try expect(seen.count, is: 2, "the number of participants: the one that looks and the stopped one")
             try expect(try await peers[2].tell("get owner"), is: "nothing", "what the dead one held")
-            peers[1].signal(SIGCONT)
+            peers[1].signal(.continue)
             try expect(try await peers[1].done().split(separator: " ").count, is: 2, "what the stopped one sees")
         }
     }

@@ -50,7 +50,7 @@ enum WakeUpCases {
                         try await observer.tell("seen") == "\(count) \(count)"
                     }
                 }
-                frozen.signal(SIGCONT)
+                frozen.signal(.continue)
                 try await frozen.done()
             }
         }
@@ -70,13 +70,13 @@ enum WakeUpCases {
                 let poster = try await busy.join()
                 let other = try await quiet.join()
 
-                observer.signal(SIGSTOP)
+                observer.signal(.stop)
                 try await observer.stopped()
                 let count = try queueLength() / 2 + 100
                 try await poster.tell("alternate a b \(count)", timeout: TestTimeout.long)
                 // Of this one there is no event any more: the queue is full.
                 try await other.tell("post c 3")
-                observer.signal(SIGCONT)
+                observer.signal(.continue)
                 try await eventually("everything is delivered, also what was dropped") {
                     try await observer.tell("seen").hasPrefix("\(2 * count + 1) ")
                 }

@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// A directory that a program of layout 3 has left, at the shell of this one.
-@Suite("A group of an earlier layout", .timeLimit(.minutes(5)))
+@Suite("A group of an earlier layout", .timeLimit(.minutes(10)))
 struct FormerLayoutTests {
     /// Every command that opens a group, with the status of its refusal.
     private static let commands: [([String], Int32)] = [

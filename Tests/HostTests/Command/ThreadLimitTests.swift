@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// The programs under limits of threads and of address space. Swift's runtime stands still where it gets none.
-@Suite("Few threads", .timeLimit(.minutes(5)))
+@Suite("Few threads", .timeLimit(.minutes(10)))
 struct ThreadLimitTests {
     /// Every program under each limit: it ends within its time, and a failure says what is missing. The limits of threads are
     /// those of a user with no other process; root has none.

@@ -11,6 +11,22 @@ struct WrongConfigurationTests {
         var testDescription: String { parts.joined(separator: " ") }
     }
 
+    /// Keys that are aliases, each of which holds nine of the one before: the last one has nine to the power of the levels.
+    private static func aliases(_ levels: Int) -> String {
+        let lines = (1..<levels).map { level in
+            "? &a\(level) {" + (0..<9).map { "? [\($0), *a\(level - 1)] : x" }.joined(separator: ", ") + "}\n: x"
+        }
+        return "? &a0 x\n: x\n" + lines.joined(separator: "\n")
+    }
+
+    @Test("An anchor that no alias names, and a text that looks like one, are no fault")
+    func harmlessAnchors() async throws {
+        let program = try HostProgram()
+        try program.write("group: &g chat\nexecutor: {command: \"run '&a' *a\"} # &b *b\n", to: "c.yaml")
+        let ended = try await program.run("--config", "c.yaml", "config", "show")
+        #expect(ended.status == 0 && ended.output.contains("&a") && ended.output.contains("*a"), "\(ended.errors)")
+    }
+
     @Test("A timeout of the hand-over beyond its maximum is refused, by all that hand over")
     func contradiction() async throws {
         let program = try HostProgram()
@@ -60,6 +76,8 @@ struct WrongConfigurationTests {
             Fault(file: "backend: file\nbackend: memory", parts: ["given twice", "“backend”"]),
             Fault(file: "handover.timeout: 1\nhandover: {timeout: 2}", parts: ["c.yaml:2:12", "given twice"]),
             Fault(file: "backend: redis", parts: ["c.yaml:1:10", "“redis”", "memory, file, zmq or etcd"]),
+            Fault(file: "backend: &b file\ngroup: *b", parts: ["c.yaml:2:8", "no alias"]),
+            Fault(file: aliases(9), parts: ["c.yaml:3:14", "no alias"]),
             Fault(file: String(repeating: "[", count: 20_000), parts: ["c.yaml", "neither YAML nor JSON"]),
             Fault(file: String(repeating: "#", count: 70_000), parts: ["c.yaml", "at most 65536 bytes"]),
         ])

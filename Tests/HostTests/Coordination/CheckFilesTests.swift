@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// The lines of `check` on the files.
-@Suite("check reads a group's files", .timeLimit(.minutes(5)))
+@Suite("check reads a group's files", .timeLimit(.minutes(10)))
 struct CheckFilesTests {
     private static let value = "<mark>" + String(repeating: "0123456789", count: 900)
 

@@ -70,7 +70,16 @@ struct OwnershipCommandTests {
 
             let status = try #require(try await program.run("status", "--json").objects().first)
             #expect(Set(status.keys).isSuperset(of: ["backend", "group", "revision", "owner", "sessions"]))
-            #expect(status["activities"] == .array([]))
+            #expect(status["activities"] == .array([]) && status["asked"] == .null)
+            if backend == "zmq" {
+                guard case .object(let hub) = status["hub"] else {
+                    Issue.record("no hub: \(status)")
+                    return
+                }
+                #expect(hub["endpoint"] != nil && hub["pid"] != .null)
+            } else {
+                #expect(status["hub"] == .null)
+            }
             #expect(status["backend"] == .text(backend) && status["group"] == .text("default"))
             guard case .object(let owner) = status["owner"] else {
                 Issue.record("nobody owns: \(status)")

@@ -87,6 +87,12 @@ struct ExclusiveCommandTests {
             try await owner.untilOutput(has: 1)
             let patient = try await program.running("exclusive", "--role", "main", "--", "echo", "never") { main in
                 try await main.untilErrors(contain: "busy with call “1”")
+                let status = try await program.run("status", "--json").objects().first
+                guard case .object(let asked) = status?["asked"] else {
+                    Issue.record("no Main has asked: \(status ?? [:])")
+                    return
+                }
+                #expect(asked["pid"] == .number(UInt64(main.pid)) && asked["insists"] == .flag(false))
                 try main.send(.interrupt)
             }
             #expect(patient.status == 125 && patient.output.isEmpty)
@@ -350,7 +356,11 @@ struct ExclusiveCommandTests {
 
     @Test(
         "Behind a hub on memory that is gone, a command begins when the former one has ended (contract C1)",
-        arguments: ["kill -KILL $hub", "kill -TERM $hub"])
+        arguments: [
+            "kill -KILL $hub", "kill -TERM $hub",
+            // The hub after it has no clients, and is told to end before those of the first have stopped.
+            "kill -KILL $hub; sharedcore hub --detach; sharedcore hub --stop >&2",
+        ])
     func hubOnMemory(end: String) async throws {
         try await HostProgram.using("zmq") { program in
             var program = program

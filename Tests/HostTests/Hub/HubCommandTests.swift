@@ -103,7 +103,7 @@ struct HubCommandTests {
             until grep -q listens said; do kill -0 $hub || exit 1; sleep 0.02; done
             sleep 600 & victim=$!
             read -r _ _ boot _ <place/hub.lock
-            echo "$victim $(cut -d ' ' -f 22 /proc/$victim/stat) $boot +" >place/hub.lock
+            echo "$victim $(cut -d ' ' -f 22 /proc/$victim/stat) $boot + 0 0" >place/hub.lock
             timeout 30 sharedcore hub --stop; echo "status $?"
             grep -o 'State:.*[a-z]' /proc/$victim/status
             kill $victim $hub

@@ -33,6 +33,8 @@ struct HubKeysTests {
         let file = try await program.shell("stat -c %a own.key; cat own.key")
         let words = file.output.split(separator: "\n")
         #expect(words.count == 2 && words[0] == "600" && words[1].utf8.count == 40)
+        #expect(try await program.run("config", "keys", "--of", "own.key", "--json").objects() == [line])
+        #expect(try await program.run("config", "keys", "--of", "absent.key").status == 64)
         let again = try await program.run("config", "keys", "--out", "own.key")
         #expect(again.status == 1 && again.errors.contains("There is a file already"))
         #expect(try await program.shell("stat -c %a own.key; cat own.key").output == file.output)

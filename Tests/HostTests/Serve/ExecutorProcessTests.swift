@@ -95,6 +95,16 @@ struct ExecutorProcessTests {
             ("sh -ec 'echo {id}'", false), ("env sh -xc 'echo {id}'", false), ("python3 -c'print({id})'", false),
             ("sh -c -e 'echo {id}'", false), ("sh -c 'echo \"$1\"' x {id}", true), ("/bin/echo --call={id}", true),
             ("/bin/echo {id} -c x", true), ("/bin/echo -n {id}", true), ("/bin/echo --config {id}", true),
+            ("bash -c -o pipefail 'echo {id}'", false), ("bash -ceuo pipefail 'echo {id}'", false),
+            ("bash -euco pipefail 'echo {id}'", false), ("bash -c +x 'echo {id}'", false),
+            ("bash -cO extglob 'echo {id}'", false), ("sh -c +e 'echo {id}'", false),
+            ("sh -c -o noglob 'echo {id}'", false), ("bash +ec 'echo {id}'", false), ("bash +c 'echo {id}'", false),
+            ("sh -c - 'echo {id}'", false), ("bash --posix -c 'echo {id}'", false),
+            ("env A=b sh -c 'echo {id}'", false), ("bash -c -- -o pipefail 'echo {id}'", false),
+            ("/bin/busybox sh -1c -x run 'echo {id}'", false), ("bash5.2 -cO extglob {id}", false),
+            ("sh script.sh {id}", true), ("sh script.sh --call={id}", true), ("sh -e script.sh -n {id}", true),
+            ("bash -e -o pipefail -c 'echo \"$1\"' sh {id}", true), ("bash -ec 'echo \"$1\"' sh {id}", false),
+            ("java -cp run.jar Main {id}", true), ("run -c run.yaml --call={id}", true),
         ])
     func scripts(command: String, isTaken: Bool) throws {
         let directory = try TemporaryDirectory()

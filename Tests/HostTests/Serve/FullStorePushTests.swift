@@ -12,16 +12,17 @@ struct FullStorePushTests {
         case disk
         case store
 
-        /// In a mount of its own; the store is filled from here, by one process.
+        /// In a mount of its own; the store is filled from here. Both are filled by one process: one for each value
+        /// takes a minute.
         var fill: String {
             switch self {
             case .disk:
                 """
                 dd if=/dev/zero of=state/sharedcore/filler bs=4k 2> /dev/null
-                for size in $(seq 3000 -600 600) 200 50 10; do
-                    head -c $size /dev/zero > value
-                    while sharedcore store put fill$count - < value > /dev/null 2>&1; do count=$((count + 1)); done
-                done
+                {
+                    echo "open $PWD/state/sharedcore/default"
+                    for size in $(seq 3000 -600 600) 200 50 10 1; do echo "fillUp $size"; done
+                } | sharedcore-test-peer > filled
                 """
             case .store: ": > filled; until [ -e full ]; do sleep 0.1; done"
             }
@@ -45,7 +46,6 @@ struct FullStorePushTests {
         """
         mkdir -p state/sharedcore Maildir/new Maildir/cur Maildir/tmp run && chmod 700 run && export XDG_RUNTIME_DIR=$PWD/run
         \(fault == .disk ? "mount -t tmpfs -o size=4m,mode=700 none state/sharedcore || exit 9" : "chmod 700 state/sharedcore")
-        count=0
         distinct() { grep "\\"$1\\"" events 2> /dev/null | grep -o 'A.@x' | sort -u | wc -l; }
         sharedcore exclusive --role main -- true
         if [ \(owner) = main ]; then

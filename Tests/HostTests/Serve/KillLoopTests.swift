@@ -73,7 +73,7 @@ struct KillLoopTests {
             // The victim of each kill is chance, which is the point: no condition is waited for.
             try await Task.sleep(for: .milliseconds(Int.random(in: 20...400, using: &random)))
             if Int.random(in: 0..<4, using: &random) == 0 {
-                host.signal(SIGKILL)
+                host.signal(.kill)
                 _ = try await end(of: host)
                 host = try startHost()
             } else if let record = try await group.get(HostRecord.key).flatMap({ HostRecord($0.value) }),
@@ -100,7 +100,7 @@ struct KillLoopTests {
         try await eventually("the last host is in charge; seed \(seed)", timeout: TestTimeout.long) {
             try await group.get(HostRecord.key).flatMap { HostRecord($0.value) }?.pid == host.pid
         }
-        host.signal(SIGTERM)
+        host.signal(.terminate)
         #expect(try await end(of: host) == .exited(0))
         let left = processes
         #expect(left.isEmpty, "seed \(seed)")
@@ -124,7 +124,7 @@ struct KillLoopTests {
         try await eventually("all are served", timeout: TestTimeout.long * 4) {
             try await queue.count() == PushQueue.Count()
         }
-        host.signal(SIGTERM)
+        host.signal(.terminate)
         #expect(try await end(of: host) == .exited(0))
         let ends = host.lines.compactMap { line in
             try? JSONDecoder().decode([String: JSONField].self, from: Data(line.utf8))

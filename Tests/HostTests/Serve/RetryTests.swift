@@ -48,6 +48,15 @@ struct RetryTests {
                 try await host.program.pushes()["givenUp"] == .number(1)
             }
             try await host.running.untilErrors(contain: "is given up after 2 attempts")
+            let listed = try await host.program.run("push", "--given-up", "--json").objects()
+            #expect(
+                listed == [
+                    [
+                        "event": .text("givenUp"), "callID": .text("1@x"), "type": .text("message"),
+                        "account": .text(""),
+                        "failures": .number(2), "reason": .text("it ended with status 9"),
+                    ]
+                ])
             try host.program.write("", to: "works")
             let retried = try await host.program.run("push", "--retry", "--json")
             #expect(try retried.objects().first?["count"] == .number(1))

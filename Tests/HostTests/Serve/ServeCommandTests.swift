@@ -41,6 +41,15 @@ struct ServeCommandTests {
             ])
     }
 
+    @Test("A program for Executors that is not there is told of at the start, before a push is spent on it")
+    func absentProgram() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "/no/such/program {id}"
+        try await ServingHost.serve(program) { host in
+            try await host.running.untilErrors(contain: "“/no/such/program” was not found: no push can be served")
+        }
+    }
+
     @Test("No more Executors than the limit run at once; the pushes beyond it wait and are served")
     func limit() async throws {
         var program = try HostProgram()
@@ -205,6 +214,19 @@ struct ServeCommandTests {
     }
 
     @Test(
+        "E2: a socket of the host is made behind no link of another user",
+        .enabled(if: getuid() == 0, "it takes root to give a link away"), arguments: ["PUSH_SOCKET", "METRICS_LISTEN"])
+    func foreignLink(name: String) async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_" + name] = program.directory.path(of: "link/place/socket")
+        let ended = try await program.shell(
+            "mkdir -p real/place; ln -s real link; chown -h 65534 link; timeout 60 sharedcore serve")
+        #expect(ended.status == 78, "\(ended.errors)")
+        #expect(ended.errors.contains("SHAREDCORE_" + name) && ended.errors.contains("belongs to user 65534"))
+        #expect(try Directory(path: program.directory.path(of: "real/place")).names().isEmpty)
+    }
+
+    @Test(
         "A call-id that cannot travel is wrong usage",
         arguments: ["", " x", "a\nb", String(repeating: "x", count: 999)])
     func callID(text: String) async throws {
@@ -230,7 +252,7 @@ struct ServeCommandTests {
         let words = limits.split(separator: "\n").first { $0.hasPrefix("Max open files") }?.split(separator: " ")
         let (soft, hard) = (words?.dropFirst(3).first, words?.dropFirst(4).first)
         #expect(soft == hard && soft != "100" && soft != nil)
-        host.signal(SIGTERM)
+        host.signal(.terminate)
         #expect(await host.end() == .exited(0))
     }
 }

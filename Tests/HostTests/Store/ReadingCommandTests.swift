@@ -6,7 +6,7 @@ internal import TestSupport
 internal import Testing
 
 /// L4: a command that prints what stands leaves no trace of itself.
-@Suite("The reading commands", .timeLimit(.minutes(5)))
+@Suite("The reading commands", .timeLimit(.minutes(10)))
 struct ReadingCommandTests {
     private static let commands = [
         ["store", "get", "k", "--json"], ["store", "list", "--json"], ["status", "--json"], ["timeline", "--json"],

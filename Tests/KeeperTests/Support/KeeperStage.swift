@@ -23,7 +23,7 @@ final class KeeperStage {
         // In order, so that no Main is left that is just about to begin.
         try? (try? connect())?.send(Array(KeeperRequest.quit.text.utf8))
         waitOnThread(atMost: .seconds(5)) { (try? connect()) == nil }
-        keeper?.signal(SIGKILL)
+        keeper?.signal(.kill)
         // A Main outlives a keeper that is killed. Its number means it while its lock says that it is there.
         if let main = mainPid { kill(main, SIGKILL) }
     }

@@ -23,9 +23,9 @@ final class SupervisedGroup {
     }
 
     deinit {
-        host?.signal(SIGTERM)
+        host?.signal(.terminate)
         waitOnThread(atMost: .seconds(5)) { host?.ended != nil }
-        host?.signal(SIGKILL)
+        host?.signal(.kill)
     }
 
     var directory: String { root.path }

@@ -104,6 +104,24 @@ struct ArrivalTests {
         #expect(maildir.names(".Malformed").isEmpty)
     }
 
+    @Test(
+        "A Maildir is found behind a link of this user, and behind none of another user",
+        .enabled(if: getuid() == 0, "it takes root to give a link away"))
+    func foreignLink() throws {
+        let maildir = try TestMaildir()
+        try maildir.makeFolders()
+        let outside = try TemporaryDirectory()
+        let link = outside.path(of: "link")
+        #expect(symlink(maildir.path, link) == 0)
+        _ = try Maildir(path: link)
+        #expect(lchown(link, 65534, 65534) == 0)
+        let error = #expect(throws: SystemCallError.self) { try Maildir(path: link) }
+        #expect(error?.number == EACCES)
+        // A folder in it is no link.
+        #expect(rmdir(maildir.path + "/cur") == 0 && symlink("tmp", maildir.path + "/cur") == 0)
+        #expect(throws: SystemCallError.self) { try Maildir(path: maildir.path) }
+    }
+
     @Test("Links, pipes, folders and names with a dot are neither followed nor opened; the rest is reported once")
     func passesOver() async throws {
         let maildir = try TestMaildir()

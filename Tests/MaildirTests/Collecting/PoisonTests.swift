@@ -24,7 +24,7 @@ struct PoisonTests {
     private func leaveMark(of name: FileName, in maildir: TestMaildir) async throws {
         let reader = try ChildProcess("/bin/sleep", ["1000"])
         try setMark(of: name, readBy: try #require(ProcessIdentity(of: reader.pid)), in: maildir)
-        reader.signal(SIGKILL)
+        reader.signal(.kill)
         _ = await reader.end()
     }
 
@@ -79,7 +79,7 @@ struct PoisonTests {
         folder.marking(FileName(Array("2".utf8))) { #expect(maildir.names("tmp").count == 2) }
         #expect(try maildir.names("tmp").count == 1 && folder.leftMarks().isEmpty)
         try await leaveMark(of: name, in: maildir)
-        other.signal(SIGKILL)
+        other.signal(.kill)
         _ = await other.end()
         let marks = try folder.leftMarks()
         #expect(marks.map(\.message) == [name, name])

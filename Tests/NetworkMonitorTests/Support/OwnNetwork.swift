@@ -45,9 +45,9 @@ final class OwnNetwork: Sendable {
 
     /// Lets the watcher stand still, or go on.
     func stop() async throws {
-        watcher.signal(SIGSTOP)
+        watcher.signal(.stop)
         try await eventually("the watcher stands still") { watcher.isStopped }
     }
 
-    func goOn() { watcher.signal(SIGCONT) }
+    func goOn() { watcher.signal(.continue) }
 }

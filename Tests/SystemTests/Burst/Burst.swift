@@ -63,7 +63,7 @@ final class Burst {
     /// Kills an owner and waits for its end.
     func kill(_ owner: GroupOwner) async throws {
         let process = try #require(self.process(of: owner))
-        process.signal(SIGKILL)
+        process.signal(.kill)
         #expect(await process.end() == .killed(by: SIGKILL))
     }
 

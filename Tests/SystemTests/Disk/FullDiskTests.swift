@@ -44,9 +44,9 @@ struct FullDiskTests {
         }
         #expect(main.ended == nil, "\(main.lines)")
         #expect(executor.ended == nil, "nobody was killed")
-        main.signal(SIGTERM)
+        main.signal(.terminate)
         #expect(try await withTimeout(TestTimeout.long, "Main ends") { await main.end() } == .exited(0))
-        executor.signal(SIGTERM)
+        executor.signal(.terminate)
         #expect(try await withTimeout(TestTimeout.long, "the Executor ends") { await executor.end() } == .exited(1))
         #expect(try post.misunderstandings() == [])
     }
@@ -56,7 +56,7 @@ struct FullDiskTests {
         let executor = try post.push("call-1", through: enter)
         try await peer.tell("await .sharedcore/ownership/owner")
         try await fillDisk()
-        executor.signal(SIGSTOP)
+        executor.signal(.stop)
         let main = try post.startMain(through: enter)
         try await eventually("Main owns", timeout: TestTimeout.long) {
             main.lines.contains { $0.contains(#""event":"owning""#) } || main.ended != nil
@@ -64,16 +64,16 @@ struct FullDiskTests {
         #expect(main.ended == nil, "\(main.lines)")
         #expect(await executor.end() == .killed(by: SIGKILL))
 
-        main.signal(SIGSTOP)
+        main.signal(.stop)
         let next = try post.push("call-2", through: enter)
         try post.deliver("call-3")
         try await eventually("the next Executor owns", timeout: TestTimeout.long) {
             try await peer.tell("get .sharedcore/ownership/owner").contains("executor")
         }
-        main.signal(SIGCONT)
-        next.signal(SIGTERM)
+        main.signal(.continue)
+        next.signal(.terminate)
         #expect(try await withTimeout(TestTimeout.long, "the Executor ends") { await next.end() } == .exited(1))
-        main.signal(SIGTERM)
+        main.signal(.terminate)
         #expect(try await withTimeout(TestTimeout.long, "Main ends") { await main.end() } == .exited(0))
         #expect(try post.misunderstandings() == [])
     }
@@ -86,7 +86,7 @@ struct FullDiskTests {
             _ = try await withTimeout(TestTimeout.long, "Executor \(number) owns") { [peer] in
                 try await peer.tell("await .sharedcore/ownership/owner")
             }
-            executor.signal(SIGTERM)
+            executor.signal(.terminate)
             #expect(try await withTimeout(TestTimeout.long, "the Executor ends") { await executor.end() } == .exited(1))
             #expect(try await peer.tell("get .sharedcore/ownership/owner") == "nothing", "\(number)")
         }
@@ -95,7 +95,7 @@ struct FullDiskTests {
         // More than years of ownership leave on the timeline, whether or not there is room for all of it.
         try peer.send("fill .sharedcore/timeline/x 2000 64")
         _ = try await peer.answer()
-        last.signal(SIGKILL)
+        last.signal(.kill)
         #expect(await last.end() == .killed(by: SIGKILL))
         let newcomer = try Peer(PeerProgram(path: try ChildProcess.built("sharedcore-test-peer")), through: enter)
         _ = try await newcomer.answer()

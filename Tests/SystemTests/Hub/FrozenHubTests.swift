@@ -43,7 +43,7 @@ struct FrozenHubTests {
         let wait = Task { try await executor.message(forCallID: callID, timeout: Self.deadline) }
         try await eventually("it owns") { await executor.epoch != nil }
 
-        hub.signal(SIGSTOP)
+        hub.signal(.stop)
 
         let clock = ContinuousClock()
         let frozen = clock.now
@@ -53,7 +53,7 @@ struct FrozenHubTests {
         let closing = clock.now
         await executor.close()
         #expect(clock.now - closing < Self.stopTimeout + Self.slack)
-        hub.signal(SIGCONT)
+        hub.signal(.continue)
         await group.close()
     }
 }

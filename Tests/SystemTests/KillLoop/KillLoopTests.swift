@@ -13,8 +13,8 @@ internal import Testing
 @Suite(.serialized)
 struct KillLoopTests {
     @Test(
-        "C1, C5, C6, C8, C10, C15, S9: 200 processes killed, nothing lost, one core at a time", .timeLimit(.minutes(10))
-    )
+        "C1, C5, C6, C8, C10, C15, S9: however many processes are killed, nothing is lost, and one core runs at a time",
+        .timeLimit(.minutes(10)))
     func killLoop() async throws {
         let seed = try #require(Seed.several(2).last)
         let post = try Post(startMilliseconds: 20)
@@ -42,8 +42,9 @@ struct KillLoopTests {
         #expect(report.overlaps == 0, "\(seed)")
     }
 
-    /// At least 200 deaths, 30 of each kind that matters.
+    /// At least 200 deaths, 30 of each kind that matters; in `make test` a quarter of them.
     private static func isEnough(_ count: SoakCount) -> Bool {
-        count.kills >= 200 && count.owners >= 30 && count.writers >= 30 && count.cores >= 30
+        let (kills, ofEach) = TestScope.isCheck ? (200, 30) : (50, 7)
+        return count.kills >= kills && count.owners >= ofEach && count.writers >= ofEach && count.cores >= ofEach
     }
 }

@@ -67,7 +67,7 @@ struct FrozenControlGroupTests {
             try await withTimeout(TestTimeout.long, "the Executor ends") { await executor.end() }
                 == .killed(by: SIGKILL))
         #expect(main.ended == nil)
-        main.signal(SIGTERM)
+        main.signal(.terminate)
         #expect(try await withTimeout(TestTimeout.long, "Main ends") { await main.end() } == .exited(0))
         await group.close()
     }

@@ -57,7 +57,7 @@ struct InnocentProcessTests {
         try await withTimeout(TestTimeout.usual, "it owns") { try await main.start() }
         let reasons = try await Timeline(group).history().records.map(\.entry.reason)
 
-        child.signal(SIGSTOP)
+        child.signal(.stop)
         try await eventually("only what lives stands still") { child.isStopped }
         #expect(reasons.contains { $0.contains("another namespace") }, "\(reasons)")
         await main.stop()
@@ -75,7 +75,7 @@ struct InnocentProcessTests {
 
         let reasons = try await takeOver(from: identity, writtenBy: executor, by: group)
 
-        child.signal(SIGSTOP)
+        child.signal(.stop)
         try await eventually("only what lives stands still") { child.isStopped }
         #expect(reasons.contains { $0.contains("does not prove which process has a session") }, "\(reasons)")
         await executor.close()
@@ -92,7 +92,7 @@ struct InnocentProcessTests {
         let group = try await FileGroup.open(directory: path, as: SessionDescription(role: .main))
         let reasons = try await takeOver(from: identity, writtenBy: executor, by: group)
 
-        child.signal(SIGSTOP)
+        child.signal(.stop)
         try await eventually("only what lives stands still") { child.isStopped }
         #expect(child.ended == nil)
         #expect(reasons.contains { $0.contains("does not hold the lock of its session") }, "\(reasons)")

@@ -70,7 +70,7 @@ struct SoakTests {
             for child in children { _ = try? ProcessHandle(child).signal(.stop) }
             return children.contains { $0.isStopped == true }
         }
-        program.signal(SIGKILL)
+        program.signal(.kill)
         #expect(await program.end() == .killed(by: SIGKILL))
         try await eventually("its participants are gone") { children.allSatisfy { $0.liveness == .dead } }
     }

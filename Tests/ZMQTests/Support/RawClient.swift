@@ -55,6 +55,7 @@ final class RawClient {
     /// The next answer; nil when none has come.
     func hear() throws -> Reply? {
         guard let message = socket.receive(upTo: 8) else { return nil }
-        return try Reply(try expectSome(message.frames.first, "a frame"))
+        try expect(message.frames.count, is: 1, "the number of frames of an answer")
+        return try Answer(ReceivedFrame(message.frames[0])).reply
     }
 }

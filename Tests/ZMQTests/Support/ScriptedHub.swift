@@ -128,7 +128,7 @@ final class ScriptedHub {
 
     func answer(_ question: Question, _ body: Reply.Body, records: [[UInt8]] = []) {
         let reply = Reply(number: question.request.number, body: body)
-        door.send([reply.bytes()] + records, to: question.connection)
+        door.send(reply.frame(records: records), to: question.connection)
     }
 
     private func welcome(_ hello: Request.Hello) async throws -> Reply.Welcome {

@@ -25,6 +25,39 @@ struct MessageCodingTests {
         #expect(read.bytes() == reply.bytes())
     }
 
+    @Test("an answer is one frame with its records, which are read as they were written", arguments: [0, 1, 3])
+    func records(count: Int) throws {
+        let records = (0..<count).map { [UInt8](repeating: UInt8($0), count: [0, 1, 70_000][$0]) }
+        for reply in Samples.replies where reply.body.hasRecords {
+            let frame = reply.frame(records: records)
+            let bytes = frame.bytes
+            #expect(bytes.count == frame.byteCount)
+            let answer = try Answer(ReceivedFrame(bytes))
+            #expect(answer.reply == reply)
+            #expect(try answer.records.all() == records)
+            #expect(count == 0 || (try? Reply(bytes)) == nil)
+        }
+    }
+
+    @Test("an answer whose records were cut, or exceed it, is refused; nothing is read behind its end")
+    func cutRecords() throws {
+        let reply = Reply(number: 5, body: .snapshot(Revision(rawValue: 44)))
+        let (head, bytes) = (reply.bytes(), reply.frame(records: [[1, 2], [UInt8](repeating: 3, count: 200)]).bytes)
+        let ends = [head.count, head.count + 3]
+        for count in head.count..<bytes.count where !ends.contains(count) {
+            let answer = try Answer(ReceivedFrame(Array(bytes.prefix(count))))
+            #expect(throws: SharedCoreError.self) { _ = try answer.records.all() }
+        }
+        for count in [[UInt8](repeating: 0xff, count: 9) + [1], [UInt8](repeating: 0xff, count: 11), [0x80]] {
+            let answer = try Answer(ReceivedFrame(head + count))
+            #expect(throws: SharedCoreError.self) { _ = try answer.records.all() }
+        }
+        // A reply without records has nothing behind it.
+        #expect(throws: SharedCoreError.self) {
+            _ = try Answer(ReceivedFrame(Reply(number: 1, body: .done).bytes() + [1, 2]))
+        }
+    }
+
     @Test("every message of the stream is read as it was written", arguments: Samples.stream.indices)
     func stream(index: Int) throws {
         let message = Samples.stream[index]
@@ -32,7 +65,12 @@ struct MessageCodingTests {
     }
 
     @Test(
-        "a hello whose role is no word is refused", arguments: ["tool\nowner", "a b", "\u{7}", "\u{2028}", "\u{202e}x"])
+        "a hello whose role is no word is refused",
+        arguments: [
+            "tool\nowner", "a b", "\u{7}", "\u{2028}", "\u{202e}x", "to\u{200b}ol", "tool\u{feff}", "\u{2060}",
+            "to\u{ad}ol",
+            "tool\u{e0041}",
+        ])
     func role(_ role: String) throws {
         let request = Request(
             number: 1,

@@ -96,7 +96,11 @@ struct PageExampleTests {
             codec["request " + title] = Example(written: try request.bytes()) { try Request($0).bytes() }
         }
         for (title, reply) in try replies() {
-            codec["answer " + title] = Example(written: reply.bytes()) { try Reply($0).bytes() }
+            let frame = reply.frame(records: try (recordsOfAnswers[title] ?? []).map { try bytes(of: $0) })
+            codec["answer " + title] = Example(written: frame.bytes) { bytes in
+                let answer = try Answer(ReceivedFrame(bytes))
+                return answer.reply.frame(records: try answer.records.all()).bytes
+            }
         }
         for (title, message) in try stream() {
             codec["stream " + title] = Example(written: message.bytes) { try StreamMessage($0).bytes }
@@ -175,6 +179,12 @@ struct PageExampleTests {
                         backend: "file", features: [.linearizableReads, .multipleProcesses], durability: .process,
                         limits: Limits()))),
         ]
+    }
+
+    /// What stands behind those of the answers that have records.
+    private static var recordsOfAnswers: [String: [JournalRecord]] {
+        let state = [records["snapshot begins"], records["snapshot ends"]].compactMap(\.self)
+        return ["snapshot": state, "view": state, "history": [records["history"]].compactMap(\.self)]
     }
 
     private static func stream() throws -> [String: StreamMessage] {

@@ -1,6 +1,5 @@
 #if Etcd
     internal import CoreAPI
-    internal import CoreAPI
     internal import GRPCCore
     internal import Platform
     internal import SwiftProtobuf
@@ -113,6 +112,7 @@
         ) async -> Bool {
             do throws(EtcdFailure) {
                 let began = SystemClock().now()
+                if EtcdDefect.unansweredRenewal.isPresent { for lease in leases { confirm(lease, at: began) } }
                 try await cluster.attempt(timeout: timeout) { connection, options in
                     try await Etcdserverpb_Lease.Client(wrapping: connection).leaseKeepAlive(
                         request: StreamingClientRequest { writer in

@@ -1,5 +1,4 @@
 package import CoreAPI
-internal import Glibc
 internal import Platform
 internal import StoreEngine
 
@@ -14,7 +13,8 @@ extension FileGroup {
     ///   `storageFull` where the disk has no space for the backup beside the present content, and for what a group of
     ///   this content keeps.
     package static func restore(_ backup: SalvagedGroup, into path: String) throws(SharedCoreError) -> GroupSummary {
-        try restore(backup, into: path, unixSeconds: UInt64(max(0, time(nil))), options: FileGroupOptions())
+        try restore(
+            backup, into: path, unixSeconds: UInt64(max(0, SystemClock.secondsSince1970)), options: FileGroupOptions())
     }
 
     package static func restore(
@@ -95,6 +95,8 @@ extension FileGroup {
 
     private static func busy(_ path: String) -> SharedCoreError {
         SharedCoreError(
-            .unavailable, "Processes have the group open. End them, the hub included, before it is restored.", at: path)
+            .unavailable,
+            "Processes have the group open; “sharedcore status” names them. End them, the hub included, before it is "
+                + "restored.", at: path)
     }
 }

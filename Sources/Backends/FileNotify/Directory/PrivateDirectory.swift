@@ -11,14 +11,52 @@ package enum PrivateDirectory {
         try GroupDirectory.secureDirectory(path, access: .participant)
     }
 
-    /// Makes sure that a directory and its content were put there by this user or by root. Nothing is made; a path
-    /// without a file passes.
+    /// Makes sure that a directory and its content were put there by this user or by root, and that no other user can
+    /// lead its path elsewhere. Nothing is made; a path without a file passes.
     ///
     /// - Parameter names: The files that have to be theirs as well.
-    /// - Throws: `forbidden` when the directory or one of the files belongs to another user, or others may write to the
-    ///   directory.
-    package static func requireTrusted(_ path: String, _ names: [String]) throws(SharedCoreError) {
-        guard let directory = try status(of: path, following: true) else { return }
+    /// - Returns: The path without symbolic links.
+    /// - Throws: `forbidden` when the directory or one of the files belongs to another user, others may write to the
+    ///   directory, a symbolic link of another user is on the path, or a directory in which another user can put something
+    ///   else in the place of a part of it.
+    package static func trustedPath(_ path: String, _ names: [String]) throws(SharedCoreError) -> SettledPath {
+        let settled = try settle(path)
+        try requireTrusted(settled.path, names)
+        try requireUnchangeable(settled, at: path)
+        return settled
+    }
+
+    /// Follows the path of a directory, which need not be this user's, and returns it without symbolic links: for a socket
+    /// that this user makes there, and to which no program of this project connects.
+    ///
+    /// - Throws: `forbidden` when a symbolic link of another user is on the path.
+    package static func settle(_ path: String) throws(SharedCoreError) -> SettledPath {
+        switch try SharedCoreError.wrapping({ () throws(SystemCallError) in try Directory.settle(path) }) {
+        case .found(let settled): return settled
+        case .foreignLink(let owner):
+            throw SharedCoreError(
+                .forbidden,
+                "A symbolic link on the path belongs to user \(owner), who could lead it elsewhere at any time.",
+                at: path)
+        }
+    }
+
+    private static func requireUnchangeable(_ settled: SettledPath, at path: String) throws(SharedCoreError) {
+        guard let (place, status) = settled.changeable else { return }
+        let isOpen = [FileStatus.currentUser, 0].contains(status.owner)
+        throw SharedCoreError(
+            .forbidden,
+            isOpen
+                ? "Others may write to the directory \(place) on the path: its mode is "
+                    + "\(String(status.permissions, radix: 8)). Choose another path, or withdraw that permission."
+                : "The directory \(place) on the path belongs to user \(status.owner), who could put another in the place "
+                    + "of what it has. Choose another path.",
+            at: path)
+    }
+
+    /// - Parameter path: A path without symbolic links.
+    private static func requireTrusted(_ path: String, _ names: [String]) throws(SharedCoreError) {
+        guard let directory = try status(of: path) else { return }
         let trusted = [FileStatus.currentUser, 0]
         func refuse(_ what: String, _ owner: UInt32, at place: String) -> SharedCoreError {
             SharedCoreError(
@@ -34,15 +72,15 @@ package enum PrivateDirectory {
         }
         for name in names {
             let place = path + "/" + name
-            guard let file = try status(of: place, following: false), !trusted.contains(file.owner) else { continue }
+            guard let file = try status(of: place), !trusted.contains(file.owner) else { continue }
             throw refuse("file", file.owner, at: place)
         }
     }
 
     /// Returns the status of the file at a path; nil when there is none.
-    private static func status(of path: String, following: Bool) throws(SharedCoreError) -> FileStatus? {
+    private static func status(of path: String) throws(SharedCoreError) -> FileStatus? {
         do throws(SystemCallError) {
-            return following ? try FileStatus(behindPath: path) : try FileStatus(ofPath: path)
+            return try FileStatus(ofPath: path)
         } catch {
             if error.isAbsent || error.isNotDirectory { return nil }
             throw SharedCoreError(error)

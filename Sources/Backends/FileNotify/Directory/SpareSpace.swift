@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 
 /// The space of more journals, kept as a file of its own, so that on a full disk a frozen writer can be passed over and
@@ -63,7 +62,7 @@ enum SpareSpace {
                 }
             } catch {
                 guard error.isSpareInUse, ContinuousClock.now < end else { throw error }
-                usleep(1_000)
+                OwnedThread.sleep(for: .milliseconds(1))
                 continue
             }
             let (file, name) = try JournalBuilder.newFile(fileName, in: directory, byteCount: wanted)
@@ -125,7 +124,7 @@ enum SpareSpace {
         let isLocked = try file.tryLock(byteAt: Journal.lockByte)
         let found = try file.presence()
         guard isLocked, (try? FilePresence(ofPath: directory.path + "/" + fileName).identity) == found.identity
-        else { throw SystemCallError(lockedCall, number: ENOSPC, at: file.path) }
+        else { throw SystemCallError(lockedCall, number: SystemCallError.Number.noSpace, at: file.path) }
         // If a file is moved by a link, a killed process may have left it both names: it is the journal.
         if found.nameCount > 1 {
             try directory.remove(fileName)
@@ -165,7 +164,7 @@ enum SpareSpace {
 
 extension SystemCallError {
     /// Whether another process has the spare file: then its outcome is known soon.
-    var isSpareInUse: Bool { call == SpareSpace.lockedCall && number == ENOSPC }
+    var isSpareInUse: Bool { call == SpareSpace.lockedCall && number == Number.noSpace }
 
     /// Whether no other file can be made, even with free space for the existing ones.
     var isInodeMissing: Bool { isStorageFull && call.hasPrefix("openat") }

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -65,7 +64,7 @@ final class DurabilityQueue: Sendable {
     /// of the time of a sync.
     private func awaitNext() {
         let end = ContinuousClock.now.advanced(by: Self.lookout)
-        while state.withLock({ $0.waiters.isEmpty }), ContinuousClock.now < end { sched_yield() }
+        while state.withLock({ $0.waiters.isEmpty }), ContinuousClock.now < end { OwnedThread.yield() }
     }
 
     private func synchronize(_ journal: Journal, in directory: GroupDirectory) -> Result<Void, SharedCoreError> {

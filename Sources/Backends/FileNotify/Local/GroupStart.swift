@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import Replica
 internal import StoreEngine
@@ -312,7 +311,7 @@ struct GroupStart {
                     usesSpareSpace: usesSpareSpace)
             } catch {
                 guard error.isSpareInUse, ContinuousClock.now < end else { throw SharedCoreError(error) }
-                usleep(1_000)
+                OwnedThread.sleep(for: .milliseconds(1))
                 continue
             }
             try state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import Replica
 internal import StoreEngine
@@ -265,7 +264,7 @@ extension LocalGroup {
                     throw SharedCoreError(error)
                 }
                 guard isUrgent, !journal.word.isSealed else { return .refused }
-                usleep(2_000)
+                OwnedThread.sleep(for: .milliseconds(2))
             } while ContinuousClock.now < end
         }
         return .unlocked

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import Replica
 internal import StoreEngine
@@ -75,8 +74,8 @@ extension LocalGroup {
         /// The number of compactions that freed no space. Other processes may take what the first one gained.
         var compactions = 0
 
-        /// The time of one wait, in microseconds.
-        static let pause: UInt32 = 5_000
+        /// The time of one wait.
+        static let pause = Duration.milliseconds(5)
 
         /// Content waits 200 ms: a process that is stopped with the file holds up no request longer than contract S15
         /// says. A compaction is tried once for it, as other requests wait behind it.
@@ -108,14 +107,14 @@ extension LocalGroup {
                     } else if room.isSpareInUse {
                         FailPoint.hit("commit.awaitsSpare")
                         roomPatience.waits += 1
-                        usleep(RoomPatience.pause)
+                        OwnedThread.sleep(for: RoomPatience.pause)
                     } else if room.isContent {
                         roomPatience.attempts += 1
                         takeSpaceOfFormerJournals()
                     } else {
                         roomPatience.attempts += 1
                         let isMade = !Defect.withoutRoom.isPresent && makeRoomOnFullDisk()
-                        if isMade { roomPatience.compactions += 1 } else { usleep(RoomPatience.pause) }
+                        if isMade { roomPatience.compactions += 1 } else { OwnedThread.sleep(for: RoomPatience.pause) }
                     }
                 }
             } catch {
@@ -186,8 +185,8 @@ extension LocalGroup {
 private final class SignOfLife: Sendable {
     /// The number of times a request is passed over before it is waited for.
     static let passedOverLimit = 3
-    /// The interval of the ticks, several within the timeout of the others, in microseconds.
-    private static let interval: UInt32 = 20_000
+    /// The interval of the ticks, several within the timeout of the others.
+    private static let interval = Duration.milliseconds(20)
     /// The longest time that others wait.
     private static let limit = Duration.seconds(10)
 
@@ -200,7 +199,7 @@ private final class SignOfLife: Sendable {
         try? OwnedThread.start("sc-alive") { [self] in
             while !isOver.load(ordering: .acquiring), clock.now() < end {
                 journal.tick()
-                usleep(Self.interval)
+                OwnedThread.sleep(for: Self.interval)
             }
         }
     }

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import Replica
 internal import StoreEngine
@@ -72,7 +71,7 @@ extension LocalGroup {
                 return try JournalBuilder(journal.generation + 1, in: directory)
             } catch {
                 if error.isSpareInUse, ContinuousClock.now < end {
-                    usleep(1_000)
+                    OwnedThread.sleep(for: .milliseconds(1))
                 } else {
                     // The journals before one with a snapshot may be there still.
                     guard error.isStorageFull, !isFinished, (try? finishCompaction()) == true else {
@@ -163,9 +162,9 @@ struct Patience {
     mutating func pause() {
         tries += 1
         if tries < 8 {
-            sched_yield()
+            OwnedThread.yield()
         } else {
-            usleep(tries < 32 ? 50 : 500)
+            OwnedThread.sleep(for: .microseconds(tries < 32 ? 50 : 500))
         }
     }
 }

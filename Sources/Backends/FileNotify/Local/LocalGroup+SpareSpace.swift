@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import Replica
 internal import StoreEngine
@@ -108,7 +107,7 @@ extension LocalGroup {
                 _ = try journal.giveBackSpace(behind: journal.word.tail)
             }
             guard isDone == nil, ContinuousClock.now < end else { return }
-            usleep(1_000)
+            OwnedThread.sleep(for: .milliseconds(1))
         }
     }
 

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import Replica
 internal import StoreEngine
@@ -70,7 +69,11 @@ extension LocalGroup {
             for _ in 0..<Self.rewriteAttempts where position.journal.word.isAbandoned {
                 if try compact(isUrgent: true) { break }
                 // A journal may be sealed although its successor was never made.
-                if case .sealed = try catchUp() { try overtake(&patience) } else { usleep(5_000) }
+                if case .sealed = try catchUp() {
+                    try overtake(&patience)
+                } else {
+                    OwnedThread.sleep(for: .milliseconds(5))
+                }
             }
         } catch {
             compaction.retry.withLock { $0.failed(at: SystemClock().now()) }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -13,9 +12,9 @@ final class NewsExecutor: TaskExecutor {
     fileprivate struct State {
         var jobs: [UnownedJob] = []
         /// The threads that are awake with updates. Each checks for jobs before it sleeps.
-        var serving: [pthread_t] = []
+        var serving: [ThreadIdentity] = []
         /// The one that runs jobs.
-        var runner: pthread_t?
+        var runner: ThreadIdentity?
     }
 
     private let state = Mutex(State())
@@ -32,7 +31,7 @@ final class NewsExecutor: TaskExecutor {
         // have run it once the lock is given back.
         state.withLock { state in
             state.jobs.append(job)
-            let isExpected = state.runner != nil || state.serving.contains(pthread_self())
+            let isExpected = state.runner != nil || state.serving.contains(ThreadIdentity.current)
             if !isExpected { counter.raise() }
         }
     }
@@ -45,7 +44,7 @@ final class NewsExecutor: TaskExecutor {
     /// Runs the jobs that result from the updates which `tell` delivers, and others that are there then, unless another
     /// thread does so.
     func runJobs(after tell: () -> Void) {
-        let thread = pthread_self()
+        let thread = ThreadIdentity.current
         state.withLock { $0.serving.append(thread) }
         tell()
         while true {
@@ -58,7 +57,7 @@ final class NewsExecutor: TaskExecutor {
 
 extension NewsExecutor.State {
     /// Returns the jobs that a thread has to run; none when it may sleep.
-    fileprivate mutating func takeJobs(for thread: pthread_t) -> [UnownedJob] {
+    fileprivate mutating func takeJobs(for thread: ThreadIdentity) -> [UnownedJob] {
         guard runner == nil || runner == thread, !jobs.isEmpty else {
             if runner == thread { runner = nil }
             serving.removeAll { $0 == thread }

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import StoreEngine
 internal import Synchronization
@@ -25,7 +24,9 @@ final class SessionLocks: Sendable {
 
     /// Locks a byte that is free.
     func acquire() throws(SystemCallError) -> Int {
-        guard let holding else { throw SystemCallError("fcntl(F_OFD_SETLK)", number: EACCES, at: looking.path) }
+        guard let holding else {
+            throw SystemCallError("fcntl(F_OFD_SETLK)", number: SystemCallError.Number.accessDenied, at: looking.path)
+        }
         while true {
             let byte = Int.random(in: Self.bytes)
             guard held.withLock({ $0.insert(byte).inserted }) else { continue }

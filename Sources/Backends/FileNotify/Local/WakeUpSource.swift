@@ -52,7 +52,7 @@ package enum WakeUpSource: Hashable, Sendable {
         let otherPage = try MappedPage(of: other)
         page.store(1, at: 0)
         guard otherPage.load(at: 0) == 1, otherPage.canSleep(at: 0) else {
-            throw SystemCallError("mmap", number: SystemCallError.unsupportedOperation, at: directory.path)
+            throw SystemCallError("mmap", number: SystemCallError.Number.notSupported, at: directory.path)
         }
         guard let events = try? FileEvents(), (try? events.watchWrites(to: other)) != nil else {
             // Not the file system's fault: each wake channel is tried again.

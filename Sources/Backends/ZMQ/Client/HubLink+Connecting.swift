@@ -1,19 +1,21 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 
 /// The link's sockets: made, and made anew where the library does not connect again by itself.
 extension HubLink {
     /// Connects the socket of the requests.
     func connect() throws(MessagingError) {
-        if FailPoint.fails("link.connect") { throw MessagingError("zmq_connect", number: EMFILE, at: "\(endpoint)") }
+        if FailPoint.fails("link.connect") {
+            throw MessagingError("zmq_connect", number: SystemCallError.Number.tooManyFiles, at: "\(endpoint)")
+        }
         if case .inproc(let name) = endpoint { namedRun = NamedHubs.shared.run(of: name) }
         let socket = try Socket(.dealer, for: endpoint.description)
         try configure(socket)
         // A message waits for a connection here, not in the library, which would lose it with the connection.
         try socket.set(.onlyWhenConnected, 1)
         try socket.set(.sendLimit, 4 * Wire.windowCount)
-        try socket.set(.messageByteLimit, Wire.replyByteLimit)
+        try socket.set(.messageByteLimit, options.answerByteLimit)
+        if case .tcp = endpoint { try options.times.allowLongMessages(on: socket) }
         let events = try ConnectionEvents(of: socket)
         requests = socket
         self.events = events

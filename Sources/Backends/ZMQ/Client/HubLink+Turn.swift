@@ -13,17 +13,21 @@ extension HubLink {
 
     /// Takes what has come and does what is due.
     func turn() {
-        while let event = events?.next() { notice(event) }
+        while let event = events?.next() {
+            if event == .ready, leavesUntrusted() { break }
+            notice(event)
+        }
         while let event = streamEvents?.next() {
+            if event == .ready, leavesUntrusted() { break }
             guard event != .connected else { continue }
             isLost.stream = event != .ready
             connectAgainIfLost()
         }
         if case .ended = phase { return }
         var taken = 0
-        while taken < Self.batchCount, let message = requests?.next(upTo: Self.snapshotFrameLimit) {
+        while taken < Self.batchCount, let frame = requests?.nextFrame() {
             count(&taken)
-            read(message)
+            read(frame)
             if case .ended = phase { return }
         }
         while taken < Self.batchCount, let message = stream?.next(upTo: 1) {
@@ -35,14 +39,24 @@ extension HubLink {
         meetDeadlines()
     }
 
+    /// Gives up a connection over a path that another user may lead by now, as where a directory of it was removed, and
+    /// connects anew later. The library has looked the path up by itself.
+    private func leavesUntrusted() -> Bool {
+        do throws(SharedCoreError) {
+            _ = try endpoint.trusted()
+            return false
+        } catch {
+            closeSockets()
+            lastTrouble = error.message
+            nextConnection = clock.now().advanced(by: Self.lossPatience)
+            return true
+        }
+    }
+
     private func count(_ taken: inout Int) {
         if taken > 0, taken.isMultiple(of: Self.offerCount) { thread.offerDeliveries() }
         taken += 1
     }
-
-    /// The most frames of one answer: the records of a snapshot are 64 KiB or more, but for the first and the last
-    /// ones.
-    private static let snapshotFrameLimit = 1 << 20
 
     private func notice(_ event: ConnectionEvents.Event) {
         if event != .connected {
@@ -89,11 +103,12 @@ extension HubLink {
 
     // MARK: - Answers
 
-    private func read(_ message: IncomingMessage) {
-        guard let first = message.frames.first, let reply = try? Reply(first) else {
+    private func read(_ frame: ReceivedFrame) {
+        guard let answer = try? Answer(frame) else {
             lastTrouble = "the hub sent what is no answer of this protocol"
             return
         }
+        let reply = answer.reply
         let sentAt = sendTimes.removeValue(forKey: reply.number) ?? pending[reply.number]?.sentAt
         switch reply.body {
         case .welcome(let news):
@@ -101,7 +116,7 @@ extension HubLink {
             return confirm(sentAt)
         case .unknown: return forgotten(reply.number)
         case .view(let revision, let capabilities):
-            return viewed(message.frames.dropFirst(), at: revision, capabilities)
+            return viewed(answer.records, at: revision, capabilities)
         // It says nothing of the session.
         case .refused: break
         default: confirm(sentAt)
@@ -115,7 +130,7 @@ extension HubLink {
             }
         }
         if pending[reply.number] == nil, reply.body.isState {
-            return takeMissing(reply.body, message.frames.dropFirst())
+            return takeMissing(reply.body, answer.records)
         }
         guard let request = pending[reply.number], request.held == nil else {
             if case .refused(let error) = reply.body {
@@ -144,7 +159,7 @@ extension HubLink {
         case .refused(let error): finish(request, with: .failure(error))
         case .done: finish(request, with: .success(reply.body))
         case .history(let revision):
-            if extendHistory(with: message.frames.dropFirst(), at: revision) {
+            if extendHistory(with: answer.records, at: revision) {
                 finish(request, with: .success(reply.body))
             }
         case .welcome, .unknown, .snapshot, .view: break
@@ -161,7 +176,7 @@ extension HubLink {
     }
 
     /// A reader has what it asked for.
-    private func viewed(_ records: ArraySlice<[UInt8]>, at revision: Revision, _ capabilities: Capabilities) {
+    private func viewed(_ records: Answer.Records, at revision: Revision, _ capabilities: Capabilities) {
         guard isReader, view == nil else { return }
         guard let state = Self.state(of: records, capabilities.limits, options), state.revision == revision else {
             return end(with: Wire.malformed("its view is damaged"))
@@ -265,7 +280,7 @@ extension HubLink {
         if nextGreeting == nil { nextGreeting = clock.now().advanced(by: greetingPause) }
     }
 
-    private func takeMissing(_ reply: Reply.Body, _ records: ArraySlice<[UInt8]>) {
+    private func takeMissing(_ reply: Reply.Body, _ records: Answer.Records) {
         defer { answered() }
         switch reply {
         case .current(let revision, let news):
@@ -294,13 +309,14 @@ extension HubLink {
     }
 
     /// Puts what happened before the replica was made in front of its history.
-    private func extendHistory(with records: ArraySlice<[UInt8]>, at revision: Revision) -> Bool {
+    private func extendHistory(with records: Answer.Records, at revision: Revision) -> Bool {
         do throws(SharedCoreError) {
-            let parts = try records.map { record throws(SharedCoreError) in
+            var parts: [SnapshotPart] = []
+            try records.forEach { record throws(SharedCoreError) in
                 guard case .snapshot(let part) = try JournalRecord(record[...]) else {
                     throw Wire.malformed("its history is damaged")
                 }
-                return part
+                parts.append(part)
             }
             try replica?.change { state throws(SharedCoreError) in try state.prependHistory(parts, at: revision) }
             return true
@@ -311,12 +327,18 @@ extension HubLink {
     }
 
     private static func state(
-        of records: ArraySlice<[UInt8]>, _ limits: Limits, _ options: ZMQGroupOptions
+        of records: Answer.Records, _ limits: Limits, _ options: ZMQGroupOptions
     ) -> StoreState? {
         var reader = SnapshotReader(limits: limits, historyByteCount: options.historyByteCount)
-        for record in records {
-            guard case .snapshot(let part)? = try? JournalRecord(record[...]) else { return nil }
-            do { try reader.read(part) } catch { return nil }
+        do throws(SharedCoreError) {
+            try records.forEach { record throws(SharedCoreError) in
+                guard case .snapshot(let part) = try JournalRecord(record[...]) else {
+                    throw Wire.malformed("a record of its state is damaged")
+                }
+                try reader.read(part)
+            }
+        } catch {
+            return nil
         }
         return reader.result
     }

@@ -65,7 +65,7 @@ public final class ZMQGroup: SharedGroup {
     ) async throws(SharedCoreError) -> ZMQGroup {
         try TimeNamespace.requireKnown()
         try requireKeys(for: endpoint, options)
-        try endpoint.requireTrusted()
+        var endpoint = try endpoint.trusted()
         // One deadline over the start of a hub and joining.
         var options = options
         let clock = SystemClock()
@@ -73,15 +73,17 @@ public final class ZMQGroup: SharedGroup {
         if let launcher = options.launcher { try await launcher.launch(at: endpoint, timeout: options.openTimeout) }
         options.openTimeout = deadline.map { clock.now().duration(to: $0) }
         // What was not there before may be another user's by now.
-        try endpoint.requireTrusted()
+        endpoint = try endpoint.trusted()
         let link = try HubLink(to: endpoint, group: group, as: description, options: options)
-        let starting = options.launcher.map { launcher in Task { await launcher.keepLaunched(at: endpoint) } }
+        let starting = options.launcher.map { [endpoint] launcher in
+            Task { await launcher.keepLaunched(at: endpoint) }
+        }
         defer { starting?.cancel() }
         let (welcome, replica) = try await link.join()
         let capabilities = welcome.promises(through: endpoint)
         do throws(SharedCoreError) {
             // Nor what answered, where nothing was until now.
-            try endpoint.requireTrusted()
+            _ = try endpoint.trusted()
             try capabilities.satisfy(options.requirements)
         } catch {
             await link.close()
@@ -101,11 +103,11 @@ public final class ZMQGroup: SharedGroup {
         options: ZMQGroupOptions = ZMQGroupOptions()
     ) async throws(SharedCoreError) -> any SharedGroup {
         try requireKeys(for: endpoint, options)
-        try endpoint.requireTrusted()
+        let endpoint = try endpoint.trusted()
         let view = try await HubLink(to: endpoint, group: group, as: description, options: options, isReader: true)
             .look()
         // Nor what answered, where nothing was until now.
-        try endpoint.requireTrusted()
+        _ = try endpoint.trusted()
         return try GroupView(
             view.state, as: .reader(description, in: .current, at: SystemClock()),
             capabilities: view.capabilities.through(endpoint), satisfying: options.requirements,
@@ -269,6 +271,8 @@ public struct ZMQGroupOptions: Sendable {
     public var launcher: HubLauncher?
     /// When a hub at a port that is silent is given up. Tests shorten it.
     var times = ConnectionTimes()
+    /// The largest answer that is taken. Tests lower it.
+    var answerByteLimit = Wire.answerByteLimit
 
     public init(
         requirements: Requirements = .none, historyByteCount: Int = 256 << 10, openTimeout: Duration? = .seconds(5),

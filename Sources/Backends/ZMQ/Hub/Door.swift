@@ -1,6 +1,5 @@
 internal import CZMQ
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 
 /// One endpoint of a hub: where its requests arrive, and the socket of the stream. It belongs to the hub's actor.
@@ -100,17 +99,17 @@ final class Door {
 
     /// Sends an answer; tells whether it is on its way.
     @discardableResult
-    func send(_ frames: [[UInt8]], to connection: [UInt8]) -> Bool {
+    func send(_ frame: OutgoingFrame, to connection: [UInt8]) -> Bool {
         switch entrance {
-        case .shared(let requests): requests.send([connection] + frames)
-        case .relayed(let network): network.send(frames, to: connection)
+        case .shared(let requests): requests.send(frame, to: connection)
+        case .relayed(let network): network.send(frame, to: connection)
         }
     }
 
     /// How often and how soon a place is asked for again that is taken: a socket of this process that was closed gives
     /// it back a little later.
     private static let bindAttempts = 25
-    private static let bindPause: UInt32 = 20_000
+    private static let bindPause = Duration.milliseconds(20)
 
     static func bind(_ socket: Socket) throws(MessagingError) {
         try taking { () throws(MessagingError) in try socket.bind() }
@@ -122,8 +121,8 @@ final class Door {
             do throws(MessagingError) {
                 return try body()
             } catch {
-                guard error.number == EADDRINUSE else { throw error }
-                usleep(bindPause)
+                guard error.number == SystemCallError.Number.addressInUse else { throw error }
+                OwnedThread.sleep(for: bindPause)
             }
         }
         return try body()

@@ -73,15 +73,19 @@ public final class Hub: Sendable {
         do throws(SharedCoreError) {
             return try await start(options, with: &locks)
         } catch {
-            // Otherwise it would look as one that was killed.
+            // Otherwise it would look as one that was killed. No client was answered: what may throw comes before the first turn.
             for lock in locks { lock.release() }
             throw error
         }
     }
 
     private static func start(_ options: HubOptions, with locks: inout [HubLock]) async throws(SharedCoreError) -> Hub {
-        for endpoint in options.endpoints {
-            if case .ipc(let path) = endpoint { locks.append(try HubLock.ofSocket(path)) }
+        var options = options
+        for (index, endpoint) in options.endpoints.enumerated() {
+            guard case .ipc(let given) = endpoint else { continue }
+            let (lock, path) = try HubLock.ofSocket(given)
+            locks.append(lock)
+            options.endpoints[index] = try HubEndpoint("ipc://" + path)
         }
         let order: any LocalOrder
         switch options.storage {
@@ -92,11 +96,14 @@ public final class Hub: Sendable {
                 directory: directory, options: fileOptions, effectByteCount: options.effectByteCount)
             if let lock = try HubLock.ofGroup(directory, beside: locks) { locks.append(lock) }
         }
+        let isOnMemory = options.storage.isMemory
         let service = try HubService(
-            order: order, options: options, followsMemory: locks.contains(where: \.followsMemory))
+            order: order, options: options,
+            followsClients: locks.contains { $0.former.hold(hubOnMemory: isOnMemory) })
+        for lock in locks { lock.expectClients(onMemory: isOnMemory) }
         let endpoints = try await service.start()
-        for lock in locks { lock.announce(onMemory: options.storage.isMemory) }
-        return Hub(endpoints: endpoints, service: service, locks: locks, isOnMemory: options.storage.isMemory)
+        for lock in locks { lock.announce(onMemory: isOnMemory) }
+        return Hub(endpoints: endpoints, service: service, locks: locks, isOnMemory: isOnMemory)
     }
 
     /// Lets other clients in over a network from now on, or the same ones with other rights.
@@ -120,8 +127,12 @@ public final class Hub: Sendable {
     }
 
     private static func stop(_ service: HubService, _ locks: [HubLock], isOnMemory: Bool) async {
-        let hasClients = await service.hasClients
-        await service.stop()
-        for lock in locks { lock.release(leavesClients: isOnMemory && hasClients) }
+        let (hadClients, hasOutlasted) = await service.stop()
+        for lock in locks {
+            var left = hasOutlasted ? lock.former.outlasted(byHubOnMemory: isOnMemory) : lock.former
+            if hadClients, isOnMemory { left.ofMemory = true }
+            if hadClients, !isOnMemory { left.ofFiles = true }
+            lock.release(leaving: left)
+        }
     }
 }

@@ -1,5 +1,4 @@
 package import CoreAPI
-internal import FileNotifyBackend
 internal import Platform
 
 /// Ends a hub that runs in another process of this machine.
@@ -23,13 +22,10 @@ package enum HubEnding {
     package static func stop(
         at endpoint: HubEndpoint, ofGroup directory: String
     ) async throws(SharedCoreError) -> ProcessIdentity? {
-        let lock =
+        let given =
             if case .ipc(let path) = endpoint { HubLock.path(ofSocket: path) } else { HubLock.path(ofGroup: directory) }
-        let place = Directory.parts(of: lock)
-        let look = { () throws(SharedCoreError) in
-            try PrivateDirectory.requireTrusted(place.directory, [place.name])
-            return try HubSeat.ofLock(lock)
-        }
+        let lock = try HubLock.trusted(given)
+        let look = { () throws(SharedCoreError) in try HubSeat.ofLock(lock) }
         try await wait("A hub is there that does not answer yet.", at: endpoint) { () throws(SharedCoreError) in
             try look() != .taken
         }

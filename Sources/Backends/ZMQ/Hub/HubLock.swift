@@ -1,6 +1,5 @@
 internal import CoreAPI
 internal import FileNotifyBackend
-internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -10,9 +9,8 @@ internal import Synchronization
 final class HubLock: Sendable {
     private let file: Mutex<OpenFile?>
     private let identity: FileStatus.Identity
-    /// Whether a hub on memory was here before, in this run of the machine, and had clients at its end: it was killed, or has
-    /// noted them. Their cores may still run, and this hub knows nothing of them.
-    let followsMemory: Bool
+    /// Whether clients of the hubs before this one may still run cores.
+    let former: FormerClients
 
     static let lockedByte = 0
     /// The name of the lock in a group's directory.
@@ -24,19 +22,34 @@ final class HubLock: Sendable {
     /// Where the lock of a group's directory is.
     static func path(ofGroup directory: String) -> String { directory + "/" + groupName }
 
-    private init(_ file: OpenFile, followsMemory: Bool) throws(SystemCallError) {
+    /// Returns the path of a lock without symbolic links.
+    ///
+    /// - Throws: ``SharedCoreError/Code/forbidden`` when the lock or its directory is another user's or open to others, or
+    ///   another user can lead the path elsewhere.
+    static func trusted(_ path: String) throws(SharedCoreError) -> String {
+        let parts = Directory.parts(of: path)
+        return try PrivateDirectory.trustedPath(parts.directory, [parts.name]).path(of: parts.name)
+    }
+
+    private init(_ file: OpenFile, _ former: FormerClients) throws(SystemCallError) {
         identity = try file.status().identity
         self.file = Mutex(file)
-        self.followsMemory = followsMemory
+        self.former = former
     }
 
     /// The lock of a socket's path. What a hub that is gone has left at the path is removed: binding would take it over
     /// without a word also from a hub that lives, which the lock excludes.
-    static func ofSocket(_ path: String) throws(SharedCoreError) -> HubLock {
-        let (directory, name) = try place(ofSocket: path)
+    ///
+    /// - Returns: The lock, and the socket's path without symbolic links, for the library to bind.
+    static func ofSocket(_ path: String) throws(SharedCoreError) -> (lock: HubLock, path: String) {
+        // Made, and no link itself.
+        let (made, name) = try place(ofSocket: path)
+        let place = try PrivateDirectory.trustedPath(made.path, [])
+        let directory = try PrivateDirectory.open(place.path)
         let lock = try take(name + suffix, in: directory, serving: path)
-        for left in [path, path + ".news"] { try removeSocket(left) }
-        return lock
+        let settled = place.path(of: name)
+        for left in [settled, settled + ".news"] { try removeSocket(left) }
+        return (lock, settled)
     }
 
     /// Removes a socket that nobody serves any more, and nothing else: a path may have been given by mistake.
@@ -73,7 +86,7 @@ final class HubLock: Sendable {
             let file = try OpenFile(path: path, .write)
             // A lock of its own tells the file from others: behind the hub's, one for each process that asks.
             guard try file.tryLock(byteAt: lockedByte + 1 + Int(ProcessIdentity.current.pid)) else {
-                throw SystemCallError("fcntl(F_OFD_SETLK)", number: EAGAIN, at: path)
+                throw SystemCallError("fcntl(F_OFD_SETLK)", number: SystemCallError.Number.wouldBlock, at: path)
             }
             return try ProcessLocks.holds(lockedByte, ofFileOf: file, process: process)
         } catch {
@@ -86,7 +99,7 @@ final class HubLock: Sendable {
     /// The lock of a group's directory; nil when it is one of those that this hub has already, because the socket is in
     /// that directory.
     static func ofGroup(_ path: String, beside taken: [HubLock]) throws(SharedCoreError) -> HubLock? {
-        let directory = try SharedCoreError.wrapping { () throws(SystemCallError) in try Directory(path: path) }
+        let directory = try PrivateDirectory.open(path)
         let identity = try? OpenFile(groupName, in: directory, .read).status().identity
         if let identity, taken.contains(where: { $0.identity == identity }) { return nil }
         return try take(groupName, in: directory, serving: path)
@@ -98,12 +111,12 @@ final class HubLock: Sendable {
         try SharedCoreError.wrapping { () throws(SystemCallError) -> HubLock? in
             let file = try OpenFile(name, in: directory, .create)
             guard try file.tryLock(byteAt: lockedByte) else { return nil }
-            let left = String(decoding: try file.read(count: 256, at: 0), as: UTF8.self)
-            let followsMemory = HubProcess(left)?.isOnMemory == true || left == HubProcess.endedBeforeClients
-            try file.truncate(to: 0)
-            // Takes the space for the announcement, which then cannot fail on a disk that is full.
-            try file.write(Array(HubProcess(isOnMemory: false).text(isServing: false).utf8), at: 0)
-            return try HubLock(file, followsMemory: followsMemory)
+            let left = String(decoding: try file.read(count: HubRecord.byteCount, at: 0), as: UTF8.self)
+            let former = HubRecord(left)?.formerClients ?? FormerClients()
+            // In place, so that what stands there of former clients is never missing. It takes the space for all that follows,
+            // which then cannot fail on a disk that is full.
+            try file.write(HubRecord(.starting, former).bytes, at: 0)
+            return try HubLock(file, former)
         }.orThrow(isTaken(directory.path + "/" + name, serving: what))
     }
 
@@ -114,22 +127,35 @@ final class HubLock: Sendable {
             .unavailable, "Another hub serves there already\(holder). “sharedcore hub --stop” ends it.", at: what)
     }
 
-    /// Says which process has the lock, and what it serves: the hub answers from now on.
-    func announce(onMemory: Bool) {
-        let text = HubProcess(isOnMemory: onMemory).text(isServing: true)
-        file.withLock { file in try? file?.write(Array(text.utf8), at: 0) }
+    /// Says that clients may come from now on, before the hub answers one: killed from here on, it may have had some.
+    func expectClients(onMemory: Bool) {
+        write(HubRecord(onMemory ? .openingOnMemory : .openingOnFiles, former))
     }
 
-    /// Gives the lock back, and leaves the file empty: a hub that was killed leaves its name there.
+    /// Says which process has the lock, and what it serves: the hub answers from now on.
+    func announce(onMemory: Bool) {
+        write(HubRecord(onMemory ? .onMemory : .onFiles, former))
+    }
+
+    /// Gives the lock back. The file is left empty, or says that clients of this hub or of former ones may still run cores. A hub
+    /// that was killed leaves its name there.
     ///
-    /// - Parameter leavesClients: Whether the group is gone with the hub and clients were there: the next hub has to know.
-    func release(leavesClients: Bool = false) {
+    /// - Parameter left: Those that may; nil for those of the hubs before this one, which served no client.
+    func release(leaving left: FormerClients? = nil) {
+        let former = left ?? former
+        if former == FormerClients() {
+            file.withLock { file in try? file?.truncate(to: 0) }
+        } else {
+            write(HubRecord(.ended, former))
+        }
         file.withLock { file in
-            try? file?.truncate(to: 0)
-            if leavesClients { try? file?.write(Array(HubProcess.endedBeforeClients.utf8), at: 0) }
             file?.unlock(byteAt: Self.lockedByte)
             file = nil
         }
+    }
+
+    private func write(_ record: HubRecord) {
+        file.withLock { file in try? file?.write(record.bytes, at: 0) }
     }
 }
 

@@ -39,6 +39,8 @@ public struct HubOptions: Sendable {
     public var onRefusal: (@Sendable (SharedCoreError) -> Void)?
     /// When a connection at a port that does nothing is let go. Tests shorten it.
     var times = ConnectionTimes()
+    /// The largest answer that is sent. Tests lower it.
+    var answerByteLimit = Wire.answerByteLimit
 
     public init(
         group: String, storage: Storage, endpoints: [HubEndpoint], keys: CurveHubKeys? = nil,

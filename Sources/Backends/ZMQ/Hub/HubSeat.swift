@@ -12,33 +12,35 @@ package enum HubSeat: Hashable, Sendable {
     case serving(ProcessIdentity)
 
     /// Looks at a socket's path.
+    ///
+    /// - Throws: ``SharedCoreError/Code/forbidden`` where another user may have put the lock there.
     package static func ofSocket(_ path: String) throws(SharedCoreError) -> HubSeat {
         try ofLock(HubLock.path(ofSocket: path))
     }
 
     /// Whether a hub that serves its own memory answers at a socket's path.
     package static func isOnMemory(atSocket path: String) throws(SharedCoreError) -> Bool {
-        var process: HubProcess?
-        _ = try ofLock(HubLock.path(ofSocket: path), naming: &process)
-        return process?.isOnMemory == true
+        var record: HubRecord?
+        _ = try ofLock(HubLock.path(ofSocket: path), reading: &record)
+        return record?.state == .onMemory
     }
 
     /// Looks at the path of a lock.
     static func ofLock(_ path: String) throws(SharedCoreError) -> HubSeat {
-        var process: HubProcess?
-        return try ofLock(path, naming: &process)
+        var record: HubRecord?
+        return try ofLock(path, reading: &record)
     }
 
-    private static func ofLock(_ path: String, naming process: inout HubProcess?) throws(SharedCoreError) -> HubSeat {
+    private static func ofLock(_ path: String, reading record: inout HubRecord?) throws(SharedCoreError) -> HubSeat {
+        let path = try HubLock.trusted(path)
         do throws(SystemCallError) {
             let file = try OpenFile(path: path, .read)
-            guard try file.isLocked(byteAt: HubLock.lockedByte) else {
-                let left = String(decoding: try file.read(count: 256, at: 0), as: UTF8.self)
-                return left.isEmpty || left == HubProcess.endedBeforeClients ? .free : .abandoned
-            }
-            let text = String(decoding: try file.read(count: 256, at: 0), as: UTF8.self)
-            process = HubProcess(text)
-            return process.map { .serving($0.identity) } ?? .taken
+            let isLocked = try file.isLocked(byteAt: HubLock.lockedByte)
+            let text = String(decoding: try file.read(count: HubRecord.byteCount, at: 0), as: UTF8.self)
+            guard isLocked else { return text.isEmpty || HubRecord.isOfEnd(text) ? .free : .abandoned }
+            record = HubRecord(text)
+            guard let record, record.state.isServing, let process = record.process else { return .taken }
+            return .serving(process)
         } catch {
             if error.isAbsent || error.isNotDirectory { return .free }
             throw SharedCoreError(error)
@@ -46,36 +48,110 @@ package enum HubSeat: Hashable, Sendable {
     }
 }
 
-/// The process of a hub, as its lock's file names it: `pid startTime bootID`, and `+` when it answers, `*` when it does and
-/// serves its own memory, `-` as long as it does not answer.
-struct HubProcess: Hashable {
-    let identity: ProcessIdentity
-    /// Whether it serves the memory of the process: the files of the group's directory are not what it serves.
-    let isOnMemory: Bool
+/// Whether clients of former hubs at a socket may still run cores. They hear of their end from the next hub that answers, and from none
+/// while there is none, so they stand until a hub has served for ``timeout``.
+struct FormerClients: Hashable {
+    /// What a client takes for it: to connect again (0.5 s), to hear of its session (0.25 s) and to stop a core (5 s).
+    static let timeout = Duration.seconds(6)
 
-    /// What the file says behind a hub on memory that has ended by itself while it had clients.
-    static var endedBeforeClients: String { "ended \(ProcessIdentity.current.bootID)\n" }
+    /// Of hubs on memory, whose sessions no later hub knows.
+    var ofMemory = false
+    /// Of hubs on files, whose sessions a hub on memory does not know.
+    var ofFiles = false
 
-    /// This process.
-    init(isOnMemory: Bool) {
-        identity = .current
-        self.isOnMemory = isOnMemory
+    /// Whether a hub has to wait for them before it welcomes new clients.
+    func hold(hubOnMemory isOnMemory: Bool) -> Bool { ofMemory || (isOnMemory && ofFiles) }
+
+    /// Those that are left when a hub has served for ``timeout``.
+    func outlasted(byHubOnMemory isOnMemory: Bool) -> FormerClients {
+        FormerClients(ofMemory: false, ofFiles: !isOnMemory && ofFiles)
+    }
+}
+
+/// What a lock's file says of a hub and of those before it: `pid startTime bootID state ofMemory ofFiles`, or `ended bootID
+/// ofMemory ofFiles` of one that has ended by itself. The last two are those of ``FormerClients``, 1 or 0.
+///
+/// It has one size, so that one write replaces another one in place: a hub that is killed at any moment leaves the one or the
+/// other.
+struct HubRecord: Hashable {
+    /// The word for it is what stands in the file.
+    enum State: String {
+        /// It has taken the lock, and no client could come yet.
+        case starting = "-"
+        /// Clients may have come, but it is not there for those who look here.
+        case openingOnFiles = "-+"
+        case openingOnMemory = "-*"
+        /// It answers.
+        case onFiles = "+"
+        case onMemory = "*"
+        case ended
+
+        var isServing: Bool { self == .onFiles || self == .onMemory }
     }
 
-    /// Reads a lock's file; nil while the hub does not answer yet.
+    static let byteCount = 128
+
+    /// The process of the hub; nil of one that has ended.
+    let process: ProcessIdentity?
+    let state: State
+    let former: FormerClients
+
+    /// That of this process.
+    init(_ state: State, _ former: FormerClients) {
+        process = state == .ended ? nil : .current
+        self.state = state
+        self.former = former
+    }
+
+    /// Reads a lock's file; nil when it says nothing of this run of the machine.
     init?(_ text: String) {
-        let words = text.split(whereSeparator: \.isWhitespace)
-        guard words.count == 4, words[3] == "+" || words[3] == "*", let pid = Int32(words[0]),
-            let start = UInt64(words[1]),
-            words[2] == ProcessIdentity.current.bootID.description
+        var words = text.prefix { !$0.isNewline }.split(separator: " ")[...]
+        let isEnded = words.first == Substring(State.ended.rawValue)
+        let flags: [Substring: Bool] = ["0": false, "1": true]
+        guard words.count == (isEnded ? 4 : 6), let ofFiles = words.popLast().flatMap({ flags[$0] }),
+            let ofMemory = words.popLast().flatMap({ flags[$0] })
         else { return nil }
-        identity = ProcessIdentity(bootID: ProcessIdentity.current.bootID, pid: pid, startTime: start)
-        isOnMemory = words[3] == "*"
+        former = FormerClients(ofMemory: ofMemory, ofFiles: ofFiles)
+        let bootID = ProcessIdentity.current.bootID
+        if isEnded {
+            guard words.last == Substring(bootID.description) else { return nil }
+            self.process = nil
+            self.state = .ended
+            return
+        }
+        guard let state = words.popLast().flatMap({ State(rawValue: String($0)) }), state != .ended,
+            words.popLast() == Substring(bootID.description), let start = words.popLast().flatMap({ UInt64($0) }),
+            let pid = words.popLast().flatMap({ Int32($0) })
+        else { return nil }
+        process = ProcessIdentity(bootID: bootID, pid: pid, startTime: start)
+        self.state = state
     }
 
-    /// What the file says; as long in all cases.
-    func text(isServing: Bool) -> String {
-        let state = isServing ? isOnMemory ? "*" : "+" : "-"
-        return "\(identity.pid) \(identity.startTime) \(identity.bootID) \(state)\n"
+    /// Whether a hub has written it at its own end, in any run of the machine.
+    static func isOfEnd(_ text: String) -> Bool { text.hasPrefix(State.ended.rawValue + " ") }
+
+    /// What the next hub has to wait for, when this is what it finds. A hub that was killed may have had clients.
+    var formerClients: FormerClients {
+        var left = former
+        switch state {
+        case .starting, .ended: break
+        case .openingOnMemory, .onMemory: left.ofMemory = true
+        case .openingOnFiles, .onFiles: left.ofFiles = true
+        }
+        return left
+    }
+
+    var bytes: [UInt8] {
+        let bootID = ProcessIdentity.current.bootID
+        let clients = "\(former.ofMemory ? 1 : 0) \(former.ofFiles ? 1 : 0)"
+        let text =
+            if let process {
+                "\(process.pid) \(process.startTime) \(bootID) \(state.rawValue) \(clients)"
+            } else {
+                "\(state.rawValue) \(bootID) \(clients)"
+            }
+        let bytes = Array(text.utf8)
+        return bytes + [UInt8](repeating: UInt8(ascii: " "), count: Self.byteCount - 1 - bytes.count)
+            + [UInt8(ascii: "\n")]
     }
 }

@@ -61,7 +61,6 @@ extension HubService {
         case .keepAlive: send(Reply(number: request.number, body: .done), to: address)
         case .commit(let transaction, let known):
             try client.rights.require(for: transaction)
-            if client.rights == .post { try requireFewNames(for: transaction) }
             let room = FailPoint.fails("hub.room") ? nil : order.room(for: transaction)
             if let room, room.make != nil {
                 return try commitLater(
@@ -96,19 +95,6 @@ extension HubService {
     /// How many notification names a group may have where a client that may only post makes another. Names with a state word stay
     /// for good, so such clients would take the names of all others.
     private static let postedNameLimit = 1_024
-
-    private func requireFewNames(for transaction: Transaction) throws(SharedCoreError) {
-        let names = transaction.operations.compactMap { if case .post(let name, _) = $0 { name } else { nil } }
-        let isTooMany = order.replica.read { state in
-            let newNames = Set(names).filter { state.topic($0).count == 0 }
-            return !newNames.isEmpty && state.usage.nameCount + newNames.count > Self.postedNameLimit
-        }
-        guard isTooMany else { return }
-        throw SharedCoreError(
-            .forbidden,
-            "The rights of this client's key are “post”, by which no new name is made in a group that has "
-                + "\(Self.postedNameLimit) notification names.", at: "notifications")
-    }
 
     /// How many bytes of requests may wait for room, of all clients, and what each takes beside its message.
     private static let delayedByteLimit = 64 << 20
@@ -163,7 +149,9 @@ extension HubService {
         _ transaction: Transaction, _ number: UInt64, _ known: Revision, of client: HubClient, at address: HubAddress
     ) async throws(SharedCoreError) {
         let recorded = try await order.record(
-            .commit(transaction, of: client.session, delivery: FailPoint.fails("hub.delivery") ? nil : number))
+            .commit(
+                transaction, of: client.session, delivery: FailPoint.fails("hub.delivery") ? nil : number,
+                nameLimit: client.rights == .post ? Self.postedNameLimit : nil))
         FailPoint.hit("hub.afterRecord")
         let isAnsweredFirst = recorded.settle == nil && clients.count > Self.fewClients
         if !isAnsweredFirst { publishNewsSoon() }
@@ -269,24 +257,43 @@ extension HubService {
     /// Sends an answer. One that cannot be sent is asked for again by the client, if there is one.
     func send(_ reply: Reply, _ records: [[UInt8]] = [], to address: HubAddress) {
         guard !isStopped else { return }
-        let frames = [reply.bytes()] + records
-        heap.use(frames.reduce(0) { $0 + $1.count }, at: runningClock.now())
-        doors[address.door].send(frames, to: address.connection)
+        var frame = reply.frame(records: records)
+        if frame.byteCount > options.answerByteLimit {
+            let refusal = SharedCoreError(
+                .limitExceeded,
+                "An answer has at most \(options.answerByteLimit) bytes, and one with the group's state has \(frame.byteCount).",
+                at: "store")
+            frame = Reply(number: reply.number, body: .refused(refusal)).frame()
+        }
+        heap.use(frame.byteCount, at: runningClock.now())
+        doors[address.door].send(frame, to: address.connection)
     }
 
     private func report(_ error: SharedCoreError, to address: HubAddress) {
-        guard let onRefusal = options.onRefusal else { return }
+        // An ordinary end, of which the client alone has to know: a hello may cross the close of its session.
+        guard let onRefusal = options.onRefusal, error.code != .sessionEnded else { return }
         if let report = refusalReports.report(error, to: address, at: runningClock.now()) { onRefusal(report) }
     }
 }
 
 extension ClientRights {
     /// Refuses the roles of those that take part in the ownership: others count a session of such a role as one.
-    func require(for description: SessionDescription) throws(SharedCoreError) {
-        guard self != .participate, description.role == .main || description.role == .executor else { return }
+    func require(forRole role: SessionRole) throws(SharedCoreError) {
+        guard self != .participate, role == .main || role == .executor else { return }
         throw SharedCoreError(
             .forbidden,
-            "The rights of this client's key are “\(rawValue)”, and a session of the role “\(description.role)” needs “participate”.",
+            "The rights of this client's key are “\(rawValue)”, and a session of the role “\(role)” needs “participate”.",
+            at: "session")
+    }
+
+    /// Refuses a session that has more than these rights give: its role, or entries that live with it, such as the record
+    /// of an owner.
+    func require(for state: SessionState) throws(SharedCoreError) {
+        try require(forRole: state.session.role)
+        guard self != .participate, state.hasEntries else { return }
+        throw SharedCoreError(
+            .forbidden,
+            "The rights of this client's key are “\(rawValue)”, and a session with entries of its own needs “participate”.",
             at: "session")
     }
 

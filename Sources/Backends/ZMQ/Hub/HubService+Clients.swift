@@ -59,6 +59,8 @@ extension HubService {
 
     func bind(_ client: HubClient, to address: HubAddress) {
         if let former = client.address { addresses[former] = nil }
+        // One whose end is not recorded yet: what ends it must not take the connection from this one.
+        addresses[address]?.address = nil
         client.address = address
         client.nonce = .random()
         addresses[address] = client
@@ -162,14 +164,19 @@ final class HubClient {
     var isEnding = false
     /// Where the client's connection arrives; nil as long as it has not come again.
     var address: HubAddress?
-    /// What it may do, by the key of that connection.
+    /// The key of its latest connection over a network; nil where there was none since this hub has begun.
+    var key: String?
+    /// What it may do, by that key.
     var rights = ClientRights.participate
     /// What that connection's requests carry.
     var nonce = ConnectionNonce.none
 
-    init(session: SessionID, token: [UInt8], process: ProcessHandle?, lease: Duration, isLeased: Bool) {
+    init(
+        session: SessionID, token: [UInt8], key: String? = nil, process: ProcessHandle?, lease: Duration, isLeased: Bool
+    ) {
         self.session = session
         self.token = token
+        self.key = key
         self.process = process
         self.lease = lease
         if isLeased { renewLease() }

@@ -25,20 +25,23 @@ extension HubService {
     ) async throws(SharedCoreError) -> Reply.Welcome {
         try requireOwn(hello.group, of: peer, at: address)
         let rights = try rights(of: peer, at: address)
-        try rights.require(for: hello.description)
+        try rights.require(forRole: hello.description.role)
         let client = try await client(for: hello, of: peer, at: address)
-        guard let session = order.replica.read({ $0.sessions[client.session]?.session }) else {
+        guard let state = order.replica.read({ $0.sessions[client.session] }) else {
             forget(client)
             throw .sessionEnded(client.session)
         }
+        // One that is taken up again keeps its role and its entries, and the key may have had other rights then.
+        try rights.require(for: state)
         guard isThere(address) else {
             throw SharedCoreError(.unavailable, "The connection is over.", at: "\(doors[address.door].endpoint)")
         }
         if client.leaseLeft != nil { client.renewLease() }
         bind(client, to: address)
+        client.key = peer.user
         client.rights = rights
         return Reply.Welcome(
-            session: session, incarnation: incarnation, capabilities: order.capabilities,
+            session: state.session, incarnation: incarnation, capabilities: order.capabilities,
             lease: client.leaseLeft.map { _ in client.lease }, streamPort: doors[address.door].streamPort,
             nonce: client.nonce)
     }
@@ -60,6 +63,7 @@ extension HubService {
         if let resumed = hello.resumed {
             guard let client = clients[resumed], client.token.isSame(as: hello.token) || FailPoint.fails("hub.token")
             else { throw .sessionEnded(resumed) }
+            try requireNoOther(than: client, at: address)
             guard client.mustEnd else { return client }
             if FailPoint.fails("hub.unrecordedEnd") { throw .sessionEnded(resumed) }
             // A client that is told that it is over goes, and a hub that starts after this one would keep it.
@@ -70,12 +74,11 @@ extension HubService {
         // A hello that is said again because the first was not answered is the same client's, also over another
         // connection and to another hub.
         if let client = clients.values.first(where: { $0.token.isSame(as: hello.token) }), !client.mustEnd {
+            try requireNoOther(than: client, at: address)
             return client
         }
-        guard addresses[address].map(\.mustEnd) ?? true else {
-            throw SharedCoreError(
-                .invalidArgument, "This connection has a session already.", at: "\(doors[address.door].endpoint)")
-        }
+        try requireNoOther(than: nil, at: address)
+        try requireFewAway(of: peer, at: address)
         let isHere = isOfThisProcess(address)
         let process = isHere ? nil : visibleProcess(of: hello, peer)
         let mark = SessionMark(
@@ -89,7 +92,7 @@ extension HubService {
         let recorded = try await order.record(.join(opening))
         let revision = try recorded.outcome.get().revision
         let client = HubClient(
-            session: SessionID(rawValue: revision.rawValue), token: mark.token, process: process,
+            session: SessionID(rawValue: revision.rawValue), token: mark.token, key: peer.user, process: process,
             lease: options.lease, isLeased: mark.isLeased)
         keep(client)
         publishNews()
@@ -101,6 +104,29 @@ extension HubService {
             throw error
         }
         return client
+    }
+
+    /// Refuses a hello over a connection that has a living session, unless it is for that one.
+    private func requireNoOther(than client: HubClient?, at address: HubAddress) throws(SharedCoreError) {
+        guard let present = addresses[address], !present.mustEnd, present !== client
+        else { return }
+        throw SharedCoreError(
+            .invalidArgument, "This connection has a session already.", at: "\(doors[address.door].endpoint)")
+    }
+
+    /// The most sessions of one key that have no connection. Each is in the memory of all participants until its lease is
+    /// over, which its client counts on.
+    static let awaySessionLimit = 256
+
+    /// Refuses another session of a key that has left too many behind.
+    private func requireFewAway(of peer: PeerAddress, at address: HubAddress) throws(SharedCoreError) {
+        guard doors[address.door].network != nil, let key = peer.user,
+            clients.values.count(where: { $0.key == key && $0.address == nil }) >= Self.awaySessionLimit
+        else { return }
+        throw SharedCoreError(
+            .limitExceeded,
+            "\(Self.awaySessionLimit) sessions of this client's key have no connection. Each ends with its lease; then "
+                + "another one can begin.", at: "\(doors[address.door].endpoint)")
     }
 
     private func isOfThisProcess(_ address: HubAddress) -> Bool {

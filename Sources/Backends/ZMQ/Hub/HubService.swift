@@ -31,8 +31,6 @@ actor HubService {
     var firstDoor = 0
 
     var clients: [SessionID: HubClient] = [:]
-    /// Whether it has sessions of clients.
-    var hasClients: Bool { !clients.isEmpty }
     var addresses: [HubAddress: HubClient] = [:]
     var refusalReports = RefusalReports()
     /// The ends of clients' processes.
@@ -58,14 +56,15 @@ actor HubService {
     /// How long after news the beacon follows: when a burst is over.
     static let beaconDelay = Duration.milliseconds(20)
 
-    /// From when on new clients are welcomed; nil for at once. Those of a hub on memory that was here before stop their cores
-    /// until then: they hear at once that their sessions are unknown.
-    private let welcomesFrom: BootInstant?
-    /// The time for that: to connect again (0.5 s), to hear of it (0.25 s) and to stop a core (5 s).
-    static let formerClientsTimeout = Duration.seconds(6)
+    /// From when on new clients are welcomed; nil for at once. Those of former hubs whose sessions this one does not know stop
+    /// their cores until then: they hear at once that their sessions are unknown, and of no hub before it. So it counts from
+    /// when this one answers.
+    private(set) var welcomesFrom: BootInstant?
 
-    /// - Parameter followsMemory: Whether a hub on memory was here before, and had clients.
-    init(order: any LocalOrder, options: HubOptions, followsMemory: Bool = false) throws(SharedCoreError) {
+    /// - Parameter followsClients: Whether clients of former hubs, whose sessions this one does not know, may still run cores.
+    init(
+        order: any LocalOrder, options: HubOptions, followsClients: Bool = false
+    ) throws(SharedCoreError) {
         (thread, ends) = try SharedCoreError.wrapping { () throws(SystemCallError) in
             (try SocketThread(name: "sc-hub"), try ReadinessSet())
         }
@@ -73,7 +72,7 @@ actor HubService {
         self.options = options
         self.incarnation = order.incarnation
         leaseTime = LeaseTime(from: runningClock.now())
-        welcomesFrom = followsMemory ? runningClock.now().advanced(by: Self.formerClientsTimeout) : nil
+        welcomesFrom = followsClients ? BootInstant(nanoseconds: .max) : nil
         published = order.replica.read { $0.revision }
     }
 
@@ -108,6 +107,7 @@ actor HubService {
             close()
             throw SharedCoreError(error)
         }
+        if welcomesFrom != nil { welcomesFrom = runningClock.now().advanced(by: FormerClients.timeout) }
         order.setServing(true)
         return doors.map(\.endpoint)
     }
@@ -144,9 +144,13 @@ actor HubService {
     }
 
     /// Stops listening. What was taken in is dropped: clients ask again.
-    func stop() {
-        guard !isStopped else { return }
+    ///
+    /// - Returns: Whether it had sessions of clients, and whether it has served for as long as those of former hubs take to end.
+    @discardableResult
+    func stop() -> (hadClients: Bool, hasOutlasted: Bool) {
+        guard !isStopped else { return (false, false) }
         close()
+        return (!clients.isEmpty, welcomesFrom.map { runningClock.now() >= $0 } ?? true)
     }
 
     /// Tells clients of this process, which have no connection that is reported.

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -224,13 +223,13 @@ final class NetworkEntrance {
         line.socket.isWanted = isWanted && !isHeldBack
     }
 
-    func send(_ frames: [[UInt8]], to name: [UInt8]) -> Bool {
+    func send(_ frame: OutgoingFrame, to name: [UInt8]) -> Bool {
         guard let line = lines[name] else { return false }
         // What the library sends beside answers counts as taken as well.
         let taken = line.connection.sent.load(ordering: .sequentiallyConsistent)
         line.sentByteCount = max(line.sentByteCount, taken)
-        guard line.sentByteCount - taken < answerByteLimit, line.socket.send(frames) else { return false }
-        line.sentByteCount += frames.reduce(0) { $0 + $1.count }
+        guard line.sentByteCount - taken < answerByteLimit, line.socket.send(frame) else { return false }
+        line.sentByteCount += frame.byteCount
         return true
     }
 }

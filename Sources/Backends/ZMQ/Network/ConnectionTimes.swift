@@ -13,9 +13,20 @@ struct ConnectionTimes: Hashable, Sendable {
     /// From a heartbeat to the loss of the connection, when nothing at all has come since.
     var silence = Duration.seconds(15)
 
+    /// In place of that where a message may be a state: from a heartbeat to its end. The library takes only a whole message for
+    /// a sign of the other end, and a large one on a slow line takes minutes.
+    var message = Duration.seconds(600)
+
     /// Has a socket send heartbeats.
     func set(on socket: Socket) throws(MessagingError) {
         try socket.set(.heartbeatInterval, Int(heartbeat.wholeMilliseconds))
         try socket.set(.heartbeatTimeout, Int(silence.wholeMilliseconds))
+    }
+
+    /// Lets a message take longer than a silence may, for a socket whose other end sends states. The other machine's system
+    /// still has to confirm the heartbeats that it is sent.
+    func allowLongMessages(on socket: Socket) throws(MessagingError) {
+        try socket.set(.heartbeatTimeout, Int(message.wholeMilliseconds))
+        try socket.set(.unconfirmedTimeout, Int(silence.wholeMilliseconds))
     }
 }

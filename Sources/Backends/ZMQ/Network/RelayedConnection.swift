@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -42,13 +41,10 @@ final class RelayedConnection: Sendable {
 
     /// The first 64 bits of an address of IPv6; nil for another one, also where it stands in one of IPv6.
     private static func network(of address: String) -> String? {
-        var bytes = in6_addr()
         let digits = String(address.prefix { $0 != "%" })
-        guard address.contains(":"), inet_pton(AF_INET6, digits, &bytes) == 1 else { return nil }
-        return withUnsafeBytes(of: bytes) { bytes in
-            let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
-            return isMapped ? nil : "\(bytes.loadUnaligned(as: UInt64.self).bigEndian)/64"
-        }
+        guard address.contains(":"), let bytes = AddressText.bytes(of: digits, byteCount: 16) else { return nil }
+        let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+        return isMapped ? nil : "\(bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })/64"
     }
 
     /// Whether the other end has sent what the relay has not read.

@@ -1,6 +1,6 @@
 internal import CZMQ
 internal import CoreAPI
-internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// The library's context of this process: its threads of input and output. All sockets share it, so that a hub and its
@@ -58,11 +58,15 @@ struct MessagingError: Error, Hashable {
 extension SharedCoreError {
     /// The error that users see.
     init(_ error: MessagingError) {
+        typealias Number = SystemCallError.Number
         let code: Code =
             switch error.number {
-            case EACCES, EPERM: .forbidden
-            case EINVAL, ENOTSUP, EPROTONOSUPPORT, ENAMETOOLONG: .invalidArgument
-            case EADDRINUSE, EADDRNOTAVAIL, ENODEV, EMFILE, ENFILE, EMTHREAD: .unavailable
+            case Number.accessDenied, Number.notPermitted: .forbidden
+            case Number.invalidArgument, Number.notSupported, Number.protocolNotSupported, Number.nameTooLong:
+                .invalidArgument
+            case Number.addressInUse, Number.addressNotAvailable, Number.noDevice, Number.tooManyFiles,
+                Number.tooManyFilesInSystem, EMTHREAD:
+                .unavailable
             default: .system
             }
         self.init(

@@ -1,5 +1,5 @@
 internal import CZMQ
-internal import Glibc
+internal import Platform
 
 /// A socket of the library. It belongs to an actor, is used by whoever acts for it, one at a time, and is not
 /// `Sendable`; closing drops what was not sent.
@@ -35,6 +35,8 @@ final class Socket {
     enum NumberOption {
         case receiveLimit, sendLimit, messageByteLimit, reconnectInterval, reconnectMaximum, handshakeInterval
         case heartbeatInterval, heartbeatTimeout, verboseSubscriptions, onlyWhenConnected, knownPeersOnly, backlog
+        /// How long what was sent over TCP may stay without the other system's confirmation, in milliseconds.
+        case unconfirmedTimeout
         case curveServer, bothAddressFamilies, onlyUser
         /// How long the library goes on sending, in milliseconds, when the socket is closed. 0 unless it is set.
         case linger
@@ -127,7 +129,9 @@ final class Socket {
         var value: Int32 = 0
         var count = MemoryLayout<Int32>.size
         var result: Int32
-        repeat { result = zmq_getsockopt(handle, option, &value, &count) } while result == -1 && zmq_errno() == EINTR
+        repeat {
+            result = zmq_getsockopt(handle, option, &value, &count)
+        } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
         return result == 0 ? value : 0
     }
 
@@ -156,11 +160,49 @@ final class Socket {
             var result: Int32
             repeat {
                 result = frame.withUnsafeBytes { zmq_send(handle, $0.baseAddress, $0.count, flags) }
-            } while result == -1 && zmq_errno() == EINTR
+            } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
             // Only the first frame of a message can be refused.
             if result == -1 { return false }
         }
         return true
+    }
+
+    /// Sends a message of one frame, or nothing of it; its parts are put together in the library's memory.
+    ///
+    /// - Parameter connection: The name of the connection that it goes to, for a socket that has several.
+    /// - Returns: As ``send(_:)``.
+    func send(_ frame: OutgoingFrame, to connection: [UInt8]? = nil) -> Bool {
+        guard isOpen else { return false }
+        isDrained = false
+        var message = zmq_msg_t()
+        // Before the name, behind which nothing may fail.
+        guard zmq_msg_init_size(&message, frame.byteCount) == 0 else { return false }
+        frame.write(to: UnsafeMutableRawBufferPointer(start: zmq_msg_data(&message), count: frame.byteCount))
+        var result: Int32 = 0
+        if let connection {
+            repeat {
+                result = connection.withUnsafeBytes {
+                    zmq_send(handle, $0.baseAddress, $0.count, ZMQ_DONTWAIT | ZMQ_SNDMORE)
+                }
+            } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
+        }
+        if result != -1 {
+            repeat {
+                result = zmq_msg_send(&message, handle, ZMQ_DONTWAIT)
+            } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
+        }
+        // The library has what it has taken.
+        if result == -1 { zmq_msg_close(&message) }
+        return result != -1
+    }
+
+    /// Takes the next message, of one frame, and leaves its bytes where the library has received them. As
+    /// ``next(upTo:peer:)`` it asks the library only when there may be one.
+    func nextFrame() -> ReceivedFrame? {
+        guard isOpen, !isDrained else { return nil }
+        let frame = ReceivedFrame()
+        isDrained = !frame.receive(from: handle)
+        return isDrained ? nil : frame
     }
 
     /// Takes the next message; nil when there is none.
@@ -177,7 +219,9 @@ final class Socket {
             zmq_msg_init(&part)
             defer { zmq_msg_close(&part) }
             var result: Int32
-            repeat { result = zmq_msg_recv(&part, handle, ZMQ_DONTWAIT) } while result == -1 && zmq_errno() == EINTR
+            repeat {
+                result = zmq_msg_recv(&part, handle, ZMQ_DONTWAIT)
+            } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
             // All frames of a message arrive together, so only the first can be missing.
             if result == -1 { return isFirst ? nil : message }
             isFirst = false
@@ -210,6 +254,7 @@ extension Socket.NumberOption {
         case .handshakeInterval: ZMQ_HANDSHAKE_IVL
         case .heartbeatInterval: ZMQ_HEARTBEAT_IVL
         case .heartbeatTimeout: ZMQ_HEARTBEAT_TIMEOUT
+        case .unconfirmedTimeout: ZMQ_TCP_MAXRT
         case .verboseSubscriptions: ZMQ_XPUB_VERBOSE
         case .onlyWhenConnected: ZMQ_IMMEDIATE
         case .knownPeersOnly: ZMQ_ROUTER_MANDATORY

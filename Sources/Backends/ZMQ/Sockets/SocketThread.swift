@@ -1,6 +1,5 @@
 internal import CZMQ
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -123,7 +122,8 @@ final class SocketThread: SerialExecutor, Sendable {
     }
 
     func checkIsolated() {
-        precondition(holder.load(ordering: .relaxed) == UInt(pthread_self()), "Only the sockets' thread may do this.")
+        precondition(
+            holder.load(ordering: .relaxed) == ThreadIdentity.current.rawValue, "Only the sockets' thread may do this.")
     }
 
     /// Takes up a duty, until it says that it is over. For the actor alone.
@@ -137,7 +137,7 @@ final class SocketThread: SerialExecutor, Sendable {
     /// it later, in its turn. For what is short and does not block.
     func act(_ body: @escaping @Sendable () -> Void) {
         guard let duty = state.withLock({ $0.takePlace() })?.duty else { return add(.body(body)) }
-        holder.store(UInt(pthread_self()), ordering: .relaxed)
+        holder.store(ThreadIdentity.current.rawValue, ordering: .relaxed)
         body()
         // Sending may have taken in what the sockets' descriptors had told of, or would have.
         let mustWake = duty.isOver || duty.hasInput()
@@ -188,7 +188,7 @@ final class SocketThread: SerialExecutor, Sendable {
     }
 
     private func run() {
-        let thread = pthread_self()
+        let thread = ThreadIdentity.current
         while true {
             switch state.withLock({ $0.nextStep(of: thread) }) {
             case .serve: serve()
@@ -215,7 +215,7 @@ final class SocketThread: SerialExecutor, Sendable {
     private func serve() {
         var rounds = 0
         while true {
-            holder.store(UInt(pthread_self()), ordering: .relaxed)
+            holder.store(ThreadIdentity.current.rawValue, ordering: .relaxed)
             let (work, changed) = state.withLock { $0.takeWork() }
             for item in work { perform(item) }
             let duty = state.withLock { $0.duty }?.duty

@@ -1,5 +1,5 @@
 internal import CoreAPI
-internal import Glibc
+internal import Platform
 
 /// Who does what in a ``SocketThread``. Guarded by its lock.
 struct SocketThreadState {
@@ -56,10 +56,10 @@ struct SocketThreadState {
     private var threadCount = 0
     private var hasCompanion = false
     /// The threads that look what is to be done before they wait.
-    private var awake: [pthread_t] = []
+    private var awake: [ThreadIdentity] = []
     private var deliveries: [Delivery] = []
     /// The thread that runs what is to be delivered.
-    private var runner: pthread_t?
+    private var runner: ThreadIdentity?
 
     /// Whether something is to be done for the actor.
     var hasWork: Bool { !work.isEmpty || !changed.isEmpty }
@@ -125,12 +125,12 @@ struct SocketThreadState {
         return (work, changed)
     }
 
-    mutating func wake(_ thread: pthread_t, with keys: [UInt64]) {
+    mutating func wake(_ thread: ThreadIdentity, with keys: [UInt64]) {
         if !awake.contains(thread) { awake.append(thread) }
         changed += keys
     }
 
-    mutating func nextStep(of thread: pthread_t) -> Step {
+    mutating func nextStep(of thread: ThreadIdentity) -> Step {
         if runner == thread { runner = nil }
         if !awake.contains(thread) { awake.append(thread) }
         if hasWork, !isHeld {

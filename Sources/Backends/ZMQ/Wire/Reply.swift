@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import StoreEngine
 
-/// What the hub answers: one frame, but for a snapshot and a history, whose records follow in frames of their own.
+/// What the hub answers: one frame. Behind a snapshot, a history and a view its records follow (``Answer``).
 struct Reply: Hashable {
     /// The number of the request.
     let number: UInt64
@@ -98,13 +98,36 @@ struct Reply: Hashable {
     }
 
     /// Reads a reply. Nothing is trusted.
-    init(_ bytes: [UInt8]) throws(SharedCoreError) {
+    ///
+    /// - Parameter recordsOffset: Set to where the records begin behind a reply that has some, else to nil. What stands there is
+    ///   not read.
+    init(_ bytes: [UInt8], recordsOffset: inout Int?) throws(SharedCoreError) {
+        var offset: Int?
         (number, body) = try Wire.read(bytes) { reader in
             let tag = try reader.byte()
             let number = try reader.integer()
-            return (number, try Self.body(tag, &reader))
+            let body = try Self.body(tag, &reader)
+            if body.hasRecords {
+                offset = reader.position
+                reader.skipRest()
+            }
+            return (number, body)
         }
+        recordsOffset = offset
     }
+
+    /// Reads a reply with nothing behind it.
+    init(_ bytes: [UInt8]) throws(SharedCoreError) {
+        var recordsOffset: Int?
+        try self.init(bytes, recordsOffset: &recordsOffset)
+        guard recordsOffset.map({ $0 == bytes.count }) ?? true else { throw Wire.malformed("it has records") }
+    }
+
+    /// The reply as it is sent, with its records.
+    func frame(records: [[UInt8]] = []) -> OutgoingFrame { OutgoingFrame(bytes(), records: records) }
+
+    /// The kinds that have records behind them, which may be many MiB.
+    static func hasRecords(_ tag: UInt8) -> Bool { [4, 8, 9].contains(tag) }
 
     private static func body(_ tag: UInt8, _ reader: inout ByteReader) throws -> Body {
         switch tag {
@@ -202,6 +225,14 @@ struct Reply: Hashable {
 }
 
 extension Reply.Body {
+    /// Whether records stand behind it.
+    var hasRecords: Bool {
+        switch self {
+        case .snapshot, .history, .view: true
+        case .welcome, .outcome, .current, .done, .refused, .unknown: false
+        }
+    }
+
     /// Whether it is what a client asks for that lacks something, and takes whenever it comes.
     var isState: Bool {
         switch self {

@@ -33,9 +33,9 @@ enum Wire {
     static let tokenByteCount = 32
     /// The largest message that is accepted from a client: the largest transaction with what is around it.
     static let requestByteLimit = 17 << 20
-    /// The largest frame of an answer that a client takes: the largest effect with what is around it, and the rest of
-    /// the news.
-    static let replyByteLimit = requestByteLimit + (1 << 20)
+    /// The largest answer that a hub sends and a client takes. The largest ones are states: keys and values of a full store
+    /// (64 MiB unless it was given other limits), and what stands around 1,048,576 entries.
+    static let answerByteLimit = 1 << 30
     /// The largest frame of the stream that a client takes: 64 KiB of effects, with what is around them.
     static let newsFrameByteLimit = 128 << 10
     /// The bytes of effects at which an answer is full; one effect goes whatever its size.

@@ -193,7 +193,7 @@ extension OwnershipMachine {
     private func reasonToAsk(
         _ owner: Standing<OwnerRecord>, replacing former: Standing<HandoverRecord>?
     ) -> String {
-        var reason = wish == .takeOver ? "it was told to take over" : "a Main does not wait for an Executor"
+        var reason = wish == .takeOver ? "it was told to take over" : "a Main takes the core from an Executor"
         if let former { reason += " before “\(former.record.name)”" }
         guard let activities = view.activities(of: owner.claim)?.activities else { return reason }
         let work = activities.map { $0.describe() }.joined(separator: ", ")

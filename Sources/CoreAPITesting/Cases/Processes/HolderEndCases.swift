@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 
 /// L1, L2, L3: entries that a process held do not outlive it.
@@ -70,13 +69,13 @@ enum HolderEndCases {
             let peers = [try await group.join(), try await group.join()]
             let sessions = try await store.sessions()
             let pids = sessions.map(\.process.pid)
-            try expect(pids.sorted(), is: ([getpid()] + peers.map(\.pid)).sorted(), "the ids of the processes")
+            try expect(pids.sorted(), is: ([OwnProcess.pid] + peers.map(\.pid)).sorted(), "the ids of the processes")
             try expect(Set(sessions.map(\.process)).count, is: 3, "the number of different processes")
             try expect(Set(sessions.map(\.process.bootID)).count, is: 1, "the number of runs of the machine")
             for session in sessions {
                 let role: SessionRole = session.id == store.session.id ? .main : .executor
                 try expect(session.role, is: role, "the role of process \(session.process)")
-                let isOwn = session.process.pid == getpid()
+                let isOwn = session.process.pid == OwnProcess.pid
                 try expect(isOwn, is: role == .main, "whether session \(session.id) is of this process")
             }
             for peer in peers {

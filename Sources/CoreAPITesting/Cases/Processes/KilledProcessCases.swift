@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 
 /// S9, N9: processes that are killed in the middle of their work.
 enum KilledProcessCases {

@@ -1,5 +1,5 @@
 internal import CoreAPI
-internal import Glibc
+internal import Platform
 
 /// S4, W1, N1, N3, N4, N9: several processes that work at the same time.
 enum ManyProcessesCases {
@@ -81,7 +81,7 @@ enum ManyProcessesCases {
             try poster.send("posts news 1000")
             for state in 1...500 as ClosedRange<UInt64> {
                 if state == 100 { await observers[0].killNow() }
-                if state == 200 { observers[1].signal(SIGKILL) }
+                if state == 200 { observers[1].signal(.kill) }
                 _ = try await withTimeout(TestTimeout.usual, "post \(state) goes on") {
                     try await store.post("news", state: state)
                 }
@@ -169,12 +169,12 @@ enum ManyProcessesCases {
             let store = try await group.open()
             let peer = try await group.join()
             try await peer.tell("observe news")
-            peer.signal(SIGSTOP)
+            peer.signal(.stop)
             try await peer.stopped()
             // More than a queue of the system holds, where that does not take for ever.
             let count: UInt64 = context.number(30_000, whereCommitsCost: 3000, of: "posts")
             for state in 1...count { try await store.post("news", state: state) }
-            peer.signal(SIGCONT)
+            peer.signal(.continue)
             try await eventually("it has seen them all") { try await peer.tell("seen") == "\(count) \(count)" }
             try await store.post("news", state: 1)
             try await eventually("it sees the next one") { try await peer.tell("seen") == "\(count + 1) 1" }

@@ -1,5 +1,5 @@
 internal import CoreAPI
-internal import Glibc
+internal import Platform
 
 /// S15, L1: processes that are stopped and continued.
 enum StoppedProcessCases {
@@ -31,7 +31,7 @@ enum StoppedProcessCases {
                 try await group.expectNewcomer(finds: standing, under: "key")
             }
 
-            peer.signal(SIGCONT)
+            peer.signal(.continue)
             try await peer.done()
             try await store.catchUp()
             try expect(try await store.text("key"), is: "new", "the value after it went on")
@@ -99,7 +99,7 @@ enum StoppedProcessCases {
                 try await peer.done()
                 // A random moment.
                 try await Task.sleep(for: .microseconds(Int.random(in: 0..<3000, using: &random)))
-                peer.signal(SIGSTOP)
+                peer.signal(.stop)
                 try await peer.stopped()
                 let number = try await withTimeout(TestTimeout.usual, "the others go on in round \(round)") {
                     try await store.put("key", text: "\(round)")
@@ -108,7 +108,7 @@ enum StoppedProcessCases {
                 }
                 try expect(number >= before, "what the stopped one has written never goes back")
                 before = number
-                peer.signal(SIGCONT)
+                peer.signal(.continue)
             }
             for _ in 20..<count { try await peer.done() }
             try await store.catchUp()
@@ -132,7 +132,7 @@ enum StoppedProcessCases {
             let store = try await group.open()
             let peer = try await group.join()
             try await peer.tell("hold owner peer")
-            peer.signal(SIGSTOP)
+            peer.signal(.stop)
             try await peer.stopped()
             for round in 0..<20 { try await store.put("other", text: "\(round)") }
             try expect(try await store.sessions().count, is: 2, "the number of participants")
@@ -140,7 +140,7 @@ enum StoppedProcessCases {
             let newcomer = try await group.open()
             try expect(try await newcomer.sessions().count, is: 3, "the number of participants for a newcomer")
             try expect(try await newcomer.text("owner"), is: "peer", "what lives with the stopped one, for a newcomer")
-            peer.signal(SIGCONT)
+            peer.signal(.continue)
             try expect(try await peer.tell("get owner"), is: "value peer", "what it finds when it goes on")
         }
     }

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 
 /// L1, L2: sessions.
@@ -119,7 +118,9 @@ enum SessionCases {
             try expect(opened.map(\.role.rawValue), is: ["main", "executor", "observer"], "their roles")
             try expect(Set(opened.map(\.id)).count, is: 3, "the number of different sessions")
             try expect(Set(opened.map(\.process)).count, is: 1, "the number of different processes")
-            try expect(opened.map(\.process.pid), is: [getpid(), getpid(), getpid()], "the ids of their process")
+            try expect(
+                opened.map(\.process.pid), is: [OwnProcess.pid, OwnProcess.pid, OwnProcess.pid],
+                "the ids of their process")
             for handle in [main, executor, other] {
                 let seen = try await handle.sessions().sorted { $0.id < $1.id }
                 try expect(seen, is: opened.sorted { $0.id < $1.id }, "the participants for “\(handle.session.name)”")

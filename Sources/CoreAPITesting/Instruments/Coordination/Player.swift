@@ -1,5 +1,5 @@
 internal import CoreAPI
-internal import Glibc
+internal import Platform
 
 /// A Main or an Executor of a case: in the process of the case, or in one of its own that can be killed and frozen.
 ///
@@ -63,7 +63,7 @@ package final class Player: Sendable {
         if let limitation = group.context.harness.stopLimitation { throw limitation }
         switch place {
         case .apart(let peer):
-            peer.signal(SIGSTOP)
+            peer.signal(.stop)
             try await peer.stopped()
         case .here(_, let handle): try group.stop(handle)
         }
@@ -72,7 +72,7 @@ package final class Player: Sendable {
     /// Lets it go on.
     package func thaw() throws {
         switch place {
-        case .apart(let peer): peer.signal(SIGCONT)
+        case .apart(let peer): peer.signal(.continue)
         case .here(_, let handle): try group.continue(handle)
         }
     }

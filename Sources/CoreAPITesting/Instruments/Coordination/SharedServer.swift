@@ -1,6 +1,5 @@
 package import Coordination
 package import CoreAPI
-internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -20,7 +19,7 @@ package struct SharedServer: Sendable {
 
     /// A new server in a temporary directory of its own.
     package static func make() throws -> SharedServer {
-        let parent = getenv("TMPDIR").map { String(cString: $0) }
+        let parent = OwnProcess.text("TMPDIR")
         let server = SharedServer(at: try Directory.makeTemporary("sharedcore-server", in: parent))
         for folder in folders { _ = try Directory.create(path: server.path + "/" + folder, permissions: 0o700) }
         return server
@@ -46,7 +45,7 @@ package struct SharedServer: Sendable {
     package func receive(_ message: InboxMessage) throws {
         let number = Self.counter.add(1, ordering: .relaxed).newValue
         // In the order of their coming, with space for more than any case sends.
-        let name = "\(1_000_000 + number)-\(getpid())"
+        let name = "\(1_000_000 + number)-\(OwnProcess.pid)"
         let file = try OpenFile(path: path + "/incoming/" + name, .createNew)
         try file.write(Array(ServedMessage(name: name, message: message).text.utf8), at: 0)
         try move(name, from: "incoming", to: "waiting")
@@ -80,7 +79,7 @@ package struct SharedServer: Sendable {
     /// Returns when a gate is open, in any process. Returns also when the server is gone, as it is after a case that
     /// failed: a core would wait for the gate for ever.
     package func pass(_ gate: String) async throws {
-        while access(path + "/gates/" + gate, F_OK) != 0, access(path, F_OK) == 0 {
+        while !FileStatus.exists(path + "/gates/" + gate), FileStatus.exists(path) {
             try await Task.sleep(for: .milliseconds(2))
         }
     }
@@ -88,7 +87,7 @@ package struct SharedServer: Sendable {
     // MARK: - Observations of cores
 
     /// Notes that the core of an epoch is one of a process, without a word of this one.
-    func noteCore(of epoch: Revision, pid: Int32 = getpid()) {
+    func noteCore(of epoch: Revision, pid: Int32 = OwnProcess.pid) {
         // As in ``note(_:)``: without it, its lock counts.
         _ = try? OpenFile(path: path + "/cores/\(epoch.rawValue)-\(pid)", .create)
     }
@@ -117,8 +116,10 @@ package struct SharedServer: Sendable {
     private func names(in folder: String) throws -> [String] { try Directory(path: path + "/" + folder).names() }
 
     private func move(_ name: String, from: String, to: String) throws {
-        guard rename("\(path)/\(from)/\(name)", "\(path)/\(to)/\(name)") == 0 || errno == ENOENT else {
-            throw SystemCallError("rename", number: errno, at: name)
+        do throws(SystemCallError) {
+            _ = try Directory(path: path + "/" + from).move(name, to: Directory(path: path + "/" + to), asFree: name)
+        } catch {
+            guard error.isAbsent else { throw error }
         }
     }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 
 extension Maildir {
@@ -38,10 +37,10 @@ extension Maildir {
         limit: Int, where isWanted: (FileName) -> Bool = { _ in true }
     ) throws(SystemCallError) -> Arrivals {
         var arrivals = Arrivals()
-        try new.forEachName { bytes, type in
+        try new.forEachName { bytes, kind in
             let name = FileName(Array(bytes))
             if name.isHidden { return true }
-            if isFile(name, type: Int(type)) {
+            if isFile(name, kind: kind) {
                 if isWanted(name) { arrivals.insert(name, limit: limit) }
             } else if arrivals.others.count < limit {
                 arrivals.others.append(name)
@@ -51,12 +50,13 @@ extension Maildir {
         return arrivals
     }
 
-    private func isFile(_ name: FileName, type: Int) -> Bool {
-        // Some file systems do not tell the type with the name.
-        guard type == DT_UNKNOWN else { return type == DT_REG }
-        var found = stat()
-        return name.withCString { fstatat(new.descriptor, $0, &found, AT_SYMLINK_NOFOLLOW) } == 0
-            && found.st_mode & S_IFMT == S_IFREG
+    private func isFile(_ name: FileName, kind: FileKind?) -> Bool {
+        // Some file systems do not tell the kind with the name.
+        (kind ?? (try? status(of: name))?.kind) == .regular
+    }
+
+    private func status(of name: FileName) throws(SystemCallError) -> FileStatus {
+        try name.withCString { name in Result { () throws(SystemCallError) in try new.status(of: name) } }.get()
     }
 
     /// The file that was found under a name of `new`.
@@ -73,26 +73,24 @@ extension Maildir {
 
     /// Opens a message for reading.
     func open(_ name: FileName) throws(SystemCallError) -> Opened {
-        var found = stat()
-        guard name.withCString({ fstatat(new.descriptor, $0, &found, AT_SYMLINK_NOFOLLOW) }) == 0 else {
-            let number = errno
-            if number == ENOENT { return .nothing }
-            throw SystemCallError("fstatat", number: number, at: location(of: name))
+        do throws(SystemCallError) {
+            return try openPresent(name)
+        } catch {
+            guard error.isAbsent else { throw error }
+            return .nothing
         }
-        guard found.st_mode & S_IFMT == S_IFREG else { return .other }
-        let descriptor = name.withCString {
-            openat(new.descriptor, $0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-        }
-        guard descriptor >= 0 else {
-            let number = errno
-            if number == ENOENT { return .nothing }
-            throw SystemCallError("openat", number: number, at: location(of: name))
-        }
-        let file = OpenFile(owning: descriptor, path: location(of: name))
+    }
+
+    private func openPresent(_ name: FileName) throws(SystemCallError) -> Opened {
+        let found = try status(of: name)
+        guard found.isRegularFile else { return .other }
+        let file = try name.withCString { name in
+            Result { () throws(SystemCallError) in try new.open(name) }
+        }.get()
         let status = try file.status()
         // Between the two calls it may have been exchanged.
         guard status.isRegularFile else { return .other }
-        return isBeingWritten(file, modified: found.st_mtim) ? .beingWritten : .file(file, status)
+        return isBeingWritten(file, modified: found.modifiedSeconds) ? .beingWritten : .file(file, status)
     }
 
     func location(of name: FileName) -> String {
@@ -101,11 +99,9 @@ extension Maildir {
 
     /// Returns whether a copy of the file is still on its way. A program that delivers as Maildir asks moves a complete
     /// file in, but people copy files there as well.
-    private func isBeingWritten(_ file: OpenFile, modified: timespec) -> Bool {
+    private func isBeingWritten(_ file: OpenFile, modified: Int) -> Bool {
         if let isWritten = try? file.hasWriters() { return isWritten }
         // The file system cannot tell: a file that was written to within the last second may be written to again.
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        return (0...1).contains(now.tv_sec - modified.tv_sec)
+        return (0...1).contains(SystemClock.secondsSince1970 - modified)
     }
 }

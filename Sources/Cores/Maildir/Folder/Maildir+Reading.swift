@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Glibc
 internal import Platform
 
 /// The marks of messages that are being read: a symbolic link in `tmp` for each process that reads. Its name tells the
@@ -22,7 +21,7 @@ extension Maildir {
     func marking<Value>(_ name: FileName, while read: () -> Value) -> Value {
         let mark = Self.mark(of: .current, in: ProcessIdentity.currentNamespace)
         let isMarked = name.withCString { target in
-            mark.withCString { symlinkat(target, tmp.descriptor, $0) == 0 }
+            mark.withCString { tmp.link($0, leadingTo: target) }
         }
         defer { if isMarked { unmark(mark) } }
         return read()
@@ -57,19 +56,9 @@ extension Maildir {
 
     /// Returns the target of a mark; nil where there is no link.
     private func target(of mark: FileName) throws(SystemCallError) -> FileName? {
-        var bytes = [UInt8](repeating: 0, count: FileName.maximumByteCount)
-        let count = bytes.withUnsafeMutableBytes { buffer in
-            buffer.withMemoryRebound(to: CChar.self) { buffer in
-                mark.withCString { mark in
-                    buffer.baseAddress.map { readlinkat(tmp.descriptor, mark, $0, buffer.count) } ?? -1
-                }
-            }
-        }
-        guard count < 0 else { return FileName(Array(bytes[..<count])) }
-        let number = errno
-        // Another kind of file there is left alone.
-        guard number != ENOENT, number != EINVAL else { return nil }
-        throw SystemCallError("readlinkat", number: number, at: path + "/tmp")
+        try mark.withCString { mark in
+            Result { () throws(SystemCallError) in try tmp.target(of: mark, upTo: FileName.maximumByteCount) }
+        }.get().map { FileName($0) }
     }
 
     /// Returns whether a mark is that of a process that lives.
@@ -86,6 +75,6 @@ extension Maildir {
 
     /// Removes a mark.
     func unmark(_ mark: FileName) {
-        _ = mark.withCString { unlinkat(tmp.descriptor, $0, 0) }
+        mark.withCString { tmp.remove($0) }
     }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 
 /// The open folders of a Maildir: `new`, where messages arrive, `cur`, where those are kept that were taken, and `tmp`,
@@ -20,7 +19,8 @@ struct Maildir: Sendable {
 
     /// Opens the folders, and makes those that are missing, for this user alone.
     ///
-    /// The Maildir itself may be a symbolic link, the folders in it may not.
+    /// The Maildir itself may be a symbolic link, the folders in it may not. A link of another user than this one and root
+    /// is refused with `EACCES`.
     init(path: String) throws(SystemCallError) {
         self.path = path
         new = try Self.folder("new", of: path)
@@ -30,13 +30,20 @@ struct Maildir: Sendable {
 
     private static func folder(_ name: String, of path: String) throws(SystemCallError) -> Directory {
         do throws(SystemCallError) {
-            return try Directory(path: path + "/" + name)
+            return try open(path + "/" + name)
         } catch {
             guard error.isAbsent else { throw error }
         }
         try create(path)
         _ = try Directory.create(path: path + "/" + name, permissions: 0o700)
-        return try Directory(path: path + "/" + name)
+        return try open(path + "/" + name)
+    }
+
+    private static func open(_ path: String) throws(SystemCallError) -> Directory {
+        switch try Directory.follow(path, lastIsLink: false) {
+        case .found(let directory): return directory
+        case .foreignLink: throw SystemCallError("openat", number: SystemCallError.Number.accessDenied, at: path)
+        }
     }
 
     /// Makes a directory and those above it.
@@ -59,13 +66,14 @@ extension Maildir {
     }
 
     /// Moves a file to `new` of a folder beside this one, which is made when it is missing.
+    ///
+    /// Not inlined: that ends the compiler's optimizer with an assertion of its own (Swift 6.3).
+    @inline(never)
     func setAside(_ name: FileName, in folder: SideFolder) throws(SystemCallError) {
         let side = path + "/" + folder.rawValue
         let target = try Maildir(path: side)
         // The file that tells a Maildir++ server that this is a folder; it is empty.
-        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        let marker = Glibc.open(side + "/maildirfolder", flags, 0o600)
-        if marker >= 0 { close(marker) }
+        Directory.mark(path: side + "/maildirfolder")
         try move(name, from: name, to: target.new, suffix: "")
     }
 
@@ -92,7 +100,7 @@ extension Maildir {
                 throw error
             }
         }
-        throw SystemCallError("renameat2", number: EEXIST, at: location(of: name))
+        throw SystemCallError("renameat2", number: SystemCallError.Number.exists, at: location(of: name))
     }
 }
 

@@ -1,6 +1,5 @@
 package import Coordination
 internal import CoreAPI
-internal import Glibc
 package import Platform
 
 /// A message that a core has set aside, for an operator.
@@ -20,11 +19,8 @@ package struct SetAsideMessage: Hashable, Sendable {
         for folder in SideFolder.allCases {
             guard let (new, names) = try messages(in: folder, of: path) else { continue }
             for name in names {
-                var found = stat()
-                guard name.withCString({ fstatat(new.descriptor, $0, &found, AT_SYMLINK_NOFOLLOW) }) == 0 else {
-                    continue
-                }
-                all.append(SetAsideMessage(folder: folder, name: name.scalars, byteCount: Int(found.st_size)))
+                guard let found = name.withCString({ try? new.status(of: $0) }) else { continue }
+                all.append(SetAsideMessage(folder: folder, name: name.scalars, byteCount: found.byteCount))
             }
         }
         return all

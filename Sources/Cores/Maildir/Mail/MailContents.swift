@@ -1,5 +1,4 @@
 internal import Coordination
-internal import Glibc
 internal import Platform
 
 /// The shown content of a message: one part, as it stands in the file.
@@ -174,13 +173,12 @@ struct MailContents {
         var count = line.bytes.count
         while count > 0, MailText.isSpace(line.bytes[count - 1]) { count -= 1 }
         // A file may have millions of such lines, and a hundred levels.
-        guard let text = line.bytes.baseAddress else { return nil }
         var level = levels.count
         while level > 0 {
             level -= 1
             let boundary = levels[level].boundary
             let rest = count - boundary.count
-            guard rest == 0 || rest == 2, memcmp(text, boundary, boundary.count) == 0 else { continue }
+            guard rest == 0 || rest == 2, line.bytes.begins(with: boundary) else { continue }
             guard rest == 0 || line.bytes[boundary.count..<count].elementsEqual("--".utf8) else { continue }
             return Mark(level: level, isLast: rest == 2, start: line.start)
         }

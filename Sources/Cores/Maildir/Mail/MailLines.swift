@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 
 /// Reads a file line by line in 64 KiB of memory, however long its lines are.
@@ -63,10 +62,8 @@ final class MailLines {
     }
 
     private func firstFeed() -> Int? {
-        guard !unread.isEmpty, let base = buffer.baseAddress,
-            let found = memchr(base + unread.lowerBound, Int32(UInt8(ascii: "\n")), unread.count)
-        else { return nil }
-        return found - base
+        UnsafeRawBufferPointer(rebasing: buffer[..<unread.upperBound])
+            .firstOffset(of: UInt8(ascii: "\n"), from: unread.lowerBound)
     }
 
     /// Reads more behind the unread bytes, which leave space.

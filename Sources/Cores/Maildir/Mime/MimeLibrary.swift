@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import Platform
 internal import Synchronization
 
 /// The functions of GMime 3 that reading a message needs, by their purpose.

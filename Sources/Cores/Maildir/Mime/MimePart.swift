@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 
 /// The headers of one part of a message.

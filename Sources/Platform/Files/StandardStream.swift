@@ -1,5 +1,4 @@
 internal import Glibc
-package import Platform
 
 /// A stream that the program got from its parent. Its calls block.
 package enum StandardStream: Int32 {
@@ -45,6 +44,19 @@ package enum StandardStream: Int32 {
         try OpenFile.read(from: rawValue, upTo: count, at: description)
     }
 
+    /// Whether it is a terminal.
+    package var isTerminal: Bool { isatty(rawValue) == 1 }
+
+    /// Blocks until the reader of a pipe has gone.
+    ///
+    /// - Returns: Whether the reader has gone; for a file, false at once.
+    package func waitForEndOfReader() -> Bool {
+        // An error is reported whether it is asked for or not.
+        var entry = pollfd(fd: rawValue, events: 0, revents: 0)
+        while poll(&entry, 1, -1) < 0, errno == EINTR {}
+        return entry.revents & Int16(POLLERR) != 0
+    }
+
     /// The stream's name for messages.
     private var description: String {
         switch self {
@@ -52,46 +64,5 @@ package enum StandardStream: Int32 {
         case .output: "standard output"
         case .error: "standard error"
         }
-    }
-}
-
-/// Standard error, for messages to people.
-package enum StandardError {
-    /// Writes one line. Characters that act on a terminal are escaped, and a line of more than
-    /// ``ProgramText/maximumLineByteCount`` bytes is cut.
-    package static func write(_ line: String) {
-        // A failure cannot be reported anywhere.
-        let shown = ProgramText.oneLine(line, upTo: ProgramText.maximumLineByteCount)
-        try? StandardStream.error.write(Array((shown + "\n").utf8))
-    }
-
-    /// More lines than any command's usage has.
-    private static let maximumLineCount = 200
-
-    /// Writes several lines, such as how a command is used, each bounded as that of ``write(_:)``.
-    package static func write(lines: String) {
-        let shown = ProgramText.lines(
-            lines, atMost: maximumLineCount, upTo: ProgramText.maximumLineByteCount)
-        try? StandardStream.error.write(Array((shown + "\n").utf8))
-    }
-}
-
-/// One line of standard error that says how far a command is. For terminals only.
-package enum ProgressBar {
-    private static let width = 40
-
-    package static func show(_ done: Int, of count: Int, at name: String) {
-        let filled = count == 0 ? width : width * done / count
-        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-        write("\r\u{1b}[K\(bar) \(done)/\(count) \(name)")
-    }
-
-    package static func clear() {
-        write("\r\u{1b}[K")
-    }
-
-    private static func write(_ text: String) {
-        // A failure cannot be reported anywhere.
-        try? StandardStream.error.write(Array(text.utf8))
     }
 }

@@ -1,8 +1,8 @@
-internal import CoreAPI
+package import CoreAPI
 internal import Glibc
 
 /// A library that is loaded when it is needed, never unloaded, and unknown to the linker.
-struct DynamicLibrary {
+package struct DynamicLibrary {
     /// The system's handle: a word, so that it can go to the search for a name.
     private let handle: UInt
     private let name: String
@@ -10,7 +10,7 @@ struct DynamicLibrary {
     /// Loads a library by the name that the dynamic linker knows.
     ///
     /// - Throws: ``SharedCoreError/Code/unavailable`` with `remedy` in its message.
-    init(named name: String, remedy: String) throws(SharedCoreError) {
+    package init(named name: String, remedy: String) throws(SharedCoreError) {
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
             throw SharedCoreError(
                 .unavailable, "The library cannot be loaded: \(remedy).", at: name, cause: Self.lastError())
@@ -22,7 +22,7 @@ struct DynamicLibrary {
     /// Finds a function, in the library and in those that it needs itself.
     ///
     /// The caller vouches for the type: nothing in the library says it.
-    func function<Function>(
+    package func function<Function>(
         _ symbol: String, as type: Function.Type = Function.self
     ) throws(SharedCoreError) -> Function {
         guard let address = dlsym(UnsafeMutableRawPointer(bitPattern: handle), symbol) else {

@@ -1,0 +1,30 @@
+package import CoreAPI
+
+/// The request of a Main that has asked for the core of a group and does not own it yet.
+///
+/// Source: contract C3.
+package struct PendingHandover: Hashable, Sendable {
+    /// The session of the Main.
+    package let session: SessionID
+    /// Its name for people.
+    package let name: String
+    /// Its process; one with the number 0 where that is not known.
+    package let process: ProcessIdentity
+    /// When it asked, by the clock of the machine's run.
+    package let askedAt: BootInstant
+    /// Whether another Main, too, has to let go.
+    package let takesOver: Bool
+    /// Whether the owner's activities do not hold it up.
+    package let insists: Bool
+
+    /// The request that stands in a group; nil when there is none, or when it cannot be read.
+    package static func current(in store: some SharedStore) async throws(SharedCoreError) -> PendingHandover? {
+        guard let standing = try await store.get(OwnershipKey.handover).map({ Standing<HandoverRecord>($0) }),
+            standing.record.askedAt.nanoseconds > 0
+        else { return nil }
+        let record = standing.record
+        return PendingHandover(
+            session: standing.session, name: record.name, process: record.process, askedAt: record.askedAt,
+            takesOver: record.takesOverMain, insists: record.insists)
+    }
+}

@@ -1,0 +1,36 @@
+internal import CoreAPI
+internal import Platform
+internal import ProgramOutput
+internal import SharedCoreConfiguration
+
+#if ZMQ
+    internal import ZMQBackend
+#endif
+
+/// The place of a group's hub on this machine, and the process that serves there.
+struct ServingHub: Hashable, Sendable {
+    let endpoint: String
+    /// Nil where none serves.
+    let pid: Int32?
+
+    var json: JSONObject { ["endpoint": .text(endpoint), "pid": pid.map { .integer(Int64($0)) } ?? .null] }
+
+    var sentence: String { pid.map { "\(endpoint), pid \($0)" } ?? "none serves at \(endpoint)" }
+}
+
+extension CommandContext {
+    /// The hub of the group as this machine has it; nil with another backend, and for a hub at a port, which may be another machine's.
+    func servingHub() throws -> ServingHub? {
+        #if ZMQ
+            guard try resolution.value(Settings.backend) == "zmq",
+                case .ipc(let path) = try resolution.hubEndpoint()
+            else { return nil }
+            let seat = try HubSeat.ofSocket(path)
+            let endpoint = "\(try resolution.hubEndpoint())"
+            if case .serving(let process) = seat { return ServingHub(endpoint: endpoint, pid: process.pid) }
+            return ServingHub(endpoint: endpoint, pid: nil)
+        #else
+            return nil
+        #endif
+    }
+}

@@ -1,0 +1,42 @@
+internal import Platform
+
+/// Standard error, for messages to people.
+package enum StandardError {
+    /// Writes one line. Characters that act on a terminal are escaped, and a line of more than
+    /// ``ProgramText/maximumLineByteCount`` bytes is cut.
+    package static func write(_ line: String) {
+        // A failure cannot be reported anywhere.
+        let shown = ProgramText.oneLine(line, upTo: ProgramText.maximumLineByteCount)
+        try? StandardStream.error.write(Array((shown + "\n").utf8))
+    }
+
+    /// More lines than any command's usage has.
+    private static let maximumLineCount = 200
+
+    /// Writes several lines, such as how a command is used, each bounded as that of ``write(_:)``.
+    package static func write(lines: String) {
+        let shown = ProgramText.lines(
+            lines, atMost: maximumLineCount, upTo: ProgramText.maximumLineByteCount)
+        try? StandardStream.error.write(Array((shown + "\n").utf8))
+    }
+}
+
+/// One line of standard error that says how far a command is. For terminals only.
+package enum ProgressBar {
+    private static let width = 40
+
+    package static func show(_ done: Int, of count: Int, at name: String) {
+        let filled = count == 0 ? width : width * done / count
+        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+        write("\r\u{1b}[K\(bar) \(done)/\(count) \(name)")
+    }
+
+    package static func clear() {
+        write("\r\u{1b}[K")
+    }
+
+    private static func write(_ text: String) {
+        // A failure cannot be reported anywhere.
+        try? StandardStream.error.write(Array(text.utf8))
+    }
+}
