@@ -1,4 +1,3 @@
-internal import CommandCore
 internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
@@ -8,6 +7,8 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
+@testable internal import CommandCore
+
 /// Programs in Python as the core of participants here.
 @Suite("Any program as a core (contract P14)")
 struct CommandCoreTests {
@@ -16,12 +17,12 @@ struct CommandCoreTests {
         case memory, files
     }
 
-    private let script: CoreScript
+    private let script: PythonCore
     private let directory: TemporaryDirectory
     private let space = MemorySpace()
 
     init() throws {
-        script = try CoreScript()
+        script = try PythonCore()
         directory = try TemporaryDirectory()
     }
 
@@ -194,8 +195,29 @@ struct CommandCoreTests {
     }
 
     @Test(
+        "One that is killed before it hears an answer has lost nothing: the next one delivers again",
+        arguments: Place.allCases)
+    func unanswered(place: Place) async throws {
+        let main = try main(script.command("unanswered", notes: "first"), of: try await open(place, as: .main, "main"))
+        try await main.start()
+        _ = try await script.untilNote("started", in: "first")
+        await main.stop()
+        let options = CoordinationOptions(handoverTimeout: TestTimeout.long, stopTimeout: TestTimeout.long)
+        let executor = try ExecutorParticipant(of: try await open(place, as: .executor, "executor"), options: options) {
+            [script] in CommandCore(script.command("ordinary", "b=again"), log: { _ in })
+        }
+        let answer = try await executor.message(forCallID: callID("b"), timeout: TestTimeout.long)
+        guard case .message(let message) = answer.content else { throw NoMessage() }
+        let texts = ["last", "again"].map { InboxMessage.Content.text(from: "ann", to: "bob", text: $0) }
+        #expect(texts.contains(message.message.content))
+        try await executor.acknowledge(message)
+        await executor.finish()
+        await executor.close()
+    }
+
+    @Test(
         "One that does not stop is asked by SIGTERM, then killed within its time, and the timeline says so",
-        arguments: ["hang-in-stop", "term", "hang", "freeze", "garbage-in-stop"])
+        arguments: ["hang-in-stop", "term", "hang", "freeze", "garbage-in-stop", "die-in-stop"])
     func stopping(mode: String) async throws {
         let group = try await open(as: .main, "main")
         let main = try main(script.command(mode), of: group, stopTimeout: .seconds(6))
@@ -216,6 +238,24 @@ struct CommandCoreTests {
             told.contains { $0.contains("was killed") } == ["hang-in-stop", "garbage-in-stop"].contains(mode), "\(told)"
         )
         #expect(TimelineChecker.check(try await Timeline(group).history()).violations.isEmpty)
+    }
+
+    @Test("That it had to be killed is told before its time to stop is over, also where the telling takes a while")
+    func toldOfKill() async throws {
+        let group = try await open(as: .main, "main")
+        let told = Box<[String]>([])
+        let context = CoreContext(
+            store: group, epoch: Revision(rawValue: 7), role: .main,
+            acceptMessage: { _ throws(SharedCoreError) in .stored },
+            reportProblem: { problem in
+                for _ in 0..<100 { await Task.yield() }
+                if !Task.isCancelled { told.update { $0.append(problem) } }
+            })
+        let core = CommandCore(script.command("hang-in-stop"), log: { _ in })
+        try await core.start(in: context)
+        _ = try await script.untilNote("started")
+        await core.stop(StopRequest(.closing, within: .seconds(8)))
+        #expect(told.value.count == 1 && told.value[0].contains("was killed"), "\(told.value)")
     }
 
     @Test("What it has started ends with it, also in a session of its own", arguments: ["stop", "kill"])
@@ -252,12 +292,33 @@ struct CommandCoreTests {
         try await core.start(in: context)
         // What is not read waits in its pipe.
         try await eventually("more are sent than may be begun", timeout: TestTimeout.long) {
-            script.notes().count { $0.hasPrefix("sent") } >= 100
+            begun.value >= 32 && script.notes().count { $0.hasPrefix("sent") } >= 100
         }
         #expect(begun.value == 32)
         gate.open()
         try await eventually("the rest is read", timeout: TestTimeout.long) { begun.value > 64 }
         // It reads no answers, and no word that it is to stop.
+        await core.stop(StopRequest(.closing, within: .seconds(2)))
+        #expect(isGone(try await script.untilPid("runs")))
+    }
+
+    @Test("With requests of 4 MiB unanswered no more is read")
+    func largeRequests() async throws {
+        let group = try await open(as: .main, "main")
+        let (begun, gate) = (Box(0), Promise<Void>())
+        let context = CoreContext(
+            store: group, epoch: Revision(rawValue: 7), role: .main,
+            acceptMessage: { _ throws(SharedCoreError) in
+                begun.update { $0 += 1 }
+                await gate.pass()
+                return .stored
+            }, reportProblem: { _ in })
+        let core = CommandCore(script.command("big"), log: { _ in })
+        try await core.start(in: context)
+        _ = try await script.untilNote("blocked")
+        #expect(begun.value <= 4)
+        #expect(script.notes().count { $0.hasPrefix("sends") } <= 5)
+        gate.open()
         await core.stop(StopRequest(.closing, within: .seconds(2)))
         #expect(isGone(try await script.untilPid("runs")))
     }
@@ -355,5 +416,43 @@ struct CommandCoreTests {
         await next.stop()
         await former.stop()
         #expect(try await group.list(".sharedcore/exclusive/").entries.isEmpty)
+    }
+
+    @Test("It is told to start only under its note: one whose participant is killed before that never connects")
+    func noted() async throws {
+        let group = try await open(as: .main, "main")
+        let store = InterposedStore(group) { _ throws(SharedCoreError) in
+            throw SharedCoreError(.unavailable, "The note cannot be written.", at: "test")
+        }
+        let core = CommandCore(script.command("ordinary"), log: { _ in })
+        let context = CoreContext(
+            store: store, epoch: Revision(rawValue: 7), role: .main,
+            acceptMessage: { _ throws(SharedCoreError) in .stored }, reportProblem: { _ in })
+        let error = await #expect(throws: SharedCoreError.self) { try await core.start(in: context) }
+        #expect(error?.code == .unavailable)
+        await core.stop()
+        #expect(!script.notes().contains { $0.hasPrefix("start") })
+        for line in script.notes() where line.hasPrefix("runs") {
+            #expect(isGone(try #require(Int32(line.split(separator: " ")[1]))))
+        }
+    }
+
+    @Test("A process that a note calls a former core is left alone unless it says so, and the next one does not start")
+    func unknownLeftover() async throws {
+        let group = try await open(as: .main, "main")
+        let sleeping = try StartedProgram("/bin/sleep", ["1000"], streams: [])
+        defer {
+            sleeping.kill()
+            _ = try? sleeping.waitForEnd()
+        }
+        _ = try await FormerCommand.note(
+            sleeping.pid, of: Revision(rawValue: 1), LaunchMark(parent: .current, number: 1), in: group, forgetting: [])
+        let main = try main(script.command("ordinary"), of: group)
+        let error = await #expect(throws: CoordinationError.self) { try await main.start() }
+        let text = "its core failed: leftover: the former command (pid \(sleeping.pid)) still runs"
+        #expect(error?.message.contains(text) == true, "\(error?.message ?? "")")
+        #expect(!isGone(sleeping.pid))
+        #expect(script.notes().isEmpty)
+        await main.stop()
     }
 }

@@ -93,9 +93,12 @@ public final class CommandCore: Core {
     public func stop(_ request: StopRequest) async {
         guard let run = current.withLock({ $0 }) else { return }
         let clock = SystemClock()
-        let limit = clock.now().advanced(by: request.timeout * 3 / 4)
+        let begin = clock.now()
         run.program.stop(Self.parameters(of: request), within: request.timeout)
         let problem = await run.program.untilEnded()
+        // One that had to be killed has used up three quarters of the time, and the timeline is to have that.
+        let (part, end) = (request.timeout / 8, clock.now())
+        let limit = max(begin.advanced(by: part * 7), end.advanced(by: part))
         // The store may not answer; what is over is that the program runs.
         let rest = Task {
             if let problem { await run.context.report(problem) }

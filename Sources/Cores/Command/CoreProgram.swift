@@ -412,7 +412,7 @@ final class CoreProgram: Sendable {
             left = bytes.isEmpty ? 0 : left - bytes.count
         }
         let end = program.reap()
-        _ = MarkedProcesses.end { [mark] in MarkedProcesses.all(as: .core) { _, found in found == mark } }
+        _ = MarkedProcesses.end { [mark] in MarkedProcesses.kill(as: .core) { _, found in found == mark } }
         state.withLock { state in
             state.end = state.failure ?? CommandCoreError(.ended, "the program \(end)")
         }

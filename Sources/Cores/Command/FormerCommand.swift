@@ -111,8 +111,8 @@ package enum FormerCommand {
             Int32(clamping: numbers[3]), startedAt: numbers[4], in: namespace, mark, as: isCore ? .core : .command,
             isOver: isOver)
         // What it has started carries its mark, unless it has changed its environment.
-        guard isCore, outcome != .owned else { return outcome }
-        return await endMarked(mark, in: namespace) ? outcome : .unseen
+        if isCore, outcome != .owned { try await endMarked(mark, in: namespace) }
+        return outcome
     }
 
     private static func endCommand(
@@ -161,13 +161,17 @@ package enum FormerCommand {
     }
 
     /// Ends what carries a mark.
-    ///
-    /// - Returns: Whether nothing is left.
-    private static func endMarked(_ mark: LaunchMark, in namespace: UInt64) async -> Bool {
-        await SerialThread(name: "former").run {
+    private static func endMarked(_ mark: LaunchMark, in namespace: UInt64) async throws(CommandCoreError) {
+        let ending = await SerialThread(name: "former").run {
             MarkedProcesses.end(timeout: patience) {
-                MarkedProcesses.all(as: .core, in: namespace) { _, found in found == mark }
-            }.isComplete
+                MarkedProcesses.kill(as: .core, in: namespace) { _, found in found == mark }
+            }
+        }
+        guard ending.isComplete else {
+            throw CommandCoreError(
+                .leftover,
+                "what the program of a former core has started still runs, after \(ending.count) of its processes were killed: "
+                    + "end it first")
         }
     }
 

@@ -1,3 +1,4 @@
+package import Coordination
 package import CoreAPI
 package import Platform
 
@@ -62,28 +63,45 @@ package struct LaunchMark: Hashable, Sendable {
 package enum MarkedProcesses {
     /// What came of ending processes.
     package struct Ending: Hashable, Sendable {
-        /// How many processes were ended.
+        /// How many processes were to be ended.
         package var count = 0
         /// Whether none is left.
         package var isComplete = false
     }
 
-    /// Returns this user's processes whose mark fulfils a condition.
+    /// How often the processes are gone through again because some ended meanwhile, as they always do on a machine that builds.
+    private static let searchCount = 4
+
+    /// Kills this user's processes whose mark fulfils a condition, each as soon as it is found, and returns them.
+    ///
+    /// One that ends while it is looked for may be meant and have started another, which is in no list yet: where none is found, it
+    /// looks again, ``searchCount`` times at most. A process that does nothing but start its successor may still be missed.
     ///
     /// Complexity: O(n) in the processes of the machine.
-    package static func all(
+    package static func kill(
         as role: LaunchMark.Role, in namespace: UInt64 = ProcessIdentity.currentNamespace,
         where isMeant: (ProcessIdentity, LaunchMark) -> Bool
     ) -> [ProcessHandle] {
-        let numbers = ((try? Directory(path: "/proc").names()) ?? []).compactMap { Int32($0) }
-        return numbers.compactMap { pid in
-            // Opened before it is looked at, so that what is signalled is what was looked at.
-            guard let identity = ProcessIdentity(of: pid), let handle = try? ProcessHandle(identity),
-                handle.isOfOwnUser, let mark = LaunchMark(of: pid, as: role, in: namespace), isMeant(identity, mark),
-                !handle.hasEnded
-            else { return nil }
-            return handle
+        for _ in 0..<searchCount {
+            var hasMissed = false
+            // The newest first, which are the likeliest to end soon.
+            let numbers = ((try? Directory(path: "/proc").names()) ?? []).compactMap { Int32($0) }.sorted(by: >)
+            let found = numbers.compactMap { pid in
+                // Opened before it is looked at, so that what is signalled is what was looked at.
+                if let identity = ProcessIdentity(of: pid), let handle = try? ProcessHandle(identity),
+                    handle.isOfOwnUser, let mark = LaunchMark(of: pid, as: role, in: namespace),
+                    isMeant(identity, mark), !handle.hasEnded
+                {
+                    // Before it starts another one.
+                    _ = try? handle.signal(.kill)
+                    return handle
+                }
+                if (try? FileStatus(behindPath: "/proc/\(pid)")) == nil { hasMissed = true }
+                return ProcessHandle?.none
+            }
+            if !found.isEmpty || !hasMissed { return found }
         }
+        return []
     }
 
     /// Ends processes, and waits for their end. Blocks.
@@ -98,12 +116,35 @@ package enum MarkedProcesses {
         while true {
             let left = find()
             if left.isEmpty { return Ending(count: ended.count, isComplete: true) }
-            for process in left where (try? process.signal(.kill)) ?? false { ended.insert(process.identity) }
+            for process in left {
+                _ = try? process.signal(.kill)
+                ended.insert(process.identity)
+            }
             for process in left {
                 let patience = min(.seconds(1), deadline.map { ContinuousClock.now.duration(to: $0) } ?? .seconds(1))
                 _ = Poll.wait(for: [process.descriptor], timeout: max(.zero, patience))
             }
             if let deadline, ContinuousClock.now >= deadline { return Ending(count: ended.count) }
         }
+    }
+}
+
+/// What the environment of a core's program, and of the command of `exclusive`, says of the core.
+package enum CoreVariables {
+    private static let epoch = "SHAREDCORE_EPOCH"
+    private static let role = "SHAREDCORE_ROLE"
+    static let group = "SHAREDCORE_GROUP"
+
+    /// The names of those that are no settings.
+    package static let names = [epoch, role]
+
+    /// By which a service manager speaks to one process alone.
+    static let ofServiceManager: Set<String> = [
+        "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
+    ]
+
+    /// The variables that say of a core what it is.
+    package static func of(_ context: CoreContext) -> [String: String] {
+        [epoch: "\(context.epoch.rawValue)", role: context.role.rawValue]
     }
 }

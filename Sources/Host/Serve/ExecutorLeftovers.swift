@@ -11,8 +11,9 @@ enum ExecutorLeftovers {
     /// - Parameter timeout: How long to go on: a process that the kernel holds ends when it lets it.
     static func end(timeout: Duration = .seconds(10)) -> MarkedProcesses.Ending {
         MarkedProcesses.end(timeout: timeout) {
-            MarkedProcesses.all(as: .executor) { process, mark in
-                process.processGroup.map { mark.number == UInt64(clamping: $0) } == true && mark.parent.liveness == .dead
+            MarkedProcesses.kill(as: .executor) { process, mark in
+                let leadsGroup = process.processGroup.map { mark.number == UInt64(clamping: $0) } == true
+                return leadsGroup && mark.parent.liveness == .dead
             }
         }
     }

@@ -15,9 +15,9 @@ struct CoreCommandTests {
     /// Runs with a program whose cores are the script in a mode.
     private func using(
         _ backend: String, _ mode: String, _ arguments: String...,
-        body: (HostProgram, CoreScript) async throws -> Void
+        body: (HostProgram, PythonCore) async throws -> Void
     ) async throws {
-        let script = try CoreScript()
+        let script = try PythonCore()
         try await HostProgram.using(backend) { program in
             var program = program
             let command = script.command(mode) + arguments
@@ -34,8 +34,9 @@ struct CoreCommandTests {
             try await ServingHost.serve(program) { host in
                 try program.write(bytes: [0, 255], to: "payload")
                 #expect(try await program.run("push", "a", "--payload", "payload").status == 0)
-                let end = try await host.until("served", of: "a")
+                let end = try await host.until("ended", of: "a")
                 #expect(try host.printed(end).contains("hello there"))
+                _ = try await host.until("served", of: "a")
             }
             let notes = script.notes()
             #expect(notes.contains("environment SHAREDCORE_GROUP default"))
@@ -119,6 +120,21 @@ struct CoreCommandTests {
             #expect(Int(shown.output.split(separator: " ").last?.dropLast() ?? "").map { $0 > 0 } == true)
             for word in ["runs", "forked", "daemon"] {
                 #expect(ProcessView.isGone(try await script.untilPid(word)), "\(word)")
+            }
+        }
+    }
+
+    @Test("An Executor's memory counts it, and it ends with its Executor (contract P11)")
+    func memory() async throws {
+        try await using("file", "grow") { program, script in
+            var limited = program
+            limited.environment["SHAREDCORE_EXECUTOR_MEMORY"] = "64MiB"
+            try await ServingHost.serve(limited) { host in
+                #expect(try await program.run("push", "a").status == 0)
+                let end = try await host.until("ended", of: "a")
+                #expect(end["status"] == .number(137) && end["reason"] == .text("memory"))
+                let pid = try await script.untilPid("runs")
+                try await eventually("the kernel ends it", timeout: TestTimeout.long) { ProcessView.isGone(pid) }
             }
         }
     }

@@ -1,8 +1,8 @@
 internal import CoreAPITesting
-package import Platform
+internal import Platform
 
 /// A program in Python that is a core, and behaves as its mode says. What it hears it writes into a file, a line each.
-package struct CoreScript: Sendable {
+package struct PythonCore: Sendable {
     private let directory: TemporaryDirectory
 
     package init() throws {
@@ -45,7 +45,7 @@ package struct CoreScript: Sendable {
     }
 
     private static let text = #"""
-        import json, os, signal, subprocess, sys, time
+        import json, os, select, signal, subprocess, sys, time
 
         mode, path, arguments = sys.argv[1], sys.argv[2], sys.argv[3:]
 
@@ -118,6 +118,7 @@ package struct CoreScript: Sendable {
             if mode == "garbage-in-stop":
                 write("Goodbye!")
                 hang()
+            if mode == "die-in-stop": sys.exit(3)
             if mode == "late": deliver("late", "in the end")
             send(id=number, result={})
             note("stopped")
@@ -143,6 +144,25 @@ package struct CoreScript: Sendable {
                     number += 1
                     send(id=number, method="deliver", params={"callID": str(number), "kind": "nothing"})
                     note("sent", number)
+            if mode == "big":
+                number, left = 0, b""
+                os.set_blocking(1, False)
+                while select.select([], [1], [], 2)[1]:
+                    if not left:
+                        number += 1
+                        note("sends", number)
+                        parameters = {"callID": str(number), "kind": "nothing", "padding": "x" * (1 << 20)}
+                        message = {"jsonrpc": "2.0", "id": number, "method": "deliver", "params": parameters}
+                        left = (json.dumps(message) + "\n").encode()
+                    left = left[os.write(1, left):]
+                note("blocked")
+                hang()
+            if mode == "unanswered":
+                send(id=99, method="deliver", params={"callID": "b", "kind": "text", "from": "ann", "to": "bob", "text": "last"})
+                os.kill(os.getpid(), signal.SIGKILL)
+            if mode == "grow":
+                held = b"x" * (200 << 20)
+                hang()
             if mode == "close-output":
                 os.close(1)
                 hang()
