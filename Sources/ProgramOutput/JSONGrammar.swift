@@ -42,7 +42,7 @@ package struct JSONGrammar {
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func skipSpace() {
-        while let byte = next, [0x20, 0x09, 0x0a, 0x0d].contains(byte) { position += 1 }
+        while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d { position += 1 }
     }
 
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
@@ -104,23 +104,20 @@ package struct JSONGrammar {
 
     private mutating func text() -> String? {
         guard take("\"") else { return nil }
-        var escaped = String.UnicodeScalarView()
+        // As bytes, and made a text once: to append to a text by its scalars takes time by its length each time.
+        var content: [UInt8] = []
         var start = position
-        // What stands unescaped is taken in one piece.
-        func piece() -> Substring.UnicodeScalarView {
-            String(decoding: bytes[start..<position], as: UTF8.self)[...].unicodeScalars
-        }
         while let byte = next {
             switch byte {
             case UInt8(ascii: "\""):
-                escaped.append(contentsOf: piece())
+                content += bytes[start..<position]
                 position += 1
-                return String(escaped)
+                return String(decoding: content, as: UTF8.self)
             case UInt8(ascii: "\\"):
-                escaped.append(contentsOf: piece())
+                content += bytes[start..<position]
                 position += 1
                 guard let scalar = escape() else { return nil }
-                escaped.append(scalar)
+                content += scalar.utf8
                 start = position
             case 0..<0x20: return nil
             default: position += 1
