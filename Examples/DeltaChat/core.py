@@ -94,7 +94,7 @@ def receive(group, chat, account, address):
                         "kind": "text", "from": message["sender"]["address"], "to": address, "text": message["text"]}
                 group.call("deliver", callID=name, **content)
                 chat.call("set_config", account, "last_msg_id", str(number))
-    except RuntimeError as problem:
+    except (RuntimeError, ValueError, OSError) as problem:
         # Superseded, or told to stop: the rest is for the next core.
         print(problem, file=sys.stderr)
 
