@@ -76,6 +76,7 @@ let package = Package(
         .library(name: "CoreAPITestingAdapters", targets: ["CoreAPITestingAdapters"]),
         .library(name: "KeptSockets", targets: ["KeptSockets"]),
         .library(name: "MaildirCore", targets: ["MaildirCore"]),
+        .library(name: "CommandCore", targets: ["CommandCore"]),
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
         .executable(name: "sharedcore-keeper", targets: ["sharedcore-keeper"]),
@@ -147,6 +148,9 @@ let package = Package(
         room("KeptSockets", knows: ["CoreAPI", "Lifecycle", "Platform"]),
         room(
             "MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Mailboxes", "Platform"]),
+        room(
+            "CommandCore", at: "Cores/Command",
+            knows: ["CoreAPI", "Coordination", "Mailboxes", "Platform", "ProgramOutput"]),
 
         // For applications.
         room(
@@ -185,7 +189,9 @@ let package = Package(
 
         // Programs.
         room("ProgramOutput", knows: ["CoreAPI", "Platform"]),
-        room("ExecutorRun", knows: ["CoreAPI", "Coordination", "MaildirCore", "Platform", "ProgramOutput"]),
+        room(
+            "ExecutorRun",
+            knows: ["CommandCore", "CoreAPI", "Coordination", "MaildirCore", "Platform", "ProgramOutput"]),
         .executableTarget(
             name: "sharedcore-executor",
             dependencies: ["CoreAPI", "FileNotifyBackend", "Coordination", "ExecutorRun", "ProgramOutput", "Platform"],
@@ -200,7 +206,7 @@ let package = Package(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes",
-                "Coordination", "KeptSockets", "Lifecycle",
+                "CommandCore", "Coordination", "KeptSockets", "Lifecycle",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 "SharedCoreConfiguration", zmqBackend, etcdBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -370,12 +376,19 @@ let package = Package(
             "MaildirTests",
             of: ["CoreAPI", "Coordination", "FileNotifyBackend", "InMemoryBackend", "MaildirCore", "Platform"]),
         tests(
+            "CommandCoreTests",
+            of: [
+                "CommandCore", "CoreAPI", "Coordination", "FileNotifyBackend", "InMemoryBackend", "Platform",
+                "ProgramOutput",
+            ]),
+        tests(
             "NetworkMonitorTests", of: ["CoreAPI", "NetworkMonitor", "Platform", "sharedcore-network-watcher"],
             beside: ["Recorded"]),
         tests(
             "HostTests",
             of: [
-                "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend", "Lifecycle",
+                "CommandCore", "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend",
+                "Lifecycle",
                 "Mailboxes", "MaildirCore", "ProgramOutput", "Platform", "SharedCoreConfiguration", "Wormholes",
                 "sharedcore", "sharedcore-test-configured", "sharedcore-test-peer", "ZMQBackend",
                 .product(name: "CoreMetrics", package: "swift-metrics"),

@@ -44,8 +44,9 @@ package enum ExecutorRun {
     ) throws -> ExecutorParticipant {
         let environment = CoordinationEnvironment(witness: request.witness)
         return try ExecutorParticipant(of: group, options: request.options, environment: environment) {
-            MaildirCore(
-                directory: request.maildir, startDelay: request.startDelay, memory: request.memory)
+            request.command?.makeCore()
+                ?? MaildirCore(
+                    directory: request.maildir, startDelay: request.startDelay, memory: request.memory)
         }
     }
 

@@ -1,5 +1,6 @@
 internal import Coordination
 internal import CoreAPI
+internal import ExecutorRun
 internal import FileNotifyBackend
 internal import SharedCoreConfiguration
 
@@ -25,11 +26,31 @@ extension Resolution {
                 clamping: memory / (isResident ? PushQueue.residentPartOfMemory : PushQueue.partOfMemory)))
     }
 
+    /// The program that is the core; nil for the core with a Maildir. It finds the group's configuration in its environment.
+    func coreProgram() throws(ConfigurationFailure) -> CoreCommand? {
+        guard let words = try coreCommand() else { return nil }
+        return CoreCommand(
+            words, variables: try variablesOfCore(), startTimeout: try value(Settings.coreStartTimeout))
+    }
+
+    /// What the environment of a core's program, and of the command of `exclusive`, has of the configuration: that another program there
+    /// reaches the same group.
+    func variablesOfCore() throws(ConfigurationFailure) -> [String: String] {
+        var variables = try variables()
+        variables[Settings.group.erased.environmentName] = try value(Settings.group)
+        return variables
+    }
+
+    /// The Maildir that the cores take messages from; nil where they are programs.
+    func maildirOfCores() throws(ConfigurationFailure) -> String? {
+        try coreCommand() == nil ? try maildir() : nil
+    }
+
     /// The Maildir that a host is to watch where the cores of its Executors read another one, because nothing names it for
     /// them.
     func unreadMaildir() throws(ConfigurationFailure) -> String? {
         guard let watched = try absolutePath(Settings.pushMaildir), find(Settings.coreMaildir.erased) == nil,
-            find(Settings.executorCommand.erased) == nil
+            find(Settings.executorCommand.erased) == nil, try coreCommand() == nil
         else { return nil }
         return try watched == maildir() ? nil : watched
     }

@@ -50,6 +50,7 @@ struct ExecutorCommand: HostCommand {
             maildir: try resolution.maildir(), startDelay: try resolution.value(Settings.coreStartDelay),
             memory: try resolution.value(Settings.executorMemory), options: options, witness: try resolution.witness())
         request.isConfirmed = confirmed
+        request.command = try resolution.coreProgram()
         let description = SessionDescription(role: .executor, name: name)
         try await context.reportingWaits { reporting in
             request.reporting = reporting

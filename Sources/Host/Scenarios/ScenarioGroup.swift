@@ -59,6 +59,7 @@ struct ScenarioGroup: Sendable {
     static func settings(maildir: String, startDelay: Duration) -> [String: String] {
         [
             Settings.coreMaildir.name: maildir, Settings.coreStartDelay.name: DurationText.write(startDelay),
+            Settings.coreCommand.name: "none",
         ]
     }
 }

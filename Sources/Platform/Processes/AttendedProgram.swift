@@ -20,12 +20,14 @@ package final class AttendedProgram: Sendable {
     /// - Parameters:
     ///   - path: The program's path.
     ///   - arguments: Its arguments as bytes, without its own name.
+    ///   - variables: The variables of its environment that differ from this process's.
     ///   - kept: A further file that it inherits, under the same number.
     package static func start(
-        _ path: String, _ arguments: [[UInt8]], keeping kept: OpenFile
+        _ path: String, _ arguments: [[UInt8]], variables: [String: String] = [:], keeping kept: OpenFile
     ) async throws(SystemCallError) -> AttendedProgram {
         try await OwnedThread.start("command") { () throws(SystemCallError) in
-            AttendedProgram(pid: try StartedProgram(inPlaceOfThis: path, arguments, keeping: kept).pid)
+            let started = try StartedProgram(inPlaceOfThis: path, arguments, variables: variables, keeping: kept)
+            return AttendedProgram(pid: started.pid)
         } then: { program in
             program.attend()
         }

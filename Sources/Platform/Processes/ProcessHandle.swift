@@ -48,6 +48,9 @@ package final class ProcessHandle: Sendable {
         return line.split(separator: "\t").dropFirst().first.flatMap { UInt32($0) }
     }
 
+    /// Whether the process runs for the user of this one; false if that cannot be seen.
+    package var isOfOwnUser: Bool { user == getuid() }
+
     /// Whether the process has ended. A zombie has ended.
     package var hasEnded: Bool {
         Poll.wait(for: [descriptor], timeout: .zero)[0]

@@ -37,8 +37,12 @@ package enum ProcessMemory {
         return total
     }
 
-    /// Returns the processes that its first thread has started; none if the kernel does not list them.
+    /// Returns the processes that its threads have started; none if the kernel does not list them.
     private static func children(of pid: Int32) -> [Int32] {
-        (OpenFile.text(of: "/proc/\(pid)/task/\(pid)/children") ?? "").split(separator: " ").compactMap { Int32($0) }
+        let threads = (try? Directory(path: "/proc/\(pid)/task").names()) ?? []
+        return threads.flatMap { thread in
+            (OpenFile.text(of: "/proc/\(pid)/task/\(thread)/children") ?? "").split(separator: " ")
+                .compactMap { Int32($0) }
+        }
     }
 }

@@ -55,10 +55,13 @@ package struct StartedProgram: Sendable {
     ///
     /// - Parameters:
     ///   - arguments: Its arguments, byte by byte and without its own name.
+    ///   - variables: The variables of its environment that differ from this process's.
     ///   - kept: A further file that it has open, under the same number.
-    init(inPlaceOfThis path: String, _ arguments: [[UInt8]], keeping kept: OpenFile) throws(SystemCallError) {
+    init(
+        inPlaceOfThis path: String, _ arguments: [[UInt8]], variables: [String: String] = [:], keeping kept: OpenFile
+    ) throws(SystemCallError) {
         let words = ([Array(path.utf8)] + arguments).map(\.duplicatedCString)
-        let pairs = Self.environment(with: [:]).map(\.duplicatedCString)
+        let pairs = Self.environment(with: variables).map(\.duplicatedCString)
         defer { for word in words + pairs { free(word) } }
         pid = try Self.start(
             path, words, pairs, [kept.descriptor], directory: nil, CLINUX_KEEPS_STREAMS | CLINUX_ENDS_WITH_THREAD)
