@@ -74,11 +74,6 @@ package final class GroupView: SharedGroup {
         _ = handle.close()
     }
 
-    @discardableResult
-    package func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
-        try await commit(Transaction(operations: [.post(name, state: state)])).revision
-    }
-
     package func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
         try handle.requireOpen()
         throw unchanging("observe")

@@ -223,11 +223,6 @@
 
         // MARK: - Notifier
 
-        @discardableResult
-        public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
-            try await commit(Transaction(operations: [.post(name, state: state)])).revision
-        }
-
         public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
             try await bringUpToDate(.linearizable)
             try read { _ in }

@@ -4,11 +4,6 @@ internal import Replica
 internal import StoreEngine
 
 extension FileGroup {
-    @discardableResult
-    public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
-        try await commit(Transaction(operations: [.post(name, state: state)])).revision
-    }
-
     public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
         try handle.requireOpen()
         let listener = try await local.listen(to: [], Bells(of: name))

@@ -89,11 +89,6 @@ public final class MemoryGroup: SharedGroup {
         store.end(session.id)
     }
 
-    @discardableResult
-    public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
-        try await commit(Transaction(operations: [.post(name, state: state)])).revision
-    }
-
     public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
         try await enter()
         try store.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }

@@ -156,11 +156,6 @@ public final class ReplicatedGroup: SharedGroup {
 
     // MARK: - Notifier
 
-    @discardableResult
-    public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
-        try await commit(Transaction(operations: [.post(name, state: state)])).revision
-    }
-
     public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
         try await sync()
         return try handle.requireOpen(

@@ -181,11 +181,6 @@ public final class ZMQGroup: SharedGroup {
 
     // MARK: - Notifier
 
-    @discardableResult
-    public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
-        try await commit(Transaction(operations: [.post(name, state: state)])).revision
-    }
-
     public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
         try await bringUpToDate(.linearizable)
         try replica.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
