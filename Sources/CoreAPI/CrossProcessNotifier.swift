@@ -31,6 +31,7 @@ extension CrossProcessNotifier {
 }
 
 extension CrossProcessNotifier where Self: SharedStore {
+    /// Posts `name` in a commit of its own.
     @discardableResult
     public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
         try await commit(Transaction(operations: [.post(name, state: state)])).revision

@@ -63,7 +63,7 @@ package final class GroupView: SharedGroup {
     }
 
     package func sessions() async throws(SharedCoreError) -> [Session] {
-        try read { state in state.sessions.values.map(\.session).sorted { $0.id < $1.id } }
+        try read { state in state.openSessions }
     }
 
     package func usage() async throws(SharedCoreError) -> StoreUsage? {

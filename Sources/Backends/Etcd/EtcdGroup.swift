@@ -201,7 +201,7 @@
         public func sessions() async throws(SharedCoreError) -> [Session] {
             await feed.endDead()
             try await bringUpToDate(.linearizable)
-            return try read { state in state.sessions.values.map(\.session).sorted { $0.id < $1.id } }
+            return try read { state in state.openSessions }
         }
 
         public func close() async {

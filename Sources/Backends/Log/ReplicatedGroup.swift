@@ -136,9 +136,7 @@ public final class ReplicatedGroup: SharedGroup {
             try await self.order.catchUp()
             try await self.order.endDead(except: self.session.id)
         }
-        return try await read(.linearizable) { state in
-            state.sessions.values.map(\.session).sorted { $0.id < $1.id }
-        }
+        return try await read(.linearizable) { state in state.openSessions }
     }
 
     public func usage() async throws(SharedCoreError) -> StoreUsage? {
