@@ -94,7 +94,7 @@ extension FileGroup {
 
     public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
         let listener = try await listen(
-            to: prefixes, prefixes.reduce(into: []) { $0.formUnion(Bells(listeningTo: $1)) })
+            to: prefixes, prefixes.reduce(into: Bells()) { $0.formUnion(Bells(listeningTo: $1)) })
         return try handle.requireOpen(
             for: local.replica.watch(
                 prefixes, from: start, for: session.id, isParticipant: !local.isReadOnly,
