@@ -60,11 +60,11 @@ struct HostPublication: Sendable {
     }
 
     /// Publishes each change, and looks for others now and then, until the task is cancelled.
-    func run(lookingEvery pause: Duration = longestInterval) async {
+    func run() async {
         let looking = Task {
             while !Task.isCancelled {
                 changes.ring()
-                try? await Task.sleep(for: pause)
+                try? await Task.sleep(for: Self.longestInterval)
             }
         }
         defer { looking.cancel() }
