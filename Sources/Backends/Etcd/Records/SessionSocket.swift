@@ -11,7 +11,7 @@
         /// The most connections in its queue.
         private static let queueLength = 64
         /// Each session takes a descriptor, and a process may have more sessions than the usual soft limit of 1,024.
-        private static let descriptors: Void = OpenFile.raiseLimit()
+        private static let descriptors: Void = SpareDescriptors.raiseLimit()
 
         private let listener: StreamListener
 
