@@ -17,8 +17,8 @@
                 try await play(own)
             } end: {
                 try await EtcdGroup.erase(
-                    try own.resolution.value(Settings.group), at: try own.resolution.etcdCluster(),
-                    prefix: try own.resolution.value(Settings.etcdPrefix))
+                    own.resolution.value(Settings.group), at: own.resolution.etcdCluster(),
+                    prefix: own.resolution.value(Settings.etcdPrefix))
             }
         }
     }

@@ -20,7 +20,7 @@
                 return try await play(own)
             } end: {
                 _ = try await HubEnding.stop(
-                    at: try own.resolution.hubEndpoint(), ofGroup: try own.resolution.groupDirectory())
+                    at: own.resolution.hubEndpoint(), ofGroup: own.resolution.groupDirectory())
             }
         }
     }
