@@ -39,8 +39,8 @@ struct RecordReader {
         case 1:
             body = .sessionOpened(
                 SessionOpening(
-                    process: try bytes.identity(), role: SessionRole(rawValue: try bytes.text()), name: try bytes.text(),
-                    backendData: try bytes.data()))
+                    process: try bytes.identity(), role: SessionRole(rawValue: try bytes.text()),
+                    name: try bytes.text(), backendData: try bytes.data()))
         case 2, 7:
             let session = SessionID(rawValue: try bytes.integer())
             if tag == 7 { delivery = try bytes.integer() }
