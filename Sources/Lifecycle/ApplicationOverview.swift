@@ -66,7 +66,9 @@ public struct ApplicationStateWatch: AsyncSequence, Sendable {
             self.store = store
         }
 
-        public mutating func next() async throws(SharedCoreError) -> ApplicationOverview? {
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(SharedCoreError) -> ApplicationOverview? {
             guard let event = try await watch.next() else { return nil }
             switch event {
             case .snapshot(let snapshot), .lagged(let snapshot):
@@ -76,12 +78,6 @@ public struct ApplicationStateWatch: AsyncSequence, Sendable {
                 for change in set.changes { entries[change.key] = change.new }
             }
             return try await ApplicationOverview(revision: event.revision, entries: entries.values, in: store)
-        }
-
-        public mutating func next(
-            isolation actor: isolated (any Actor)?
-        ) async throws(SharedCoreError) -> ApplicationOverview? {
-            try await next()
         }
     }
 }

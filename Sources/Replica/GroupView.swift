@@ -63,7 +63,7 @@ package final class GroupView: SharedGroup {
     }
 
     package func sessions() async throws(SharedCoreError) -> [Session] {
-        try read { state in state.sessions.values.map(\.session).sorted { $0.id < $1.id } }
+        try read { state in state.openSessions }
     }
 
     package func usage() async throws(SharedCoreError) -> StoreUsage? {
@@ -72,11 +72,6 @@ package final class GroupView: SharedGroup {
 
     package func close() async {
         _ = handle.close()
-    }
-
-    @discardableResult
-    package func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
-        try await commit(Transaction(operations: [.post(name, state: state)])).revision
     }
 
     package func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {

@@ -36,19 +36,11 @@ public final class QueuedMessages<Message: Sendable>: AsyncSequence, Sendable {
         let mailbox: QueueMailbox
         let type: MessageType<Message>
 
-        public mutating func next() async throws(WormholeError) -> QueuedMessage<Message>? {
-            try await take()
-        }
-
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(WormholeError) -> QueuedMessage<Message>? {
-            try await take()
-        }
-
-        private nonisolated(nonsending) mutating func take() async throws(WormholeError) -> QueuedMessage<Message>? {
             do throws(SharedCoreError) {
-                return try await deliveries.next().map { QueuedMessage($0, of: mailbox, as: type) }
+                return try await deliveries.next(isolation: actor).map { QueuedMessage($0, of: mailbox, as: type) }
             } catch {
                 throw WormholeError(error)
             }

@@ -39,22 +39,16 @@ public final class ReceivedRequests<Request: Sendable, Reply: Sendable>: AsyncSe
         let id: RequestID<Request, Reply>
         let replyPath: String
 
-        public mutating func next() async throws(WormholeError) -> ReceivedRequest<Request, Reply>? {
-            try await take()
-        }
-
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(WormholeError) -> ReceivedRequest<Request, Reply>? {
-            try await take()
-        }
-
-        private nonisolated(nonsending) mutating func take() async throws(WormholeError)
-            -> ReceivedRequest<Request, Reply>?
-        {
             while true {
                 let taken: QueueDelivery?
-                do throws(SharedCoreError) { taken = try await deliveries.next() } catch { throw WormholeError(error) }
+                do throws(SharedCoreError) {
+                    taken = try await deliveries.next(isolation: actor)
+                } catch {
+                    throw WormholeError(error)
+                }
                 guard let delivery = taken else { return nil }
                 let replyTo = Envelope(delivery.bytes)?.replyTo
                 let desk = RequestDesk(delivery, of: mailbox, replyTo: replyTo, below: replyPath)

@@ -201,7 +201,7 @@
         public func sessions() async throws(SharedCoreError) -> [Session] {
             await feed.endDead()
             try await bringUpToDate(.linearizable)
-            return try read { state in state.sessions.values.map(\.session).sorted { $0.id < $1.id } }
+            return try read { state in state.openSessions }
         }
 
         public func close() async {
@@ -222,11 +222,6 @@
         }
 
         // MARK: - Notifier
-
-        @discardableResult
-        public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
-            try await commit(Transaction(operations: [.post(name, state: state)])).revision
-        }
 
         public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
             try await bringUpToDate(.linearizable)

@@ -60,8 +60,7 @@ extension FileGroup {
     private func select(
         _ prefix: KeyPrefix, _ consistency: ReadConsistency
     ) async throws(SharedCoreError) -> Snapshot {
-        let (revision, stored) = try await local.read(consistency) { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
+        let (revision, stored) = try await read(consistency) { state in
             let selection = state.selection([prefix])
             guard self.local.isReadOnly else { return (state.revision, selection) }
             var over = OverForReader(self.local)
@@ -94,15 +93,8 @@ extension FileGroup {
     }
 
     public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
-        try handle.requireOpen()
-        let listener = try await local.listen(
-            to: prefixes, prefixes.reduce(into: []) { $0.formUnion(Bells(listeningTo: $1)) })
-        do throws(SharedCoreError) {
-            try local.replica.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
-        } catch {
-            local.stopListening(listener)
-            throw error
-        }
+        let listener = try await listen(
+            to: prefixes, prefixes.reduce(into: Bells()) { $0.formUnion(Bells(listeningTo: $1)) })
         return try handle.requireOpen(
             for: local.replica.watch(
                 prefixes, from: start, for: session.id, isParticipant: !local.isReadOnly,
@@ -111,27 +103,60 @@ extension FileGroup {
     }
 
     public func sync() async throws(SharedCoreError) {
-        try handle.requireOpen()
-        try await local.read(.linearizable) { state throws(SharedCoreError) in try self.handle.requireSession(in: state)
-        }
+        try await read { _ in }
     }
 
     public func usage() async throws(SharedCoreError) -> StoreUsage? {
-        try handle.requireOpen()
-        return try await local.read(.linearizable) { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return state.usage
-        }
+        try await read { state in state.usage }
     }
 
     public func sessions() async throws(SharedCoreError) -> [Session] {
         try handle.requireOpen()
         try await local.endDead()
-        return try await local.read(.linearizable) { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
+        return try await read { state in
             // A reader cannot record the end of a session.
             let living = state.sessions.values.filter { !self.local.isReadOnly || !self.local.isDead($0) }
             return living.map(\.session).sorted { $0.id < $1.id }
+        }
+    }
+
+    // MARK: - Notifier
+
+    public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
+        let listener = try await listen(to: [], Bells(of: name))
+        return try handle.requireOpen(
+            for: local.replica.observe(
+                name, for: session.id, isParticipant: !local.isReadOnly,
+                catchUp: { [local] () throws(SharedCoreError) in try local.catchUpInPlace() },
+                onCancel: { [local] in local.stopListening(listener) }))
+    }
+
+    public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
+        try await read { state in state.topic(name) }
+    }
+
+    // MARK: - Private
+
+    /// Begins to listen, unless the session is over.
+    private func listen(to prefixes: [KeyPrefix], _ bells: Bells) async throws(SharedCoreError) -> Listening.ID {
+        try handle.requireOpen()
+        let listener = try await local.listen(to: prefixes, bells)
+        do throws(SharedCoreError) {
+            try local.replica.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
+        } catch {
+            local.stopListening(listener)
+            throw error
+        }
+        return listener
+    }
+
+    private func read<Value: Sendable>(
+        _ consistency: ReadConsistency = .linearizable, _ body: (inout StoreState) throws(SharedCoreError) -> Value
+    ) async throws(SharedCoreError) -> Value {
+        try handle.requireOpen()
+        return try await local.read(consistency) { state throws(SharedCoreError) in
+            try self.handle.requireSession(in: state)
+            return try body(&state)
         }
     }
 }

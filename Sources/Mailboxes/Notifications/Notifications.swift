@@ -88,10 +88,6 @@ public final class Notifications: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let notifications: Notifications
 
-        public mutating func next() async throws(SharedCoreError) -> NotificationDelivery? {
-            try await notifications.next()
-        }
-
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(SharedCoreError) -> NotificationDelivery? {

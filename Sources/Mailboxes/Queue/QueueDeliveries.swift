@@ -40,17 +40,9 @@ public final class QueueDeliveries: AsyncSequence, Sendable {
             self.order = QueueOrder(at: mailbox.keys)
         }
 
-        public mutating func next() async throws(SharedCoreError) -> QueueDelivery? {
-            try await take()
-        }
-
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(SharedCoreError) -> QueueDelivery? {
-            try await take()
-        }
-
-        private nonisolated(nonsending) mutating func take() async throws(SharedCoreError) -> QueueDelivery? {
             while true {
                 while let item = order.first {
                     order.dropFirst()

@@ -153,22 +153,4 @@ package final class OpenFile: Sendable {
     package func presence() throws(SystemCallError) -> FilePresence {
         try FilePresence(of: descriptor, "", at: path) { () throws(SystemCallError) in try status() }
     }
-
-    /// The number of descriptors that this process may have.
-    package static var limit: Int {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
-        return Int(clamping: limit.rlim_cur)
-    }
-
-    /// Raises the limit of this process's open files to the hard limit.
-    package static func raiseLimit() {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max
-        else {
-            return
-        }
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    }
 }

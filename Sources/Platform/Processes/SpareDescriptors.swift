@@ -1,4 +1,5 @@
 package import CoreAPI
+internal import Glibc
 
 /// The number of further files that this process may open.
 ///
@@ -7,7 +8,7 @@ package import CoreAPI
 package enum SpareDescriptors {
     /// The rest of the limit (`ulimit -n`); nil if it is unknown, as without /proc.
     package static var count: Int? {
-        let end = OpenFile.limit
+        let end = limit
         guard end > 0 else { return nil }
         let numbers: [String]
         do throws(SystemCallError) {
@@ -31,5 +32,21 @@ package enum SpareDescriptors {
             .unavailable,
             "\(purpose) needs \(needed) descriptors, and this process may open \(count) more. Raise its limit (ulimit -n).",
             at: location)
+    }
+
+    /// The number of descriptors that this process may have.
+    package static var limit: Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+        return Int(clamping: limit.rlim_cur)
+    }
+
+    /// Lets this process have as many files open as the system allows it.
+    package static func raiseLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max
+        else { return }
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 }

@@ -28,6 +28,8 @@ public struct StoreState: Sendable {
     public internal(set) var byteCount = 0
     /// The participants.
     public internal(set) var sessions: [SessionID: SessionState] = [:]
+    /// The participants as others see them, in the order of their opening.
+    package var openSessions: [Session] { sessions.values.map(\.session).sorted { $0.id < $1.id } }
     /// The sums behind ``snapshotByteCount``.
     var snapshotSize = SnapshotSize()
     /// The revision of the last end of a session: a session found in a state with the same value is in this state too.

@@ -41,17 +41,9 @@ public final class MailboxEvents<Message: Sendable>: AsyncSequence, Sendable {
         let filter: OriginFilter
         let own: SessionID
 
-        public mutating func next() async throws(WormholeError) -> MailboxEvent<Message>? {
-            try await take()
-        }
-
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(WormholeError) -> MailboxEvent<Message>? {
-            try await take()
-        }
-
-        private nonisolated(nonsending) mutating func take() async throws(WormholeError) -> MailboxEvent<Message>? {
             do throws(SharedCoreError) {
                 while let event = try await reader.next() {
                     if case .lagged(let count) = event.content { return .lagged(count) }

@@ -57,4 +57,17 @@
             }
         }
     }
+
+    extension SharedCoreError {
+        /// Returns the error for a value in etcd that no participant writes.
+        static func unreadable(_ what: String) -> SharedCoreError {
+            SharedCoreError(.corrupt, "What stands in etcd as \(what) was not written by a participant.", at: "etcd")
+        }
+
+        /// The error of a group that another version has created.
+        static var unknownLayout: SharedCoreError {
+            SharedCoreError(
+                .incompatible, "The group is kept in a layout that this version does not know.", at: "etcd")
+        }
+    }
 #endif

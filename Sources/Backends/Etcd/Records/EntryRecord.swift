@@ -62,21 +62,4 @@
                 lifetime: lifetime, origin: origin, expiry: expiry)
         }
     }
-
-    extension Revision {
-        /// A revision of etcd's.
-        init(etcd revision: Int64) {
-            self.init(rawValue: UInt64(clamping: revision))
-        }
-
-        /// The revision as etcd counts.
-        var etcd: Int64 { Int64(clamping: rawValue) }
-    }
-
-    extension SharedCoreError {
-        /// Returns the error for a value in etcd that no participant writes.
-        static func unreadable(_ what: String) -> SharedCoreError {
-            SharedCoreError(.corrupt, "What stands in etcd as \(what) was not written by a participant.", at: "etcd")
-        }
-    }
 #endif

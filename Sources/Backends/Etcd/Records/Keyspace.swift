@@ -125,4 +125,14 @@
             left.bytes.lexicographicallyPrecedes(right.bytes)
         }
     }
+
+    extension Revision {
+        /// A revision of etcd's.
+        init(etcd revision: Int64) {
+            self.init(rawValue: UInt64(clamping: revision))
+        }
+
+        /// The revision as etcd counts.
+        var etcd: Int64 { Int64(clamping: rawValue) }
+    }
 #endif

@@ -17,13 +17,12 @@
         }
 
         init(from reader: inout ByteReader) throws(ByteCodingError) {
-            bootID = BootID(high: try reader.word(), low: try reader.word())
+            bootID = try reader.bootID()
             instant = BootInstant(nanoseconds: try reader.word())
         }
 
         func write(to writer: inout ByteWriter) {
-            writer.word(bootID.high)
-            writer.word(bootID.low)
+            writer.bootID(bootID)
             writer.word(instant.nanoseconds)
         }
 

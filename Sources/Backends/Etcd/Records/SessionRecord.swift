@@ -14,8 +14,7 @@
 
         var bytes: Data {
             var writer = ByteWriter(reserving: 96)
-            writer.word(process.bootID.high)
-            writer.word(process.bootID.low)
+            writer.bootID(process.bootID)
             writer.integer(UInt64(bitPattern: Int64(process.pid)))
             writer.integer(process.startTime)
             writer.text(description.role.rawValue)
@@ -36,7 +35,7 @@
         init(_ bytes: Data) throws(SharedCoreError) {
             var reader = ByteReader([UInt8](bytes))
             do throws(ByteCodingError) {
-                let bootID = BootID(high: try reader.word(), low: try reader.word())
+                let bootID = try reader.bootID()
                 let pid = Int32(truncatingIfNeeded: try reader.integer())
                 process = ProcessIdentity(bootID: bootID, pid: pid, startTime: try reader.integer())
                 let role = SessionRole(rawValue: try reader.text())

@@ -17,11 +17,11 @@ extension Bells {
     /// The wake channels that an effect signals, as far as they are known before it is applied; otherwise all of them.
     init(of effect: Effect) {
         switch effect.body {
-        case .sessionOpened, .refused: self = []
+        case .sessionOpened, .refused: self = Bells()
         case .sessionEnded, .restarted: self = .all
-        case .expired(let keys): self = keys.reduce(into: []) { $0.formUnion(Bells(changing: $1)) }
+        case .expired(let keys): self = keys.reduce(into: Bells()) { $0.formUnion(Bells(changing: $1)) }
         case .committed(_, _, let operations):
-            self = operations.reduce(into: []) { bells, operation in
+            self = operations.reduce(into: Bells()) { bells, operation in
                 switch operation {
                 case .put(let key, _, _), .delete(let key): bells.formUnion(Bells(changing: key))
                 case .post(let name, _): bells.formUnion(Bells(posting: name))
@@ -35,7 +35,7 @@ extension Bells {
     /// listeners when the process ends, so a process that leaves must not open all of them.
     init(of effect: Effect, before state: StoreState) {
         if case .sessionEnded(let session) = effect.body {
-            self = state.keys(livingWith: session).reduce(into: []) { $0.formUnion(Bells(changing: $1)) }
+            self = state.keys(livingWith: session).reduce(into: Bells()) { $0.formUnion(Bells(changing: $1)) }
         } else {
             self.init(of: effect)
         }
@@ -44,7 +44,7 @@ extension Bells {
     /// The wake channels that are signalled when the process that commits an effect ends: those of the keys that live
     /// with a session.
     init(ofKeysHeldBy effect: Effect) {
-        self = []
+        self = Bells()
         guard case .committed(_, _, let operations) = effect.body else { return }
         for case .put(let key, _, .session) in operations { formUnion(Bells(changing: key)) }
     }
@@ -58,13 +58,13 @@ extension Bells {
             return
         }
         if let last = state.history.last, last.revision == effect.revision {
-            self = last.changes.reduce(into: []) { $0.formUnion(Bells(changing: $1.key)) }
+            self = last.changes.reduce(into: Bells()) { $0.formUnion(Bells(changing: $1.key)) }
             if case .committed(_, _, let operations) = effect.body {
                 for case .post(let name, _) in operations { formUnion(Bells(posting: name)) }
             }
         } else {
             // It changed nothing.
-            self = []
+            self = Bells()
         }
     }
 }

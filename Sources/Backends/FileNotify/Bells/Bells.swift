@@ -3,7 +3,7 @@ internal import Platform
 
 /// A set of the group's 256 wake channels. A wake channel is a small file: a write to it wakes each process that
 /// watches it.
-struct Bells: SetAlgebra, Hashable, Sendable {
+struct Bells: Hashable, Sendable {
     /// The set as words with a bit for each channel, as processes share it.
     typealias Words = SIMD4<UInt64>
 
@@ -93,46 +93,17 @@ struct Bells: SetAlgebra, Hashable, Sendable {
 extension Bells {
     var isEmpty: Bool { words == .zero }
 
-    /// The number of channels in the set.
-    var bellCount: Int { (0..<Words.scalarCount).reduce(0) { $0 + words[$1].nonzeroBitCount } }
-
-    func contains(_ member: Bells) -> Bool { isSuperset(of: member) }
-
     func isSuperset(of other: Bells) -> Bool { other.words & ~words == .zero }
-
-    func isDisjoint(with other: Bells) -> Bool { other.words & words == .zero }
 
     func union(_ other: Bells) -> Bells { Bells(words: words | other.words) }
 
     func intersection(_ other: Bells) -> Bells { Bells(words: words & other.words) }
 
-    func symmetricDifference(_ other: Bells) -> Bells { Bells(words: words ^ other.words) }
-
     func subtracting(_ other: Bells) -> Bells { Bells(words: words & ~other.words) }
 
     mutating func formUnion(_ other: Bells) { self = union(other) }
 
-    mutating func formIntersection(_ other: Bells) { self = intersection(other) }
-
-    mutating func formSymmetricDifference(_ other: Bells) { self = symmetricDifference(other) }
-
     mutating func subtract(_ other: Bells) { self = subtracting(other) }
-
-    mutating func insert(_ member: Bells) -> (inserted: Bool, memberAfterInsert: Bells) {
-        defer { formUnion(member) }
-        return (!isSuperset(of: member), member)
-    }
-
-    mutating func update(with member: Bells) -> Bells? {
-        defer { formUnion(member) }
-        return isSuperset(of: member) ? member : nil
-    }
-
-    mutating func remove(_ member: Bells) -> Bells? {
-        defer { subtract(member) }
-        let found = intersection(member)
-        return found.isEmpty ? nil : found
-    }
 }
 
 /// Sets of wake channels in a page that processes share: four words, each of which is read and changed atomically.

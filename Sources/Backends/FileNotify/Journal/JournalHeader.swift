@@ -50,8 +50,7 @@ struct JournalHeader: Hashable, Sendable {
         var payload = ByteWriter()
         payload.integer(generation)
         payload.integer(incarnation)
-        payload.word(bootID.high)
-        payload.word(bootID.low)
+        payload.bootID(bootID)
         payload.word(salt)
         payload.flag(hasSnapshot)
         payload.optional(continuation) { bytes, continuation in
@@ -98,7 +97,7 @@ struct JournalHeader: Hashable, Sendable {
             var payload = ByteReader(page[range])
             generation = try payload.integer()
             incarnation = try payload.integer()
-            bootID = BootID(high: try payload.word(), low: try payload.word())
+            bootID = try payload.bootID()
             salt = try payload.word()
             hasSnapshot = try payload.flag()
             continuation = try payload.optional { payload throws(ByteCodingError) in

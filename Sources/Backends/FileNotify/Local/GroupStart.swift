@@ -324,7 +324,7 @@ struct GroupStart {
     private func place(_ builder: JournalBuilder, incarnation: UInt64) throws(SharedCoreError) -> Bool {
         guard
             try builder.place(
-                incarnation: incarnation, bootID: bootID, hasSnapshot: true, predecessorTail: nil, inherited: [],
+                incarnation: incarnation, bootID: bootID, hasSnapshot: true, predecessorTail: nil, inherited: Bells(),
                 isDurable: true)
         else { return false }
         // With any durability: if this journal could be lost, the next boot of the machine would give out the same

@@ -41,7 +41,7 @@ struct Listening {
     ///
     /// - Returns: The wake channels that have no listener any more.
     mutating func remove(_ id: ID) -> Bells {
-        guard let listener = listeners.removeValue(forKey: id) else { return [] }
+        guard let listener = listeners.removeValue(forKey: id) else { return Bells() }
         var silent = Bells()
         for index in listener.bells.indices {
             counts[index] -= 1

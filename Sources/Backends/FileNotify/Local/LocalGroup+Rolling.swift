@@ -41,7 +41,7 @@ extension LocalGroup {
         guard position.journal === journal else { return }
         try lookAtPlace()
         // Listeners set their bits before they read the word, so after the seal all bits are set.
-        let inherited = Defect.lostInterest.isPresent ? [] : journal.interest
+        let inherited = Defect.lostInterest.isPresent ? Bells() : journal.interest
         bells.prepare(inherited)
         let hasSnapshot = builder.hasLastInode
         if hasSnapshot, try !writeSnapshot(at: position, to: builder) { return }

@@ -140,7 +140,7 @@ final class NotificationService: Sendable {
                 return bells
             case .looks:
                 if state.lookers.insert(id).inserted, state.lookers.count == 1 { setTimer(state) }
-                return []
+                return Bells()
             }
         }
     }

@@ -122,18 +122,12 @@ public final class ZMQGroup: SharedGroup {
     // MARK: - Store
 
     public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
-        try await bringUpToDate(consistency)
-        return try replica.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return try state.entry(key)?.entry(for: key)
-        }
+        try await read(consistency) { state throws(SharedCoreError) in try state.entry(key)?.entry(for: key) }
     }
 
     public func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
-        try await bringUpToDate(consistency)
-        return try replica.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return try Snapshot(revision: state.revision, stored: state.selection([prefix]))
+        try await read(consistency) { state throws(SharedCoreError) in
+            try Snapshot(revision: state.revision, stored: state.selection([prefix]))
         }
     }
 
@@ -146,11 +140,7 @@ public final class ZMQGroup: SharedGroup {
     }
 
     public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
-        try await bringUpToDate(.linearizable)
-        let floor = try replica.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return state.history.floor
-        }
+        let floor = try await read { state in state.history.floor }
         // Changes from before this participant joined are requested only when a watch needs them.
         if case .after(let revision) = start, revision < floor { _ = try await ask(.history(after: revision)) }
         return try handle.requireOpen(
@@ -158,17 +148,13 @@ public final class ZMQGroup: SharedGroup {
     }
 
     public func sync() async throws(SharedCoreError) {
-        try await bringUpToDate(.linearizable)
-        try replica.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
+        try await read { _ in }
     }
 
     public func sessions() async throws(SharedCoreError) -> [Session] {
         try handle.requireOpen()
         _ = try await ask(.probe)
-        return try replica.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return state.sessions.values.map(\.session).sorted { $0.id < $1.id }
-        }
+        return try await read(.causal) { state in state.openSessions }
     }
 
     public func close() async {
@@ -179,39 +165,33 @@ public final class ZMQGroup: SharedGroup {
 
     // MARK: - Notifier
 
-    @discardableResult
-    public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
-        try await commit(Transaction(operations: [.post(name, state: state)])).revision
-    }
-
     public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
-        try await bringUpToDate(.linearizable)
-        try replica.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
+        try await sync()
         return try handle.requireOpen(
             for: replica.observe(name, for: session.id, catchUp: {}, onCancel: {}))
     }
 
     public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
-        try await bringUpToDate(.linearizable)
-        return try replica.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return state.topic(name)
-        }
+        try await read { state in state.topic(name) }
     }
 
     public func usage() async throws(SharedCoreError) -> StoreUsage? {
-        try await bringUpToDate(.linearizable)
-        return try replica.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return state.usage
-        }
+        try await read { state in state.usage }
     }
 
     // MARK: - Private
 
-    private func bringUpToDate(_ consistency: ReadConsistency) async throws(SharedCoreError) {
+    /// Reads the state, brought up to date where that is asked for.
+    private func read<Result: Sendable>(
+        _ consistency: ReadConsistency = .linearizable,
+        _ body: (inout StoreState) throws(SharedCoreError) -> sending Result
+    ) async throws(SharedCoreError) -> Result {
         try handle.requireOpen()
         if consistency == .linearizable { _ = try await ask(.read) }
+        return try replica.read { state throws(SharedCoreError) in
+            try self.handle.requireSession(in: state)
+            return try body(&state)
+        }
     }
 
     private func ask(_ question: PendingRequest.Question) async throws(SharedCoreError) -> Reply.Body {

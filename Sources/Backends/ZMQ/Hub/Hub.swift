@@ -68,7 +68,7 @@ public final class Hub: Sendable {
                 at: "clientMemory")
         }
         // Each client takes three descriptors; the library aborts the process when none is left for a connection.
-        OpenFile.raiseLimit()
+        SpareDescriptors.raiseLimit()
         var locks: [HubLock] = []
         do throws(SharedCoreError) {
             return try await start(options, with: &locks)

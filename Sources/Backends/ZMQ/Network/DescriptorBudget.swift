@@ -19,7 +19,7 @@ final class DescriptorBudget: Sendable {
     /// Counts the free descriptors again.
     func count() {
         let used = (try? Directory(path: "/proc/self/fd").names().count) ?? 0
-        left.store(OpenFile.limit - used - Self.reserve, ordering: .sequentiallyConsistent)
+        left.store(SpareDescriptors.limit - used - Self.reserve, ordering: .sequentiallyConsistent)
     }
 
     /// Takes a number of descriptors.

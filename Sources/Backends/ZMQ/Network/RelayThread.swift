@@ -94,7 +94,7 @@ struct RelayThread: ~Copyable {
         self.readiness = readiness
         self.times = times
         self.handlers = handlers
-        let limit = OpenFile.limit
+        let limit = SpareDescriptors.limit
         let usable = limit - min(Self.spareDescriptorCount, limit / 4)
         lobby = Lobby(limit: max(min(Self.lobbyLimit, usable / 4), 8))
         lineLimit = max((usable - lobby.limit) / Self.descriptorCount, 4)

@@ -158,10 +158,7 @@ struct Reply: Hashable {
 
     private static func write(_ welcome: Welcome, to writer: inout ByteWriter) {
         writer.integer(welcome.session.id.rawValue)
-        writer.word(welcome.session.process.bootID.high)
-        writer.word(welcome.session.process.bootID.low)
-        writer.integer(UInt64(UInt32(bitPattern: welcome.session.process.pid)))
-        writer.integer(welcome.session.process.startTime)
+        writer.identity(welcome.session.process)
         writer.text(welcome.session.role.rawValue)
         writer.text(welcome.session.name)
         writer.integer(welcome.session.openedAt.nanoseconds)
@@ -202,12 +199,9 @@ struct Reply: Hashable {
 
     private static func welcome(_ reader: inout ByteReader) throws(ByteCodingError) -> Welcome {
         let id = SessionID(rawValue: try reader.integer())
-        let bootID = BootID(high: try reader.word(), low: try reader.word())
-        guard let pid = Int32(exactly: try reader.integer()) else { throw .malformed }
-        let process = ProcessIdentity(bootID: bootID, pid: pid, startTime: try reader.integer())
         let session = Session(
-            id: id, process: process, role: SessionRole(rawValue: try reader.text()), name: try reader.text(),
-            openedAt: BootInstant(nanoseconds: try reader.integer()))
+            id: id, process: try reader.identity(), role: SessionRole(rawValue: try reader.text()),
+            name: try reader.text(), openedAt: BootInstant(nanoseconds: try reader.integer()))
         let incarnation = try reader.word()
         let capabilities = try capabilities(&reader)
         let lease = try reader.optional { reader throws(ByteCodingError) in

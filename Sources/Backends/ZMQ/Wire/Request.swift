@@ -51,10 +51,7 @@ struct Request: Hashable {
         case .hello(let hello):
             begin(&writer, Self.helloTag)
             writer.text(hello.group)
-            writer.word(hello.process.bootID.high)
-            writer.word(hello.process.bootID.low)
-            writer.integer(UInt64(UInt32(bitPattern: hello.process.pid)))
-            writer.integer(hello.process.startTime)
+            writer.identity(hello.process)
             writer.text(hello.description.role.rawValue)
             writer.text(hello.description.name)
             writer.data(hello.token)
@@ -153,10 +150,7 @@ struct Request: Hashable {
 
     private static func hello(_ reader: inout ByteReader) throws(ByteCodingError) -> Hello {
         let group = try reader.text()
-        let bootID = BootID(high: try reader.word(), low: try reader.word())
-        guard let pid = Int32(exactly: try reader.integer()) else { throw .malformed }
-        let process = ProcessIdentity(
-            bootID: bootID, pid: pid, startTime: try reader.integer())
+        let process = try reader.identity()
         let role = try reader.text()
         guard SessionRole(rawValue: role).isWord else { throw .malformed }
         let name = try reader.text()
