@@ -220,7 +220,7 @@ struct CommandCoreTests {
         arguments: ["hang-in-stop", "term", "hang", "freeze", "garbage-in-stop", "die-in-stop"])
     func stopping(mode: String) async throws {
         let group = try await open(as: .main, "main")
-        let main = try main(script.command(mode), of: group, stopTimeout: .seconds(6))
+        let main = try main(script.command(mode), of: group, stopTimeout: .seconds(16))
         try await main.start()
         let pid = try await script.untilPid("runs")
         _ = try await script.untilNote(mode == "hang" ? "hangs" : "started")
@@ -240,22 +240,12 @@ struct CommandCoreTests {
         #expect(TimelineChecker.check(try await Timeline(group).history()).violations.isEmpty)
     }
 
-    @Test("That it had to be killed is told before its time to stop is over, also where the telling takes a while")
-    func toldOfKill() async throws {
-        let group = try await open(as: .main, "main")
-        let told = Box<[String]>([])
-        let context = CoreContext(
-            store: group, epoch: Revision(rawValue: 7), role: .main,
-            acceptMessage: { _ throws(SharedCoreError) in .stored },
-            reportProblem: { problem in
-                for _ in 0..<100 { await Task.yield() }
-                if !Task.isCancelled { told.update { $0.append(problem) } }
-            })
-        let core = CommandCore(script.command("hang-in-stop"), log: { _ in })
-        try await core.start(in: context)
-        _ = try await script.untilNote("started")
-        await core.stop(StopRequest(.closing, within: .seconds(8)))
-        #expect(told.value.count == 1 && told.value[0].contains("was killed"), "\(told.value)")
+    @Test("There is time to tell of a stop, also where the program had to be killed or ended late")
+    func tellingLimit() {
+        func at(_ seconds: UInt64) -> BootInstant { BootInstant(nanoseconds: seconds * 1_000_000_000) }
+        for (end, limit) in [(100, 107), (101, 107), (106, 107), (107, 108), (120, 121)] as [(UInt64, UInt64)] {
+            #expect(CommandCore.tellingLimit(of: .seconds(8), from: at(100), ended: at(end)) == at(limit))
+        }
     }
 
     @Test("What it has started ends with it, also in a session of its own", arguments: ["stop", "kill"])

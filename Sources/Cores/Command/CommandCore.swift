@@ -96,9 +96,7 @@ public final class CommandCore: Core {
         let begin = clock.now()
         run.program.stop(Self.parameters(of: request), within: request.timeout)
         let problem = await run.program.untilEnded()
-        // One that had to be killed has used up three quarters of the time, and the timeline is to have that.
-        let (part, end) = (request.timeout / 8, clock.now())
-        let limit = max(begin.advanced(by: part * 7), end.advanced(by: part))
+        let limit = Self.tellingLimit(of: request.timeout, from: begin, ended: clock.now())
         // The store may not answer; what is over is that the program runs.
         let rest = Task {
             if let problem { await run.context.report(problem) }
@@ -112,6 +110,12 @@ public final class CommandCore: Core {
         await run.program.untilAnswered()
         await rest.value
         timer.cancel()
+    }
+
+    /// Until when the group may take in what is told of a stop. A program that had to be killed has used up three quarters of the time,
+    /// and the timeline is to have that.
+    static func tellingLimit(of timeout: Duration, from begin: BootInstant, ended end: BootInstant) -> BootInstant {
+        max(begin.advanced(by: timeout * 7 / 8), end.advanced(by: timeout / 8))
     }
 
     // MARK: - Starting
