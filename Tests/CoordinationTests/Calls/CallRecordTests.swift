@@ -140,6 +140,20 @@ struct OwnCallsTests {
         #expect(try await core.calls.list().count == 17)
     }
 
+    @Test("In a group that its content has filled, 16 lost calls with the longest texts are ended (S10)")
+    func lostInFullGroup() async throws {
+        let former = try await CallsFixture(limits: Limits(valueByteCount: 16_384, storeByteCount: 4_000))
+        let text = String(repeating: "t", count: 512)
+        for number in 10..<26 {
+            let id = try CallID.of(String(repeating: "i", count: 510) + "\(number)")
+            _ = try await former.context.begin(
+                call: CallDescription(id, .incoming, from: text, to: text, account: text), in: .ringing)
+        }
+        let core = try await former.next()
+        try await core.context.endLostCalls()
+        #expect(try await core.group.list(CallKey.records).entries.count(where: { $0.lifetime != .persistent }) == 16)
+    }
+
     @Test("A lost call is acknowledged before another core has found it")
     func acknowledged() async throws {
         let former = try await CallsFixture()

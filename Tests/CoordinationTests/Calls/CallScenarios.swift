@@ -118,7 +118,8 @@ struct CallScenarios {
         script.onStart = { context in _ = try await context.begin(call: call, in: .answered) }
         let main = try await world.main(script: script)
         try await main.participant.start()
-        var changes = try await Calls(world.observer()).changes().makeAsyncIterator()
+        let observer = try await world.observer()
+        var changes = try await Calls(observer).changes().makeAsyncIterator()
         #expect(try await changes.next()?.map(\.state) == [.answered])
         await main.participant.stop()
         var last: [Call]? = []
@@ -178,7 +179,7 @@ struct CallScenarios {
         var commands = try await core.begin("ring").commands().makeAsyncIterator()
         let sent = Task { try await Calls(window).send(.decline, to: call.id, within: .seconds(600)) }
         let received = try #require(try await commands.next())
-        #expect(received.command == .decline)
+        try #require(received.command == .decline)
         try await received.accept()
         try await sent.value
         #expect(try await Calls(window).withdraw(key)?.kind == .taken)
@@ -196,7 +197,7 @@ struct CallScenarios {
         var commands = try await core.begin("ring").commands().makeAsyncIterator()
         let sent = Task { try await Calls(window).send(.decline, to: call.id, within: .seconds(600)) }
         let received = try #require(try await commands.next())
-        #expect(received.command == .decline)
+        try #require(received.command == .decline)
         try await received.accept()
         try await sent.value
         #expect(try await Calls(window).withdraw(key) == nil)

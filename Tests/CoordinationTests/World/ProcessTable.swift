@@ -13,6 +13,8 @@ final class ProcessTable: ProcessControl {
         var refusal: String?
     }
 
+    private static let count = Atomic<UInt64>(0)
+
     private let state = Mutex(State())
     let bootID: BootID
 
@@ -31,7 +33,9 @@ final class ProcessTable: ProcessControl {
     func start() -> SimulatedProcess {
         state.withLock { state in
             let pid = Int32(1000 + state.processes.count)
-            let process = SimulatedProcess(ProcessIdentity(bootID: bootID, pid: pid, startTime: UInt64(pid)))
+            // No two tables have a process in common: a session, which takes part once, may be equal in all else.
+            let startTime = Self.count.add(1, ordering: .relaxed).newValue
+            let process = SimulatedProcess(ProcessIdentity(bootID: bootID, pid: pid, startTime: startTime))
             state.processes[process.identity] = process
             return process
         }
