@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import FoundationEssentials
+internal import TestSupport
 internal import Testing
 
 @testable internal import sharedcore
