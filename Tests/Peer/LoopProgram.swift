@@ -10,7 +10,9 @@ internal import Platform
 /// thread that is not the loop's. Then it takes orders: `close` ends the participation and prints `closed`, `leave` closes the
 /// group's handle alone and prints `left`, `fill` has standard error be a pipe that is full and prints `filled`.
 enum LoopProgram {
-    static let options = CoordinationOptions(stopTimeout: .seconds(1))
+    // Nothing but an order ends it: on a busy machine an Executor's core would be over before the order comes.
+    static let options = CoordinationOptions(
+        executorBudget: .seconds(600), coreLinger: .seconds(600), stopTimeout: .seconds(1))
 
     static func run(_ words: [String]) async {
         do {
