@@ -1,6 +1,7 @@
 #if Etcd
     internal import CoreAPI
     internal import FoundationEssentials
+    internal import Platform
 
     extension GroupFeed {
         /// Opens a session, and creates the group if it does not exist.

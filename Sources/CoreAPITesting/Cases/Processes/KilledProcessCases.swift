@@ -29,11 +29,7 @@ enum KilledProcessCases {
         }
     }
 
-    /// Kills a process at each place in the middle of a commit that puts and posts, and has another one write.
-    ///
-    /// - Parameters:
-    ///   - watched: The values of the key that a watch delivers.
-    ///   - check: Checks what the killed process leaves.
+    /// Kills a process at each place of a commit that puts and posts, checks what it leaves, and has another one write.
     private static func killed(
         at places: [String], in context: CaseContext, watched: [String],
         _ check: (any SharedGroup, WatchRecorder) async throws -> Void
