@@ -110,6 +110,9 @@ examples:
 	@# For its test in a network namespace.
 	@Scripts/install-dependencies iproute2
 	$(SWIFT) test -j $(JOBS) --package-path Examples/RegisteringClient
+	@# Its mail servers need root.
+	@Scripts/install-dependencies python3-venv dovecot-imapd exim4-daemon-light iproute2
+	$(if $(IS_ROOT),$(SWIFT) build -j $(JOBS) --product sharedcore && Examples/DeltaChat/run "$$($(SWIFT) build --show-bin-path)/sharedcore",@echo "As root, make examples runs Examples/DeltaChat as well." >&2)
 
 # The contract on groups in memory files and on the disk, with both durabilities.
 file-systems: build

@@ -24,6 +24,9 @@ let foundation: [LinkerSetting] = ["_FoundationCollections", "_FoundationCShims"
 /// What measures is optimized in every build.
 let optimized: [CSetting] = [.unsafeFlags(["-O2"])]
 
+/// What computes through millions of states is optimized in every build.
+let optimizedSwift: [SwiftSetting] = [.unsafeFlags(["-O"])]
+
 func room(_ name: String, at path: String? = nil, knows: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: knows, path: path.map { "Sources/" + $0 }, swiftSettings: settings)
 }
@@ -73,6 +76,7 @@ let package = Package(
         .library(name: "CoreAPITestingAdapters", targets: ["CoreAPITestingAdapters"]),
         .library(name: "KeptSockets", targets: ["KeptSockets"]),
         .library(name: "MaildirCore", targets: ["MaildirCore"]),
+        .library(name: "CommandCore", targets: ["CommandCore"]),
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
         .executable(name: "sharedcore-keeper", targets: ["sharedcore-keeper"]),
@@ -144,6 +148,9 @@ let package = Package(
         room("KeptSockets", knows: ["CoreAPI", "Lifecycle", "Platform"]),
         room(
             "MaildirCore", at: "Cores/Maildir", knows: ["CoreAPI", "Coordination", "Mailboxes", "Platform"]),
+        room(
+            "CommandCore", at: "Cores/Command",
+            knows: ["CoreAPI", "Coordination", "Mailboxes", "Platform", "ProgramOutput"]),
 
         // For applications.
         room(
@@ -182,7 +189,9 @@ let package = Package(
 
         // Programs.
         room("ProgramOutput", knows: ["CoreAPI", "Platform"]),
-        room("ExecutorRun", knows: ["CoreAPI", "Coordination", "MaildirCore", "Platform", "ProgramOutput"]),
+        room(
+            "ExecutorRun",
+            knows: ["CommandCore", "CoreAPI", "Coordination", "MaildirCore", "Platform", "ProgramOutput"]),
         .executableTarget(
             name: "sharedcore-executor",
             dependencies: ["CoreAPI", "FileNotifyBackend", "Coordination", "ExecutorRun", "ProgramOutput", "Platform"],
@@ -197,7 +206,7 @@ let package = Package(
             name: "sharedcore",
             dependencies: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", "Mailboxes", "Wormholes",
-                "Coordination", "KeptSockets", "Lifecycle",
+                "CommandCore", "Coordination", "KeptSockets", "Lifecycle",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 "SharedCoreConfiguration", zmqBackend, etcdBackend,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -270,6 +279,10 @@ let package = Package(
         .executableTarget(
             name: "sharedcore-simulate", dependencies: ["Simulation"], path: "Tests/Simulate",
             swiftSettings: settings),
+        // The designs that are checked before they are built, as states and steps.
+        .executableTarget(
+            name: "sharedcore-models", path: "Tests/Models", swiftSettings: settings + optimizedSwift),
+        tests("ModelTests", of: ["sharedcore-models"]),
         .target(
             name: "FileCases",
             dependencies: ["CoreAPI", "CoreAPITesting", "BundledHarnesses", "Platform", "TestSupport"],
@@ -363,12 +376,19 @@ let package = Package(
             "MaildirTests",
             of: ["CoreAPI", "Coordination", "FileNotifyBackend", "InMemoryBackend", "MaildirCore", "Platform"]),
         tests(
+            "CommandCoreTests",
+            of: [
+                "CommandCore", "CoreAPI", "Coordination", "FileNotifyBackend", "InMemoryBackend", "Platform",
+                "ProgramOutput",
+            ]),
+        tests(
             "NetworkMonitorTests", of: ["CoreAPI", "NetworkMonitor", "Platform", "sharedcore-network-watcher"],
             beside: ["Recorded"]),
         tests(
             "HostTests",
             of: [
-                "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend", "Lifecycle",
+                "CommandCore", "CoreAPI", "BackendRegistry", "Coordination", "ExecutorRun", "InMemoryBackend",
+                "Lifecycle",
                 "Mailboxes", "MaildirCore", "ProgramOutput", "Platform", "SharedCoreConfiguration", "Wormholes",
                 "sharedcore", "sharedcore-test-configured", "sharedcore-test-peer", "ZMQBackend",
                 .product(name: "CoreMetrics", package: "swift-metrics"),

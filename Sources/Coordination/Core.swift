@@ -157,10 +157,38 @@ public struct CoreContext: Sendable {
     /// Source: contract C8, C10.
     ///
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded; ``SharedCoreError/Code/limitExceeded``
-    ///   when the message is larger than a value can be.
+    ///   when the message is larger than a value can be; ``SharedCoreError/Code/invalidArgument`` for a value of its content that
+    ///   breaks its rule (C20).
     @discardableResult
     public func deliver(_ message: InboxMessage) async throws(SharedCoreError) -> DeliveryResult {
         try await acceptMessage(message)
+    }
+
+    /// Replaces the content of a message that waits to be acknowledged, such as one that its sender has edited.
+    ///
+    /// A participant that comes for it from now on gets the new content. One that has it in hand, and may have shown the former one, is
+    /// told so by its acknowledgement, and gets the new content when it asks again. What was acknowledged stays so: deliver the new
+    /// content under an identity of its own where it is to be shown.
+    ///
+    /// Source: contract C22.
+    ///
+    /// - Parameter message: The new content, under exactly the identity with which the message was delivered.
+    /// - Throws: As ``deliver(_:)``, and ``SharedCoreError/Code/invalidArgument`` for a value of the content that breaks its rule.
+    @discardableResult
+    public func update(_ message: InboxMessage) async throws(SharedCoreError) -> MessageChange {
+        try await Inbox(store).update(message)
+    }
+
+    /// Takes back a message that waits to be acknowledged, such as one that its sender has recalled or that was read elsewhere: a wait for
+    /// it ends with nothing to show, and a duplicate is not stored again.
+    ///
+    /// Source: contract C22.
+    ///
+    /// - Parameter id: Exactly the identity with which the message was delivered.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded; the store's errors.
+    @discardableResult
+    public func withdraw(_ id: MessageID) async throws(SharedCoreError) -> MessageChange {
+        try await Inbox(store).withdraw(id)
     }
 
     /// Puts a sentence about something that the core had to set aside on the timeline.

@@ -66,9 +66,20 @@ public final class ExecutorParticipant: Sendable {
         forCallID callID: CallID, timeout: Duration, insisting: Bool = false,
         reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil
     ) async throws(CoordinationError) -> MessageResult {
+        try await message(for: MessageID(callID), timeout: timeout, insisting: insisting, reporting: reporting)
+    }
+
+    /// Waits for a message whose identity matches, and takes it: as ``message(forCallID:timeout:insisting:reporting:)`` does, for
+    /// callers that know more than its call-id.
+    ///
+    /// Source: contract C21.
+    public func message(
+        for id: MessageID, timeout: Duration, insisting: Bool = false,
+        reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil
+    ) async throws(CoordinationError) -> MessageResult {
         let limit = participant.clock.now().advanced(by: timeout)
         return try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
-            try await participant.message(for: callID, before: limit, insisting: insisting, reporting: reporting)
+            try await participant.message(for: id, before: limit, insisting: insisting, reporting: reporting)
         }
     }
 
@@ -87,7 +98,8 @@ public final class ExecutorParticipant: Sendable {
 
     /// Says that a message was shown: it is not delivered again.
     ///
-    /// - Returns: Whether the message was still this participant's.
+    /// - Returns: Whether the message was still this participant's. Where it was not, a core has updated or withdrawn it, or a Main has
+    ///   acknowledged it: ask again, to get what it is now or that there is nothing to show (contract C22).
     @discardableResult
     public func acknowledge(_ message: TakenMessage) async throws(CoordinationError) -> Bool {
         try await participant.acknowledge(message)

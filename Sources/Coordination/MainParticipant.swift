@@ -14,7 +14,7 @@ public import CoreAPI
 /// twice as long with each failure in a row, 30 s at most. It ends the Main when it fails ten times in a row without having
 /// run for 30 s, or when its `iterate` returns by itself; ``waitUntilEnded()`` tells.
 ///
-/// Source: contract C2, C3, C8, C14, C17, P13.
+/// Source: contract C2, C3, C8, C14, C17, C22, P13.
 public final class MainParticipant: Sendable {
     private let participant: Participant
 
@@ -83,6 +83,21 @@ public final class MainParticipant: Sendable {
     /// stop, or an ownership that the store does not let go of, is given up after ``CoordinationOptions/stopTimeout``.
     public func stop() async {
         await participant.close()
+    }
+
+    /// Says that this Main's application has shown a message, of which it knows from its core: no participant gets it any more. An Executor
+    /// that has it in hand is told so by its acknowledgement.
+    ///
+    /// Source: contract C22.
+    ///
+    /// - Parameter id: Exactly the identity with which the core has delivered it.
+    /// - Returns: Whether it waited to be acknowledged.
+    /// - Throws: As ``pushes()``.
+    @discardableResult
+    public func acknowledge(_ id: MessageID) async throws(CoordinationError) -> Bool {
+        try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
+            try await participant.acknowledge(id)
+        }
     }
 
     /// Begins to take the pushes that are routed to Main, `push.routes` of the host. A call that was made before ends.

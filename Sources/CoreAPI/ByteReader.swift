@@ -70,6 +70,16 @@ package struct ByteReader: Sendable {
         return value
     }
 
+    package mutating func bootID() throws(ByteCodingError) -> BootID {
+        BootID(high: try word(), low: try word())
+    }
+
+    package mutating func identity() throws(ByteCodingError) -> ProcessIdentity {
+        let bootID = try bootID()
+        guard let pid = Int32(exactly: try integer()) else { throw .malformed }
+        return ProcessIdentity(bootID: bootID, pid: pid, startTime: try integer())
+    }
+
     package mutating func data() throws(ByteCodingError) -> [UInt8] {
         Array(try slice())
     }

@@ -52,6 +52,17 @@ package struct ByteWriter: Sendable {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
+    package mutating func bootID(_ value: BootID) {
+        word(value.high)
+        word(value.low)
+    }
+
+    package mutating func identity(_ process: ProcessIdentity) {
+        bootID(process.bootID)
+        integer(UInt64(UInt32(bitPattern: process.pid)))
+        integer(process.startTime)
+    }
+
     package mutating func data(_ value: [UInt8]) {
         integer(value.count)
         bytes.append(contentsOf: value)

@@ -30,6 +30,14 @@ extension CrossProcessNotifier {
     }
 }
 
+extension CrossProcessNotifier where Self: SharedStore {
+    /// Posts `name` in a commit of its own.
+    @discardableResult
+    public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
+        try await commit(Transaction(operations: [.post(name, state: state)])).revision
+    }
+}
+
 /// The name of a notification: 1 to 512 bytes of UTF-8, compared by its bytes.
 ///
 /// Source: contract N1, N4.

@@ -47,10 +47,6 @@ public final class Observation: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let observation: Observation
 
-        public mutating func next() async throws(SharedCoreError) -> NotificationDelivery? {
-            try await observation.next()
-        }
-
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(SharedCoreError) -> NotificationDelivery? {

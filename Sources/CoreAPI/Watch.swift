@@ -49,10 +49,6 @@ public final class Watch: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let watch: Watch
 
-        public mutating func next() async throws(SharedCoreError) -> WatchEvent? {
-            try await watch.next()
-        }
-
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(SharedCoreError) -> WatchEvent? {

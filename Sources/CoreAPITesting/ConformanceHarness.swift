@@ -1,4 +1,6 @@
 public import CoreAPI
+// A target that imports this one gets the clock and the waits of both kits.
+@_exported public import TestInstruments
 
 /// How the suite gets at a backend. Writing one is all that a backend's author does.
 ///

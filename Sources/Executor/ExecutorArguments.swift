@@ -8,10 +8,10 @@ internal import ProgramOutput
 /// The command line of `sharedcore-executor`. Settings arrive resolved, so that the program needs no configuration;
 /// ``help`` lists them.
 ///
-/// Standard output is one JSON line, `event callID from source coreStarts elapsedMs text`; errors go to standard error.
+/// Standard output is one JSON line, that of ``ExecutorReport``; errors go to standard error.
 /// Exit status: 0 `message`, `tooLarge` or `nothing`; 1 `refused`, `timeout` or `fenced`; 64 wrong usage; 69 the group
-/// cannot be used now; 74 the line could not be written or was not confirmed, and the message is given back; 78 its directory
-/// is not one that can be used.
+/// cannot be used now; 74 the line could not be written or was not confirmed, and the message is given back, or the message
+/// was changed meanwhile; 78 its directory is not one that can be used.
 struct ExecutorArguments {
     var directory = ""
     var name = "sharedcore-executor"
@@ -36,6 +36,7 @@ struct ExecutorArguments {
     init(_ arguments: [String]) throws(ExecutorFailure) {
         var values: [String: String] = [:]
         var (insists, isConfirmed) = (false, false)
+        var command: [String] = []
         var rest = arguments[...]
         while let option = rest.popFirst() {
             if option == "--own" {
@@ -46,7 +47,7 @@ struct ExecutorArguments {
                 isConfirmed = true
             } else if Self.options.contains(option) {
                 guard let value = rest.popFirst() else { throw Self.usage("\(option) needs a value") }
-                values[option] = value
+                if option == "--core-command" { command.append(value) } else { values[option] = value }
             } else {
                 let name = option.split(separator: "=", maxSplits: 1).first.map(String.init) ?? option
                 let remedy = Self.formerOptions[name].map { "; give \($0) in its place" } ?? ""
@@ -59,7 +60,11 @@ struct ExecutorArguments {
         guard let callID = CallID(try reader.text("--call-id")) else { throw Self.usage("--call-id is empty") }
         request = ExecutorRequest(
             callID: callID, timeout: try reader.milliseconds("--timeout-ms"), insists: insists,
-            maildir: try reader.text("--maildir"))
+            maildir: command.isEmpty ? try reader.text("--maildir") : reader.values["--maildir"] ?? "")
+        if !command.isEmpty {
+            let timeout = try reader.milliseconds("--core-start-timeout-ms", default: .seconds(30))
+            request.command = CoreCommand(command, startTimeout: timeout)
+        }
         request.isConfirmed = isConfirmed
         name = reader.values["--name"] ?? name
         durability = try reader.choice("--durability", among: [Durability.process, .disk]) ?? durability
@@ -75,7 +80,7 @@ struct ExecutorArguments {
 
     private static let options: Set<String> = [
         "--directory", "--call-id", "--timeout-ms", "--maildir", "--name", "--durability", "--start-ms",
-        "--memory-bytes", "--budget-ms",
+        "--memory-bytes", "--budget-ms", "--core-command", "--core-start-timeout-ms",
         "--inbox-lifetime-ms", "--calls-lifetime-ms", "--handover-timeout-ms", "--handover-maximum-timeout-ms",
         "--on-handover-timeout",
         "--parent",
@@ -104,6 +109,8 @@ struct ExecutorArguments {
           --call-id ID                     what the push announced
           --timeout-ms N                   how long to wait for the message
           --maildir D                      the Maildir of the core
+          --core-command WORD              the program that is the core in its place, then each of its arguments
+          --core-start-timeout-ms N        how long that may take to connect (30000)
           --own                            run the core here, also when the inbox has the message
           --name TEXT                      the participant's name for people (sharedcore-executor)
           --durability process|disk        what a commit survives (process)

@@ -24,10 +24,10 @@ package struct ExecutorReport: Hashable, Sendable {
 
     package let event: Event
     package let callID: CallID
-    /// The text to show; for an invitation to a chat room, its subject; for a call, its state or the reason of its end. Nil where there is none.
-    package let text: String?
-    /// The sender or the inviter. Nil where there is no message.
-    package let from: String?
+    /// The message; nil where nothing came, or a call did.
+    package let message: InboxMessage?
+    /// The call; nil where none came.
+    package var call: Call?
     /// The source of the message; nil where nothing came.
     package let source: MessageResult.Source?
     /// How many cores this Executor has started.
@@ -37,14 +37,30 @@ package struct ExecutorReport: Hashable, Sendable {
     /// Why nothing came, for people.
     package let reason: String?
 
-    /// The report as one JSON line: `event callID from source coreStarts elapsedMs text`. The text, which may be long, comes
-    /// last: a reader that keeps only a part of the line has all the rest.
+    /// The text to show; for an invitation to a chat room, its subject; for a call, its state or the reason of its end. Nil if
+    /// there is none, as mostly for a message that is too large.
+    package var text: String? {
+        if let call { return call.state.word }
+        guard let text = message?.content.text, event == .message || !text.isEmpty else { return nil }
+        return text
+    }
+    /// The sender or the inviter, or the other party of a call. Nil if there is neither.
+    package var from: String? {
+        message?.content.sender ?? call.map { call in call.direction == .incoming ? call.from : call.to }
+    }
+
+    /// The report as one JSON line: `event callID from source coreStarts elapsedMs`, what else the message has, and `text`. The
+    /// text, which may be long, comes last, but for a body: a reader that keeps only a part of the line has all the rest.
     package var json: JSONObject {
-        [
+        var object: JSONObject = [
             "event": .text(event.rawValue), "callID": .text(callID.text), "from": .optional(from),
             "source": .optional(source?.rawValue), "coreStarts": .integer(Int64(coreStarts)),
-            "elapsedMs": .natural(elapsed.wholeMilliseconds), "text": .optional(text),
+            "elapsedMs": .natural(elapsed.wholeMilliseconds),
         ]
+        if let message { object.append(detailsOf: message) }
+        object.append("text", .optional(text))
+        if let message { object.append(bodyOf: message) }
+        return object
     }
 
     /// The exit status.
@@ -53,5 +69,38 @@ package struct ExecutorReport: Hashable, Sendable {
         case .message, .tooLarge, .call, .nothing: .success
         case .refused, .timeout, .fenced: .no
         }
+    }
+}
+
+extension JSONObject {
+    /// Adds what a message has beside its call-id, its sender, its text and its body: `kind to`, and of `sequence account conversation
+    /// timeMs contentType fields` those that it has.
+    package mutating func append(detailsOf message: InboxMessage) {
+        let content = message.content
+        append("kind", .text(content.kind.name))
+        append("to", .text(content.recipient))
+        if let sequence = message.id.sequence { append("sequence", .text(sequence)) }
+        if let account = content.account { append("account", .text(account)) }
+        if let conversation = content.conversation { append("conversation", .text(conversation)) }
+        if let time = content.time { append("timeMs", .integer(time.wholeMillisecondsSince1970)) }
+        if let contentType = content.contentType { append("contentType", .text(contentType)) }
+        guard !content.fields.isEmpty else { return }
+        var fields: JSONObject = [:]
+        for (name, value) in content.fields.sorted(by: { $0.key < $1.key }) { fields.append(name, .text(value)) }
+        append("fields", .object(fields))
+    }
+
+    /// Adds the body of a message, Base64 (RFC 4648), where it has one.
+    package mutating func append(bodyOf message: InboxMessage) {
+        guard !message.content.body.isEmpty else { return }
+        append("body", .text(Base64.encode(message.content.body)))
+    }
+}
+
+extension Duration {
+    /// Of a time that no clock shows, the nearest that fits.
+    fileprivate var wholeMillisecondsSince1970: Int64 {
+        let (seconds, attoseconds) = components
+        return min(max(seconds, -(1 << 53)), 1 << 53) * 1_000 + attoseconds / 1_000_000_000_000_000
     }
 }

@@ -1,3 +1,4 @@
+internal import CommandCore
 package import Coordination
 internal import CoreAPI
 
@@ -18,6 +19,8 @@ package struct ExecutorRequest: Sendable {
     /// Whether the host that has started this Executor shows the message, and says so by a byte on standard input: only then
     /// is the message acknowledged.
     package var isConfirmed = false
+    /// The program that is the core; nil for the core with the Maildir.
+    package var command: CoreCommand?
     /// How ownership and messages are handled.
     package var options: CoordinationOptions
     /// The witness that no two cores run at once; nil for none.
@@ -39,5 +42,26 @@ package struct ExecutorRequest: Sendable {
         self.options = options
         self.witness = witness
         self.reporting = reporting
+    }
+}
+
+/// The program that is the core, by the setting `core.command`.
+package struct CoreCommand: Hashable, Sendable {
+    /// The program and its arguments.
+    package var words: [String]
+    /// What its environment has more or otherwise than this process's.
+    package var variables: [String: String]
+    /// How long it may take to connect.
+    package var startTimeout: Duration
+
+    package init(_ words: [String], variables: [String: String] = [:], startTimeout: Duration = .seconds(30)) {
+        self.words = words
+        self.variables = variables
+        self.startTimeout = startTimeout
+    }
+
+    /// Makes a core for one ownership.
+    package func makeCore() -> any Core {
+        CommandCore(words, variables: variables, startTimeout: startTimeout)
     }
 }

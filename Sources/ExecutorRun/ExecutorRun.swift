@@ -44,8 +44,9 @@ package enum ExecutorRun {
     ) throws -> ExecutorParticipant {
         let environment = CoordinationEnvironment(witness: request.witness)
         return try ExecutorParticipant(of: group, options: request.options, environment: environment) {
-            MaildirCore(
-                directory: request.maildir, startDelay: request.startDelay, memory: request.memory)
+            request.command?.makeCore()
+                ?? MaildirCore(
+                    directory: request.maildir, startDelay: request.startDelay, memory: request.memory)
         }
     }
 
@@ -63,7 +64,7 @@ package enum ExecutorRun {
                 reporting: request.reporting)
         } catch {
             let report = ExecutorReport(
-                event: try event(of: error), callID: request.callID, text: nil, from: nil, source: nil,
+                event: try event(of: error), callID: request.callID, message: nil, source: nil,
                 coreStarts: await executor.coreStarts, elapsed: beginning.duration(to: clock.now()),
                 reason: error.message)
             try await show(report)
@@ -108,11 +109,18 @@ package enum ExecutorRun {
     }
 
     /// Acknowledges what was shown, also when the task was cancelled meanwhile: it was shown all the same.
+    ///
+    /// - Throws: With ``ExitStatus/output`` where it is not the message any more that was shown, so that the host tries the push again.
     private static func acknowledge(_ message: TakenMessage, by executor: ExecutorParticipant) async throws {
         let acknowledgement = Task { () async throws(CoordinationError) -> Bool in
             try await executor.acknowledge(message)
         }
-        _ = try await acknowledgement.value
+        guard try await acknowledgement.value else {
+            throw ExecutorFailure(
+                .output,
+                "the message was updated, withdrawn or acknowledged by a Main while it was shown, and is to be asked for again"
+            )
+        }
     }
 
     /// The event that an error is for the call-id.
@@ -132,24 +140,18 @@ package enum ExecutorRun {
 extension ExecutorReport {
     /// The report of an answer.
     init(_ answer: MessageResult, for callID: CallID, coreStarts: Int, elapsed: Duration) {
-        var text: String?
-        var from: String?
         var event = Event.nothing
+        var message: InboxMessage?
+        var call: Call?
         switch answer.content {
         case .nothingToShow: break
-        case .call(let call):
-            (event, text) = (.call, call.state.word)
-            from = call.direction == .incoming ? call.from : call.to
+        case .call(let found): (event, call) = (.call, found)
         case .message(let taken):
-            switch taken.message.content {
-            case .text(let sender, _, let body): (event, text, from) = (.message, body, sender)
-            case .invitation(let inviter, let subject, _): (event, text, from) = (.message, subject, inviter)
-            case .tooLarge(let sender, _): (event, from) = (.tooLarge, sender)
-            case .nothingToShow: break
-            }
+            message = taken.message
+            event = taken.message.content.kind == .tooLarge ? .tooLarge : .message
         }
         self.init(
-            event: event, callID: callID, text: text, from: from, source: answer.source, coreStarts: coreStarts,
+            event: event, callID: callID, message: message, call: call, source: answer.source, coreStarts: coreStarts,
             elapsed: elapsed, reason: nil)
     }
 }

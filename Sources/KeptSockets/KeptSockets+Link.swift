@@ -3,7 +3,7 @@ internal import Platform
 internal import Synchronization
 
 extension KeptSockets {
-    /// Asks the keeper, and waits for its answer.
+    /// Sends a request to the keeper, and waits for its answer.
     @discardableResult
     func ask(_ request: KeeperRequest, with file: OpenFile? = nil) async throws(SharedCoreError) -> [KeptSocket] {
         let result = await withCheckedContinuation { continuation in
@@ -21,7 +21,7 @@ extension KeptSockets {
     /// Sends a request that has an answer. Under the lock, so that requests are sent in the order in which they
     /// wait.
     ///
-    /// - Returns: The reason why it was not sent.
+    /// - Returns: The error if it was not sent.
     private static func send(
         _ request: KeeperRequest, with file: OpenFile?, over connection: MessageSocket, in state: inout KeeperLink,
         answer: @escaping @Sendable (Result<[KeptSocket], SharedCoreError>) -> Void
@@ -35,7 +35,8 @@ extension KeptSockets {
         }
     }
 
-    /// Listens to the keeper on a thread that lives until ``close()``, and finds the next one.
+    /// Reads the keeper's messages on a thread that runs until ``close()``, and searches for the next keeper after a
+    /// loss.
     func listen(to connection: MessageSocket) throws(SharedCoreError) {
         let path = path
         let stopped = stopped
@@ -53,9 +54,9 @@ extension KeptSockets {
         }
     }
 
-    /// Takes the keeper's messages.
+    /// Processes the keeper's messages.
     ///
-    /// - Returns: Whether more may come.
+    /// - Returns: Whether the connection is still open.
     private func take(from connection: MessageSocket) -> Bool {
         while true {
             switch connection.receive(upTo: KeeperLimits.messageByteCount) {
@@ -100,12 +101,12 @@ extension KeptSockets {
         teller.yield(.keeperLost)
     }
 
-    /// The interval at which a keeper is searched.
+    /// The interval between two searches for a keeper.
     private static let interval = Duration.milliseconds(250)
-    /// The time that a keeper may take to answer.
+    /// The timeout for a keeper's answer.
     private static let patience = Duration.seconds(5)
 
-    /// Waits for a keeper that takes this process as its Main; nil when it is not to be waited for any more.
+    /// Waits for a keeper that accepts this process as its Main; returns nil after ``close()``.
     private static func find(_ path: String, _ stopped: EventCounter) -> MessageSocket? {
         while !Poll.wait(for: [stopped.descriptor], timeout: interval)[0] {
             guard let connection = try? MessageSocket(connectingTo: path),
@@ -119,7 +120,7 @@ extension KeptSockets {
         return nil
     }
 
-    /// Sends everything to a new keeper. It does not have what it refuses; no caller waits for that answer.
+    /// Sends the whole state to a new keeper. No caller waits for the answers, so a refusal is not reported.
     private func introduce(to connection: MessageSocket) {
         state.withLock { state in
             guard !state.isClosed else { return }
@@ -136,11 +137,11 @@ extension KeptSockets {
     }
 }
 
-/// A process's knowledge of its keeper, and all that it has told it.
+/// The state of a process's link to its keeper, and everything that it has sent.
 struct KeeperLink {
     /// A request that waits for its answer.
     struct Request {
-        /// The sockets that have come for it so far.
+        /// The sockets received for it so far.
         var found: [KeptSocket] = []
         let answer: @Sendable (Result<[KeptSocket], SharedCoreError>) -> Void
 
@@ -148,11 +149,11 @@ struct KeeperLink {
     }
 
     var connection: MessageSocket?
-    /// In the order in which they were sent, which is that of the answers.
+    /// In the order of sending, which is that of the answers.
     var waiting: [Request] = []
     var isClosed = false
 
-    // The state that the next keeper is told.
+    // The state that is sent to the next keeper.
 
     var kept: [String: OpenFile] = [:]
     var isAsleep = false
@@ -160,7 +161,7 @@ struct KeeperLink {
 }
 
 extension SharedCoreError {
-    /// The error that a keeper's refusal is for its Main (contract E1).
+    /// Converts a keeper's refusal to the error for its Main (contract E1).
     init(_ problem: KeeperProblem, at location: String) {
         let code: Code =
             switch problem.code {

@@ -4,13 +4,13 @@ internal import Synchronization
 
 /// The link of a Main to its keeper: its kept sockets, its sleep, its wakes (contract P6, P7).
 ///
-/// The keeper holds a duplicate of each registered socket, so that the peer sees no close when Main sleeps, ends by
-/// mistake or is killed. While Main is away the keeper watches the duplicates and wakes Main, which has slept or is
-/// started anew by then, and which reads the data.
+/// The keeper holds a duplicate of each registered socket, so that the peer sees no close when Main sleeps, crashes or
+/// is killed. While Main is away the keeper watches the duplicates; when data arrives it wakes Main, or starts it
+/// again, and Main reads the data.
 ///
-/// When the keeper itself is killed, this finds the next one by itself and registers everything with it.
+/// If the keeper itself is killed, the link finds the next one and registers everything with it.
 public final class KeptSockets: Sendable {
-    /// The events of the keeper, for one reader. The oldest is dropped by a reader that leaves 64 unread.
+    /// The events of the keeper, for one reader. The oldest is dropped if the reader leaves 64 unread.
     public let events: AsyncStream<KeeperEvent>
 
     let path: String
@@ -33,7 +33,7 @@ public final class KeptSockets: Sendable {
     ///
     /// - Parameter path: The keeper's socket; nil for the one that the environment names.
     /// - Throws: ``SharedCoreError/Code/unavailable`` when no keeper answers there, or another process is connected as
-    ///   Main; ``SharedCoreError/Code/forbidden`` when that keeper has no Main that runs.
+    ///   Main; ``SharedCoreError/Code/forbidden`` when that keeper has no running Main.
     public static func connect(to path: String? = nil) async throws(SharedCoreError) -> KeptSockets {
         guard let path = path ?? OwnProcess.text(KeeperPlace.socketVariable) else {
             throw SharedCoreError(
@@ -63,16 +63,16 @@ public final class KeptSockets: Sendable {
         close()
     }
 
-    /// Has the keeper keep a socket from now on. The caller's descriptor stays the caller's.
+    /// Makes the keeper keep a socket. The caller still owns its descriptor.
     ///
     /// To close the socket for good, call ``release(_:)`` too: until then the peer sees no close.
     ///
     /// - Parameters:
     ///   - descriptor: A socket of any kind.
-    ///   - name: 1 to 64 letters, digits and `.`, `_`, `-`, `:`. A socket that was kept by the name is let go.
+    ///   - name: 1 to 64 letters, digits and `.`, `_`, `-`, `:`. A socket that was kept under the name is released.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a file that is no socket or a text that is no name,
     ///   ``SharedCoreError/Code/limitExceeded`` when 64 sockets are kept, ``SharedCoreError/Code/unavailable`` when
-    ///   there is no keeper now.
+    ///   there is no keeper.
     public func keep(_ descriptor: Int32, as name: String) async throws(SharedCoreError) {
         guard KeeperLimits.isName(name) else {
             throw SharedCoreError(
@@ -83,16 +83,16 @@ public final class KeptSockets: Sendable {
         state.withLock { $0.kept[name] = file }
     }
 
-    /// Has the keeper let a socket go.
+    /// Makes the keeper release a socket.
     ///
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when none of the name is kept.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when no socket of the name is kept.
     public func release(_ name: String) async throws(SharedCoreError) {
         state.withLock { $0.kept[name] = nil }
         try await ask(.release(name: name))
     }
 
-    /// Returns the sockets that the keeper has of this Main, or of the one before it, with their data unread. They stay
-    /// kept.
+    /// Returns the sockets that the keeper has kept for this Main, or for the one before it, with their data unread.
+    /// They stay kept.
     public func recover() async throws(SharedCoreError) -> [KeptSocket] {
         let found = try await ask(.take)
         state.withLock { state in
@@ -101,32 +101,32 @@ public final class KeptSockets: Sendable {
         return found
     }
 
-    /// Says that this process sleeps: it waits for nothing but a wake. Data that is there unread wakes it at once.
+    /// Reports that this process sleeps: it only waits for a wake. Unread data wakes it at once.
     public func enterBackground() async throws(SharedCoreError) {
         state.withLock { $0.isAsleep = true }
         try await ask(.asleep)
     }
 
-    /// Says that this process is in use, so that no budget holds.
+    /// Reports that this process is in use, so that no budget applies.
     public func enterForeground() async throws(SharedCoreError) {
         state.withLock { $0.isAsleep = false }
         try await ask(.awake)
     }
 
-    /// Says that this process lives, to a keeper with a watchdog.
+    /// Reports that this process is alive, to a keeper with a watchdog.
     public func sendHeartbeat() async throws(SharedCoreError) {
         try await ask(.alive)
     }
 
-    /// Says how many calls are active: neither a budget nor the watchdog cuts one.
+    /// Reports the number of active calls: neither a budget nor the watchdog ends a process with an active call.
     public func setActiveCalls(_ count: Int) async throws(SharedCoreError) {
         let count = min(max(count, 0), Int(UInt16.max))
         state.withLock { $0.calls = count }
         try await ask(.calls(count))
     }
 
-    /// Says that this process will end because its user closes it. Exit status 0 says so too, unless the keeper is one
-    /// that took this process over from another and so cannot see the status.
+    /// Reports that this process will end because its user closes it. Exit status 0 has the same meaning, unless the
+    /// keeper took this process over from another keeper and cannot see the status.
     public func announceExit() async throws(SharedCoreError) {
         try await ask(.leaving)
     }
@@ -155,7 +155,7 @@ public struct KeptSocket: Sendable {
     public let name: String
     let file: OpenFile
 
-    /// Returns a descriptor of the socket, which is the caller's to close, and closed in programs that are started.
+    /// Returns a descriptor of the socket, which the caller must close. It is closed on exec.
     public func descriptor() throws(SharedCoreError) -> Int32 {
         try SharedCoreError.wrapping { () throws(SystemCallError) in try file.duplicate() }
     }
@@ -163,12 +163,13 @@ public struct KeptSocket: Sendable {
 
 /// An event that a keeper sends its Main.
 public enum KeeperEvent: Hashable, Sendable {
-    /// Data has come on a kept socket while Main slept, or Main was started for it: it has so much time (contract P6).
+    /// Data has arrived on a kept socket while Main slept, or Main was started for it: Main has this time (contract
+    /// P6).
     case wake(budget: Duration)
-    /// The time is over soon; at its end Main is killed, unless it sleeps, is in use or has an active call.
+    /// The time is nearly over; at its end Main is killed, unless it sleeps, is in use or has an active call.
     case budgetEnds(left: Duration)
     /// The keeper is gone; this process has its sockets as well.
     case keeperLost
-    /// The next keeper is there and has everything again.
+    /// The next keeper is connected and has the whole state again.
     case keeperFound
 }

@@ -1,21 +1,22 @@
 public import CoreAPI
 
-/// The states of their applications that the sessions of a group have published, at one revision.
+/// The application states that the sessions of a group have published, at one revision.
 public struct ApplicationOverview: Hashable, Sendable {
-    /// Everything up to this revision is in it.
+    /// The overview includes everything up to this revision.
     public let revision: Revision
-    /// The statements in the order of their sessions, without those that this version does not understand.
+    /// The reports, ordered by session, without those that this version does not understand.
     public let applications: [ApplicationReport]
 
-    /// Whether any of them is in front of a user, so that no alert is needed.
+    /// Whether any application is in front of a user, so that no alert is needed.
     public var isAnyInForeground: Bool { applications.contains { $0.state == .foreground } }
 
-    /// The state that a session has published; nil when it has published none.
+    /// Returns the state that a session has published; nil if it has published none.
     public subscript(session: SessionID) -> ApplicationState? {
         applications.first { $0.session == session }?.state
     }
 
-    /// A statement of another session does not end with its subject, so it is left out here when the subject has ended.
+    /// A report that another session has published does not end with its subject, so it is omitted here after the
+    /// subject has ended.
     init(
         revision: Revision, entries: some Sequence<Entry>, in store: any SharedStore
     ) async throws(SharedCoreError) {
@@ -32,7 +33,7 @@ public struct ApplicationOverview: Hashable, Sendable {
 
 /// The published states of all applications, now and after every change.
 ///
-/// One consumer at a time, like the ``Watch`` that it stands on. Releasing it ends it.
+/// It has one consumer at a time, like the ``Watch`` on which it is based. Releasing it ends it.
 public struct ApplicationStateWatch: AsyncSequence, Sendable {
     public typealias Element = ApplicationOverview
     public typealias Failure = SharedCoreError
@@ -65,7 +66,9 @@ public struct ApplicationStateWatch: AsyncSequence, Sendable {
             self.store = store
         }
 
-        public mutating func next() async throws(SharedCoreError) -> ApplicationOverview? {
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(SharedCoreError) -> ApplicationOverview? {
             guard let event = try await watch.next() else { return nil }
             switch event {
             case .snapshot(let snapshot), .lagged(let snapshot):
@@ -75,12 +78,6 @@ public struct ApplicationStateWatch: AsyncSequence, Sendable {
                 for change in set.changes { entries[change.key] = change.new }
             }
             return try await ApplicationOverview(revision: event.revision, entries: entries.values, in: store)
-        }
-
-        public mutating func next(
-            isolation actor: isolated (any Actor)?
-        ) async throws(SharedCoreError) -> ApplicationOverview? {
-            try await next()
         }
     }
 }

@@ -1,9 +1,9 @@
 public import CoreAPI
 
-/// The state of each application of a group, in the group, for all to read and watch.
+/// The state of each application of a group, published in the group for other processes to read and watch.
 ///
-/// A process publishes the state of its application, and others read it: a program that shows an alert only when
-/// the user does not see the application, a Host, a status command. A published state ends with its session.
+/// A process publishes the state of its application, and others read it: for example a program that shows an alert only
+/// if the user does not see the application, a Host, or a status command. A published state ends with its session.
 ///
 /// ```swift
 /// let states = ApplicationStates(store)
@@ -22,7 +22,7 @@ public struct ApplicationStates: Sendable {
         self.store = store
     }
 
-    /// Says how this process's application stands.
+    /// Publishes the state of this process's application.
     ///
     /// - Returns: The revision from which on all participants read it.
     @discardableResult
@@ -30,16 +30,16 @@ public struct ApplicationStates: Sendable {
         try await store.put(key(), Array(state.rawValue.utf8), lifetime: .session).revision
     }
 
-    /// Says for another process how its application stands, as a Host does for one that does not say it.
+    /// Publishes the state of another process's application, as a Host does for one that does not publish it.
     ///
-    /// - Returns: The revision from which on all participants read it; nil when no such session is there.
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the application has said it itself: that counts until it
-    ///   takes it back.
+    /// - Returns: The revision from which on all participants read it; nil if there is no such session.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the application has published its state itself, which counts
+    ///   until it clears it.
     @discardableResult
     public func set(_ state: ApplicationState, of session: SessionID) async throws(SharedCoreError) -> Revision? {
         if session == store.session.id { return try await set(state) }
         while true {
-            // Listed first: a session that opens and publishes after that is not taken for one that has ended.
+            // Listed first: a session that opens and publishes afterwards does not count as ended.
             let entries = try await store.list(Self.path).entries
             let sessions = Set(try await store.sessions().map(\.id))
             guard sessions.contains(session) else { return nil }
@@ -47,7 +47,7 @@ public struct ApplicationStates: Sendable {
             do throws(SharedCoreError) {
                 return try await store.commit(transaction).revision
             } catch {
-                // Another process has published something in between: that is read first.
+                // Another process has published a state in between, which is read first.
                 guard let failure = error.guardFailure, transaction.guards.contains(failure.condition) else {
                     throw error
                 }
@@ -55,7 +55,7 @@ public struct ApplicationStates: Sendable {
         }
     }
 
-    /// Removes the statement of this process.
+    /// Removes this process's report.
     public func clear() async throws(SharedCoreError) {
         try await store.delete(key())
     }
@@ -67,7 +67,7 @@ public struct ApplicationStates: Sendable {
     }
 
     /// Returns the published states, now and after every change. A slow consumer misses the states in between, never
-    /// the last one. The end of a process that others spoke for shows with the next change.
+    /// the last one. The end of a process with a state published by another one shows with the next change.
     public func watch() async throws(SharedCoreError) -> ApplicationStateWatch {
         ApplicationStateWatch(try await store.watch([Self.path], from: .snapshot), in: store)
     }
@@ -110,12 +110,12 @@ public struct ApplicationReport: Hashable, Sendable {
     public let session: SessionID
     /// The published state.
     public let state: ApplicationState
-    /// The time at which it was said, in the group's order.
+    /// The revision at which it was published.
     public let revision: Revision
-    /// Whether the session published it itself, or another one for it.
+    /// Whether the session published it itself; otherwise another one did.
     public let isOwn: Bool
 
-    /// The statement in an entry; nil for one that this version does not understand.
+    /// Reads the report in an entry; nil for one that this version does not understand.
     init?(_ entry: Entry) {
         guard let text = String(validating: entry.value, as: UTF8.self), let state = ApplicationState(rawValue: text),
             let session = UInt64(entry.key.text.dropFirst(ApplicationStates.path.path.count))

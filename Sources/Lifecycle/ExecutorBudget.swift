@@ -2,9 +2,9 @@ public import CoreAPI
 
 /// Watches over the resources that one Executor uses: events and time in, directives out.
 ///
-/// It is told once that its time is nearly over and killed when it is; it is killed at once when it has more memory
-/// than it may. When its host stops, it is told at once and has as long as after any warning, but never longer than its
-/// own time. While its core is busy it has until that is over in place of its own time, and is told then.
+/// The Executor is warned once when its time is nearly over, and killed when it is over; it is killed at once if it
+/// exceeds its memory limit. When its host stops, it is warned at once and has as long as after any warning, but never
+/// longer than its own time. While its core is busy, its time lasts until that ends, when it is warned.
 ///
 /// Source: contract P11, C17.
 public struct ExecutorBudget: Sendable {
@@ -12,9 +12,9 @@ public struct ExecutorBudget: Sendable {
     public enum Event: Hashable, Sendable {
         /// Time has passed.
         case time
-        /// It has this much memory of its own, in bytes.
+        /// It has this much private memory, in bytes.
         case memory(UInt64)
-        /// Its core is busy until this moment at most; nil when it is not any more.
+        /// Its core is busy until this moment at most; nil if it is no longer busy.
         case busy(until: BootInstant?)
         /// Its host stops.
         case stop
@@ -30,9 +30,9 @@ public struct ExecutorBudget: Sendable {
 
     /// Its limits.
     public let limits: ExecutorLimits
-    /// The reason why it was asked to end, when it was.
+    /// The reason why it was asked to end; nil if it was not.
     public private(set) var warning: BudgetReason?
-    /// The reason why it was killed, when it was.
+    /// The reason why it was killed; nil if it was not.
     public private(set) var killing: BudgetReason?
 
     private let start: BootInstant
@@ -47,13 +47,13 @@ public struct ExecutorBudget: Sendable {
         killingAt = start.advanced(by: limits.budget)
     }
 
-    /// The time at which the next directive is due if nothing else happens; nil when there is none any more.
+    /// The time of the next directive if nothing else happens; nil if there is none.
     public var next: BootInstant? {
         guard killing == nil else { return nil }
         return warning == nil ? min(warningAt, killingAt) : killingAt
     }
 
-    /// Takes an event, and returns the directives, in their order.
+    /// Handles an event, and returns the directives, in order.
     public mutating func handle(_ event: Event, at now: BootInstant) -> [Directive] {
         guard killing == nil else { return [] }
         var directives: [Directive] = []
@@ -64,7 +64,7 @@ public struct ExecutorBudget: Sendable {
             killing = .memory(count)
             return [.kill(.memory(count))]
         case .busy(let until):
-            // One that was told to end is not granted more.
+            // After a warning, no more time is granted.
             guard warning == nil else { break }
             warningAt = max(start.advanced(by: limits.warning), until ?? now)
             killingAt = max(start.advanced(by: limits.budget), warningAt.advanced(by: limits.grace))
@@ -95,7 +95,7 @@ public struct ExecutorBudget: Sendable {
 ///
 /// Source: contract P11; the numbers are those of a notification extension of iOS.
 public struct ExecutorLimits: Hashable, Sendable {
-    /// The time that it runs before it is told that its time is nearly over.
+    /// The running time before the warning that its time is nearly over.
     public let warning: Duration
     /// The time that it runs before it is killed.
     public let budget: Duration
@@ -103,7 +103,7 @@ public struct ExecutorLimits: Hashable, Sendable {
     public let memory: UInt64?
 
     /// - Parameters:
-    ///   - warning: The time that it runs before it is told; at most `budget`.
+    ///   - warning: The running time before it is warned; at most `budget`.
     ///   - budget: The time that it runs before it is killed.
     ///   - memory: The most memory of its own, in bytes; nil for no limit.
     public init(
@@ -114,15 +114,15 @@ public struct ExecutorLimits: Hashable, Sendable {
         self.memory = memory
     }
 
-    /// The time that it has from being told to being killed.
+    /// The time from the warning to the kill.
     public var grace: Duration { budget - warning }
 }
 
-/// The reason why an Executor is told to end, or is killed.
+/// The reason why an Executor is warned or killed.
 public enum BudgetReason: Hashable, Sendable, CustomStringConvertible {
     /// Its time is over, or nearly.
     case time
-    /// It has more memory than it may; this much, in bytes.
+    /// It exceeds its memory limit, with this much in bytes.
     case memory(UInt64)
     /// Its host ends.
     case stop

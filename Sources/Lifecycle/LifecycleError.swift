@@ -41,7 +41,7 @@ extension LifecycleError {
         public static let invalidName = Code(.invalidName)
         /// A registration that would never be valid. Nothing was done.
         public static let invalidLifetime = Code(.invalidLifetime)
-        /// A level that means nothing for its service, or a word that names nothing (contract P1).
+        /// A level that is not possible for its service, or an unknown word (contract P1).
         public static let invalidOverride = Code(.invalidOverride)
         /// Bytes that are no record of this version.
         public static let unreadableRecord = Code(.unreadableRecord)

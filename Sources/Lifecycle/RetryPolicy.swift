@@ -9,7 +9,7 @@ public struct RetryPolicy: Hashable, Sendable {
         case giveUp
     }
 
-    /// The number of times that it is tried in all.
+    /// The number of tries in all.
     public let attempts: Int
     /// The first delay.
     public let delay: Duration
@@ -17,7 +17,7 @@ public struct RetryPolicy: Hashable, Sendable {
     public let longestDelay: Duration
 
     /// - Parameters:
-    ///   - attempts: The number of times that it is tried in all; at least once.
+    ///   - attempts: The number of tries in all; at least one.
     ///   - delay: The first delay; each is twice as long as the one before.
     ///   - longestDelay: The longest delay; not shorter than the first.
     public init(attempts: Int = 5, delay: Duration = .seconds(1), longestDelay: Duration = .seconds(60)) {
@@ -26,12 +26,12 @@ public struct RetryPolicy: Hashable, Sendable {
         self.longestDelay = max(delay, longestDelay)
     }
 
-    /// Returns the decision after so many failures.
+    /// Returns the decision after a number of failures.
     public func decision(after failures: Int) -> Decision {
         failures < attempts ? .again(after: delay(after: failures)) : .giveUp
     }
 
-    /// Returns the time to wait after so many failures.
+    /// Returns the delay after a number of failures.
     public func delay(after failures: Int) -> Duration {
         delay.doubled(failures - 1, upTo: longestDelay)
     }

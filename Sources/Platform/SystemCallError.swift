@@ -9,7 +9,7 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package let number: Int32
     /// The subject of the call: a path or a process.
     package let location: String
-    /// The kind of file that was found in place of a regular one; nil where the call failed for another reason.
+    /// The kind of file that was found instead of a regular one; nil if the call failed for another reason.
     package let found: FileKind?
 
     package init(_ call: String, number: Int32, at location: String, found: FileKind? = nil) {
@@ -19,7 +19,7 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
         self.found = found
     }
 
-    /// The numbers that other layers tell apart, or give to a failure of their own.
+    /// The numbers that other layers distinguish, or use for failures of their own.
     package enum Number {
         package static let accessDenied = EACCES
         package static let addressInUse = EADDRINUSE
@@ -54,19 +54,19 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
 
     package var description: String { "\(call): \(text) (\(number)) [\(location)]" }
 
-    /// Whether the name that the call was given does not exist.
+    /// Whether the name passed to the call does not exist.
     package var isAbsent: Bool { number == ENOENT }
-    /// Whether the name that the call was given exists already.
+    /// Whether the name passed to the call exists already.
     package var isPresent: Bool { number == EEXIST }
-    /// Whether what the call was for is in use.
+    /// Whether the object of the call is in use.
     package var isBusy: Bool { number == EBUSY }
     /// Whether the pipe or socket that was written to has no reader.
     package var isBrokenPipe: Bool { number == EPIPE }
-    /// Whether another process has the address that was to be listened at.
+    /// Whether another process has the address to listen at.
     package var isAddressTaken: Bool { number == EADDRINUSE }
-    /// Whether there is no space, or the user may not use more of it.
+    /// Whether there is no space, or the user's quota is used up.
     package var isStorageFull: Bool { (number == ENOSPC || number == EDQUOT) && exhausted == nil }
-    /// The resource that the process, its user or the machine has used up, in the plural; nil where the call failed for
+    /// The resource that the process, its user or the machine has used up, in the plural; nil if the call failed for
     /// another reason.
     ///
     /// The same number means different things in different calls: ENOSPC is a full disk, but for a watch it is the
@@ -87,25 +87,25 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     }
     /// Whether the user may not do this.
     package var isForbidden: Bool { number == EACCES || number == EPERM || number == EROFS }
-    /// Whether a sync failed. Its data may be lost, also when a later sync succeeds: the kernel reports an error once
-    /// and takes the pages for written.
+    /// Whether a sync failed. Its data may be lost even if a later sync succeeds: the kernel reports an error once and
+    /// treats the pages as written.
     package var isFailedSync: Bool { call == "fdatasync" || call == "fsync" }
-    /// Whether the file system cannot let processes share memory.
+    /// Whether processes cannot share memory on the file system.
     package var cannotShareMemory: Bool {
         call == "mmap" && (number == ENODEV || number == EINVAL || number == ENOSYS || number == EOPNOTSUPP)
     }
-    /// Whether the file system can give a file a name that is free neither by renaming nor by linking it. The owner of
-    /// a file is refused a link only where there are none.
+    /// Whether the file system can give a file a free name neither by renaming nor by linking it. The owner of a file
+    /// is refused a link only if the file system has no links.
     package var cannotTakeFreeName: Bool {
         call == "linkat" && [EPERM, EOPNOTSUPP, ENOSYS, EINVAL].contains(number)
     }
-    /// Whether something on the path, or at its end, is no directory, or a link where none may be.
+    /// Whether something on the path, or at its end, is no directory, or a forbidden link.
     package var isNotDirectory: Bool { number == ENOTDIR || number == ELOOP }
 }
 
-/// Calls the system again as long as a signal interrupts the call.
+/// Repeats a system call that was interrupted by a signal.
 enum SystemCall {
-    /// Runs a call of the C library, which gives -1 and sets errno when it fails.
+    /// Runs a call of the C library that returns -1 and sets errno when it fails.
     static func run<Value: FixedWidthInteger>(
         _ name: String, at location: @autoclosure () -> String, _ body: () -> Value
     ) throws(SystemCallError) -> Value {
@@ -120,7 +120,7 @@ enum SystemCall {
         }
     }
 
-    /// Runs a call that gives its negated error number when it fails.
+    /// Runs a call that returns its negated error number when it fails.
     @discardableResult
     static func negated(
         _ name: String, at location: @autoclosure () -> String, _ body: () -> Int32
@@ -137,7 +137,7 @@ enum SystemCall {
 }
 
 extension SharedCoreError {
-    /// The error that a failed system call is for the user of a group (contract E1).
+    /// Converts a failed system call to the error for the user of a group (contract E1).
     package init(_ error: SystemCallError) {
         let cause = "\(error.call): \(error.text)"
         if let found = error.found {
@@ -184,11 +184,11 @@ extension SharedCoreError {
         }
     }
 
-    /// What the error of a write says where nothing can be written.
+    /// The message of the error for a read-only file system.
     package static let readOnlyMount =
         "The file system is mounted read-only. Mount it for writing, or give another directory."
 
-    /// Runs `body` and gives a failed system call as the error that it is for the user of a group.
+    /// Runs `body` and throws a failed system call as the error for the user of a group.
     package static func wrapping<Value>(
         _ body: () throws(SystemCallError) -> Value
     ) throws(SharedCoreError) -> Value {

@@ -65,6 +65,14 @@ package struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         fields.append(Field(name: name, value: value))
     }
 
+    /// The number of fields.
+    package var count: Int { fields.count }
+
+    /// The value of a field; nil where there is none of that name. Of several, the last one's.
+    package subscript(name: String) -> JSONValue? {
+        fields.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
+    }
+
     /// The object as one line of JSON, without the line break.
     package var line: String {
         var text = ""

@@ -28,15 +28,13 @@ package enum ProgressBar {
     package static func show(_ done: Int, of count: Int, at name: String) {
         let filled = count == 0 ? width : width * done / count
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-        write("\r\u{1b}[K\(bar) \(done)/\(count) \(name)")
+        show("\(bar) \(done)/\(count) \(name)")
     }
 
-    package static func clear() {
-        write("\r\u{1b}[K")
-    }
+    package static func clear() { show("") }
 
-    private static func write(_ text: String) {
+    package static func show(_ text: String) {
         // A failure cannot be reported anywhere.
-        try? StandardStream.error.write(Array(text.utf8))
+        try? StandardStream.error.write(Array("\r\u{1b}[K\(text)".utf8))
     }
 }

@@ -1,14 +1,13 @@
 package import CoreAPI
 internal import Synchronization
 
-/// Calls at the earliest of the instants that it is set to, so that a group's watches hear of an expiry without a read.
+/// Calls a function at the earliest of its set instants, so that a group's watches receive an expiry without a read.
 package final class ExpiryTimer: Sendable {
-    /// Records the expiries that are due, and returns when the next entry is; nil when none expires, or the group goes
-    /// on no more.
+    /// Records the due expiries, and returns when the next entry expires; nil if none does, or the group has ended.
     package typealias Expiry = @Sendable () async throws(SharedCoreError) -> BootInstant?
 
     private struct State {
-        /// The instant that is waited for, and the task that does so.
+        /// The next instant, and the task that waits for it.
         var next: (due: BootInstant, task: Task<Void, Never>)?
         var delay = RetryDelay()
         var isEnded = false
@@ -18,8 +17,9 @@ package final class ExpiryTimer: Sendable {
 
     package init() {}
 
-    /// Calls at an instant, unless an earlier one is waited for, and then at the one that the call returns. A call that
-    /// throws, as where a server is away, is made again after a ``RetryDelay``.
+    /// Sets the timer to an instant, unless it is set to an earlier one; after the call, it is set to the instant that
+    /// the call returns. A call that throws, for example because a server is unreachable, is repeated after a
+    /// ``RetryDelay``.
     package func set(
         to instant: BootInstant, by clock: any TimeSource, on executor: (any TaskExecutor)? = nil,
         _ expire: @escaping Expiry
@@ -57,7 +57,7 @@ package final class ExpiryTimer: Sendable {
         }
     }
 
-    /// Calls no more; a call that is under way ends by itself.
+    /// Makes no more calls; a running call ends by itself.
     package func end() {
         let task = state.withLock { state in
             state.isEnded = true
@@ -67,7 +67,7 @@ package final class ExpiryTimer: Sendable {
     }
 }
 
-/// The waits between attempts at something that is away: 50 ms, then each twice the one before, 5 s at most.
+/// The waits between attempts to reach something: 50 ms, then each twice the one before, at most 5 s.
 package struct RetryDelay: Sendable {
     private static let longest = Duration.seconds(5)
 
@@ -75,7 +75,7 @@ package struct RetryDelay: Sendable {
 
     package init() {}
 
-    /// Returns the wait after one more attempt that failed.
+    /// Returns the wait after another failed attempt.
     package mutating func next() -> Duration {
         defer { following = min(following * 2, Self.longest) }
         return following

@@ -14,7 +14,7 @@ package struct GroupHandle: ~Copyable, Sendable {
     private let found = Atomic<UInt64>(.max)
 
     /// - Parameters:
-    ///   - session: Its session; nil for a handle that only reads, which has none in the state.
+    ///   - session: Its session; nil for a read-only handle, which has none in the state.
     ///   - location: The location in the errors of a closed handle.
     ///   - codesOfClosing: The errors that a call may meet because its own handle was closed meanwhile.
     package init(
@@ -27,7 +27,7 @@ package struct GroupHandle: ~Copyable, Sendable {
 
     package var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-    /// - Returns: Whether this call has closed it, and none before.
+    /// - Returns: Whether this call has closed it.
     package borrowing func close() -> Bool {
         closed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
     }
@@ -46,12 +46,12 @@ package struct GroupHandle: ~Copyable, Sendable {
         found.store(end, ordering: .relaxed)
     }
 
-    /// Returns the error that the application sees of a call.
+    /// Returns the error of a call as reported to the application.
     package borrowing func applicationError(_ error: SharedCoreError) -> SharedCoreError {
         isClosed && codesOfClosing.contains(error.code) ? .closed(location) : error
     }
 
-    /// A close cancels the watches that it finds; this does it for one that was made meanwhile.
+    /// Cancels a watch that was created during a close, which cancels only the watches that it finds.
     package borrowing func requireOpen(for watch: Watch) throws(SharedCoreError) -> Watch {
         do { try requireOpen() } catch {
             watch.cancel()
@@ -60,7 +60,7 @@ package struct GroupHandle: ~Copyable, Sendable {
         return watch
     }
 
-    /// As for a watch.
+    /// Does the same for an observation.
     package borrowing func requireOpen(for observation: Observation) throws(SharedCoreError) -> Observation {
         do { try requireOpen() } catch {
             observation.cancel()

@@ -2,10 +2,10 @@ package import CoreAPI
 package import StoreEngine
 internal import Synchronization
 
-/// A group as it stood at one revision, for a reader that is no participant.
+/// A group at one revision, for a reader that is no participant.
 ///
-/// It has no session in the order and takes no revision. All of its reads are of the same revision: to read a later
-/// one, the group is opened again.
+/// It has no session in the order and takes no revision. All of its reads are at the same revision: to read a later
+/// one, open the group again.
 ///
 /// Source: contract L4.
 package final class GroupView: SharedGroup {
@@ -63,7 +63,7 @@ package final class GroupView: SharedGroup {
     }
 
     package func sessions() async throws(SharedCoreError) -> [Session] {
-        try read { state in state.sessions.values.map(\.session).sorted { $0.id < $1.id } }
+        try read { state in state.openSessions }
     }
 
     package func usage() async throws(SharedCoreError) -> StoreUsage? {
@@ -72,11 +72,6 @@ package final class GroupView: SharedGroup {
 
     package func close() async {
         _ = handle.close()
-    }
-
-    @discardableResult
-    package func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
-        try await commit(Transaction(operations: [.post(name, state: state)])).revision
     }
 
     package func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
@@ -97,7 +92,7 @@ package final class GroupView: SharedGroup {
             do throws(SharedCoreError) {
                 return try body(&state)
             } catch {
-                // Its records were proved when they were read. So a journal was replaced since.
+                // Its records were valid when they were read, so a journal was replaced since.
                 guard isElsewhere, error.code == .corrupt else { throw error }
                 throw SharedCoreError(
                     .unavailable, "A participant has replaced the files that the group was read from. Open it again.",
@@ -115,7 +110,7 @@ package final class GroupView: SharedGroup {
 }
 
 extension Capabilities {
-    /// The promises of a view of a group with these.
+    /// The promises of a view of a group with these capabilities.
     fileprivate var ofView: Capabilities {
         Capabilities(
             backend: backend, features: features.intersection([.multipleProcesses, .stoppedWritersTolerated]),
@@ -126,7 +121,7 @@ extension Capabilities {
 extension Session {
     private static let readerCount = Atomic<UInt64>(0)
 
-    /// Returns the session of a handle that only reads. It stands in no order: its number is above all revisions.
+    /// Returns the session of a read-only handle. It is not in the order: its number is above all revisions.
     package static func reader(
         _ description: SessionDescription, in process: ProcessIdentity, at clock: any TimeSource
     ) -> Session {
@@ -139,13 +134,13 @@ extension Session {
 }
 
 extension SharedCoreError {
-    /// Returns the error of a reader that is asked to write.
+    /// Returns the error of a write by a reader.
     package static func readOnly(_ location: String) -> SharedCoreError {
         SharedCoreError(
             .forbidden, "The group was opened to read only. Open it as a participant to write.", at: location)
     }
 
-    /// Returns the error of a reader that comes before any participant.
+    /// Returns the error of a reader that opens a group before any participant.
     package static func unopened(_ location: String) -> SharedCoreError {
         SharedCoreError(
             .unavailable, "No participant has opened the group yet in this run of the machine, and a reader cannot.",

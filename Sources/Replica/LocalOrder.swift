@@ -1,36 +1,35 @@
 package import CoreAPI
 package import StoreEngine
 
-/// The order of a group as a backend of one machine keeps it: the base of a hub.
+/// The order of a group in a backend of one machine: the base of a hub.
 ///
 /// It takes part in the group without a session of its own. Releasing it stops everything that it does.
 package protocol LocalOrder: AnyObject, Sendable {
     /// The capabilities of a participant at this order.
     var capabilities: Capabilities { get }
-    /// A number of the order: another one when earlier knowledge of the order is no longer valid.
+    /// A number of the order that changes when earlier knowledge of it is no longer valid.
     var incarnation: UInt64 { get }
-    /// The clock that the group lives by.
+    /// The clock of the group.
     var clock: any TimeSource { get }
     /// The state, which keeps the latest effects.
     var replica: Replica { get }
 
-    /// Brings the replica up to date: it reflects every commit that had returned anywhere before the call, and holds no
-    /// entry whose time is over.
+    /// Brings the replica up to date: it reflects every commit that had returned in any process before the call, and
+    /// contains no expired entry.
     func refresh() async throws(SharedCoreError)
 
-    /// Gets a request its place in the order. The outcome is in the replica when this returns, and lasts as promised
-    /// when ``Recorded/settle`` has returned. Requests are recorded in the order in which they are given.
+    /// Records a request in the order. The replica reflects the outcome when this returns, and the outcome is durable
+    /// when ``Recorded/settle`` has returned. Requests are recorded in the order of the calls.
     func record(_ request: OrderRequest) async throws(SharedCoreError) -> Recorded
 
-    /// Returns how the order frees space for a transaction by compacting; nil where it has no such need, as for an
-    /// ending.
+    /// Returns how the order frees space for a transaction by compacting; nil if it need not, as for an ending.
     func room(for transaction: Transaction) -> OrderRoom?
 
-    /// Records the end of every session that is known here to be dead.
+    /// Reaps every session that is known here to have ended.
     func endDead() async throws(SharedCoreError)
 
-    /// Marks the only hub of the group as serving or not. While it serves, no other process receives every change in
-    /// the way that a hub does, so this process need not notify itself of its own records in that way.
+    /// Marks the only hub of the group as serving or not. While it serves, no other process listens to every change as
+    /// a hub does, so this process need not signal that channel for its own records.
     func setServing(_ isServing: Bool)
 }
 
@@ -44,7 +43,7 @@ extension LocalOrder {
 package struct OrderRoom: Sendable {
     /// Frees space before the content is recorded; nil when it need not wait.
     package let make: (@Sendable () async -> Void)?
-    /// Frees space after the content was refused as `storageFull`, and returns whether it is to be tried once more.
+    /// Frees space after the content was refused as `storageFull`, and returns whether to try once more.
     package let regain: @Sendable () async -> Bool
 
     package init(make: (@Sendable () async -> Void)?, regain: @escaping @Sendable () async -> Bool) {
@@ -56,7 +55,7 @@ package struct OrderRoom: Sendable {
 /// The outcome of a request.
 package struct Recorded: Sendable {
     package let outcome: RequestOutcome
-    /// Returns when it lasts as promised; nil when it does already.
+    /// Waits until the outcome is durable; nil if it is already.
     package let settle: (@Sendable () async throws(SharedCoreError) -> Void)?
 
     package init(outcome: RequestOutcome, settle: (@Sendable () async throws(SharedCoreError) -> Void)? = nil) {

@@ -2,8 +2,8 @@ package import CoreAPI
 package import StoreEngine
 internal import Synchronization
 
-/// A store's state behind one lock, and the callers that wait for it to go on: the part that every backend keeps in
-/// each process.
+/// A store's state behind one lock, and the callers that wait for changes: the part that every backend has in each
+/// process.
 ///
 /// Watches and observations are cursors into the state, so a waiting consumer is woken with its event, and one that is
 /// not waiting costs nothing. No consumer is woken under the lock.
@@ -36,7 +36,7 @@ package final class Replica: Sendable {
 
     /// Changes the state, then wakes every watch and observation that has something to deliver.
     ///
-    /// They are woken also when `body` throws, for the changes that it had applied before.
+    /// They are woken even if `body` throws, for the changes that it had applied before.
     package func update<Result, Failure: Error>(
         _ body: (inout StoreState) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -51,7 +51,7 @@ package final class Replica: Sendable {
         }
     }
 
-    /// Changes the state and wakes no process: for a caller that holds a lock of its own, and calls ``wake()`` after it
+    /// Changes the state and wakes no waiter: for a caller that holds a lock of its own, and calls ``wake()`` after it
     /// on every path, including errors.
     package func change<Result, Failure: Error>(
         _ body: (inout StoreState) throws(Failure) -> sending Result
@@ -89,9 +89,9 @@ package final class Replica: Sendable {
     /// A watch of a session.
     ///
     /// - Parameters:
-    ///   - isParticipant: Whether the session is in the order, so that its end is that of the watch.
+    ///   - isParticipant: Whether the session is in the order, so that its end ends the watch.
     ///   - catchUp: Brings the state up to date; called before each read.
-    ///   - onCancel: Called once when the watch is cancelled or let go.
+    ///   - onCancel: Called once when the watch is cancelled or released.
     package func watch(
         _ prefixes: [KeyPrefix], from start: WatchStart, for session: SessionID, isParticipant: Bool = true,
         catchUp: @escaping @Sendable () throws(SharedCoreError) -> Void,
@@ -109,7 +109,7 @@ package final class Replica: Sendable {
                 do throws(SharedCoreError) {
                     return try pending?.event()
                 } catch {
-                    // Its values lay where they could not be kept: the watch is behind.
+                    // Its values can no longer be fetched: the watch is lagging.
                     guard error.code == .corrupt else { throw error }
                     self.content.withLock { $0.watches.change(id) { $0.lose() } }
                     try catchUp()
@@ -152,13 +152,13 @@ package final class Replica: Sendable {
         content.withLock { $0.watches.count + $0.observations.count }
     }
 
-    /// Registers a follower, which is only told that the order has gone on beyond a revision.
+    /// Registers a follower, which is only notified that the order has advanced beyond a revision.
     ///
-    /// - Parameter notify: Called each time that it has, by the thread that has found it out and outside of the lock.
-    ///   It may be called for nothing, also a last time after the follower is gone.
+    /// - Parameter notify: Called for each advance, on the thread that has noticed it and without the lock. Spurious
+    ///   calls are possible, including a last one after the follower was released.
     package func follow(after revision: Revision, _ notify: @escaping @Sendable () -> Void) -> Follower {
         let id = content.withLock { $0.followers.add(after: revision, notify) }
-        // No follower was told of the changes since.
+        // The changes since then were not reported to the follower.
         wake()
         return Follower { [weak self] in self?.content.withLock { $0.followers.remove(id) } }
     }
@@ -201,7 +201,7 @@ package final class Replica: Sendable {
     }
 }
 
-/// The waiters that have something to deliver, to be resumed after the lock is open again.
+/// The waiters with something to deliver, which are resumed after the lock is released.
 private struct WokenWaiters {
     var watches: [WaiterTable<WatchCursor>.Woken] = []
     var observations: [WaiterTable<ObservationCursor>.Woken] = []
@@ -213,13 +213,13 @@ private struct WokenWaiters {
         for notify in followers { notify() }
     }
 
-    /// In the order in which they came, not that of a table: a simulation is the same each time.
+    /// Resumed in the order of arrival, not that of a hash table: a simulation runs the same each time.
     private static func resume<Cursor: ReplicaCursor>(_ waiters: [WaiterTable<Cursor>.Woken]) {
         for waiter in waiters.sorted(by: { $0.id < $1.id }) { waiter.continuation.resume(returning: waiter.result) }
     }
 }
 
-/// The followers, which are only told that the order has gone on. Guarded by its owner's lock.
+/// The followers, which are only notified that the order has advanced. Guarded by its owner's lock.
 struct FollowerTable {
     private struct Slot {
         var seen: Revision
@@ -239,7 +239,7 @@ struct FollowerTable {
         slots[id] = nil
     }
 
-    /// Finds the followers to tell at a revision.
+    /// Finds the followers to notify at a revision.
     mutating func takeReady(at revision: Revision, into notified: inout [@Sendable () -> Void]) {
         guard !slots.isEmpty else { return }
         for (id, slot) in slots where slot.seen < revision {
@@ -249,7 +249,7 @@ struct FollowerTable {
     }
 }
 
-/// Is told that an order has gone on. Releasing it ends it.
+/// A registration for notifications that an order has advanced. Releasing it ends it.
 package final class Follower: Sendable {
     private let stop: @Sendable () -> Void
 

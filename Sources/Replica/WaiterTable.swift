@@ -47,7 +47,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
         return lastID
     }
 
-    /// The next element, the end, or nil after the continuation was put among the waiting.
+    /// Returns the next element or the end; nil after the continuation was added to the waiters.
     mutating func next(
         of id: WaiterID, in state: inout StoreState, ticket: WaitTicket, _ continuation: Continuation
     ) -> WaitResult? {
@@ -72,7 +72,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
         }
     }
 
-    /// Takes one wait out of the table, for its task was cancelled.
+    /// Removes a wait from the table because its task was cancelled.
     mutating func abandon(_ ticket: WaitTicket, of id: WaiterID) -> Continuation? {
         guard let position = slots[id]?.waiters.firstIndex(where: { $0.ticket === ticket }) else { return nil }
         let waiter = slots[id]?.waiters.remove(at: position)
@@ -80,7 +80,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
         return waiter?.continuation
     }
 
-    /// Takes out each waiter that has something to deliver at this state.
+    /// Removes each waiter that has something to deliver in this state.
     mutating func takeReady(in state: inout StoreState, into woken: inout [Woken]) {
         for id in waiting {
             guard var slot = slots[id] else { continue }
@@ -97,7 +97,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
         }
     }
 
-    /// Removes a cursor, and ends its waiters. Returns whether it was there.
+    /// Removes a cursor, and ends its waiters. Returns whether it existed.
     mutating func remove(_ id: WaiterID, into woken: inout [Woken]) -> Bool {
         guard let slot = slots.removeValue(forKey: id) else { return false }
         for waiter in slot.waiters {
@@ -131,7 +131,7 @@ struct WaiterTable<Cursor: ReplicaCursor> {
 protocol ReplicaCursor: Sendable {
     associatedtype Element: Sendable
 
-    /// Takes the next element; nil when there is none at this state.
+    /// Takes the next element; nil if there is none in this state.
     mutating func takeNext(in state: inout StoreState) -> Element?
 }
 

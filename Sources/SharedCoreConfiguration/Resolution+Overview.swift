@@ -59,6 +59,7 @@ extension Resolution {
         switch setting.name {
         case Settings.stateDirectory.name: try stateDirectory()
         case Settings.coreMaildir.name: try maildir()
+        case Settings.coreCommand.name: try coreCommand().map(CommandText.write)
         case Settings.metricsListen.name:
             if case .path(let path) = try metricsPlace() { path } else { nil }
         case Settings.pushMaildir.name: try absolutePath(Settings.pushMaildir)

@@ -25,6 +25,16 @@ extension Resolution {
         return try groupDirectory() + "/Maildir"
     }
 
+    /// The program that is the core, and its arguments; nil where the core is the one with a Maildir. A program that is given by a path
+    /// starts from where paths of settings do; others are looked for in `PATH`.
+    package func coreCommand() throws(ConfigurationFailure) -> [String]? {
+        guard var words = try value(Settings.coreCommand) else { return nil }
+        if words[0].utf8.contains(UInt8(ascii: "/")) {
+            words[0] = try absolutePath(words[0], of: Settings.coreCommand.erased)
+        }
+        return words
+    }
+
     /// A setting's path, made absolute: what stands in a file starts from the file's directory, anything else from where
     /// the command was called; `~/` is the user's home.
     package func absolutePath(_ setting: Setting<String>) throws(ConfigurationFailure) -> String? {

@@ -90,6 +90,13 @@ extension SettingKind where Value == [String] {
         name: "command", expectation: CommandText.expectation, parse: CommandText.parse)
 }
 
+extension SettingKind where Value == [String]? {
+    /// A program with its arguments, or none.
+    package static let commandOrNone = SettingKind(
+        name: "command", expectation: CommandText.expectation + ", or “none”",
+        parse: { $0 == "none" ? .some(nil) : CommandText.parse($0).map { .some($0) } })
+}
+
 extension SettingKind where Value == UInt64? {
     /// Less is no memory that a process can live in: such a number lacks its unit.
     private static var minimumMemory: UInt64 { 1 << 20 }
@@ -156,6 +163,17 @@ package enum ByteCountText {
 /// so nothing else means anything.
 package enum CommandText {
     package static let expectation = "a command with its arguments; what holds spaces stands in quotes"
+
+    /// Returns the text that gives words.
+    package static func write(_ words: [String]) -> String {
+        words.map { word in
+            guard word.isEmpty || word.contains(where: { $0.isWhitespace || $0 == "\"" || $0 == "'" }) else {
+                return word
+            }
+            return word.split(separator: "\"", omittingEmptySubsequences: false).map { "\"\($0)\"" }.joined(
+                separator: "'\"'")
+        }.joined(separator: " ")
+    }
 
     /// The words; nil when there is none or a quote is left open.
     package static func parse(_ text: String) -> [String]? {

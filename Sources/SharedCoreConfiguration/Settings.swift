@@ -124,6 +124,14 @@ package enum Settings {
         "core.startDelay", .duration, default: .text("0s"),
         "How long the core takes to connect, to try things out with a slow one.")
 
+    package static let coreCommand = Setting(
+        "core.command", .commandOrNone, default: .text("none"),
+        "The program that is the core, in place of the one with a Maildir: it speaks JSON in lines on its standard input and "
+            + "output.")
+    package static let coreStartTimeout = Setting(
+        "core.startTimeout", .positiveDuration, default: .text("30s"),
+        "How long the program of core.command may take to connect.")
+
     package static let mainCommand = Setting(
         "main.command", .command, default: .none,
         "The Main that the host has supervised by a keeper; none is without it.")
@@ -171,8 +179,7 @@ package enum Settings {
         handoverTimeout.erased, handoverMaximumTimeout.erased, handoverOnTimeout.erased, executorBudget.erased,
         executorWarning.erased, executorMemory.erased, executorLimit.erased, executorAttempts.erased,
         executorRetryDelay.erased, executorCommand.erased, inboxLifetime.erased, callsLifetime.erased,
-        coreMaildir.erased,
-        coreStartDelay.erased,
+        coreMaildir.erased, coreStartDelay.erased, coreCommand.erased, coreStartTimeout.erased,
         pushMaildir.erased, pushSocket.erased, pushCapacity.erased, pushRoutes.erased, metricsListen.erased,
         mainCommand.erased,
         mainWatchdog.erased,

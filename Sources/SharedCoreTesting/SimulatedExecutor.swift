@@ -64,7 +64,7 @@ extension SimulatedGroup {
 extension MessageResult {
     /// The text that there is to show; nil when there is none.
     public var text: String? {
-        guard case .message(let taken) = content, case .text(_, _, let text) = taken.message.content else { return nil }
-        return text
+        guard case .message(let taken) = content, taken.message.content.kind == .text else { return nil }
+        return taken.message.content.text
     }
 }

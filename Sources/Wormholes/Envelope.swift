@@ -2,16 +2,16 @@ internal import CoreAPI
 
 /// The stored form of one message.
 ///
-/// A byte that tells the layout, then the codec's name, the schema, the place of the reply if one is wanted, and the
-/// content. A layout of later days begins with another byte.
+/// A byte that identifies the layout, then the codec's name, the schema, the key of the reply if one is wanted, and the
+/// content. A later layout begins with another byte.
 struct Envelope: Hashable, Sendable {
     enum Content: Hashable, Sendable {
         case message([UInt8])
-        /// In place of a reply: why there is none.
+        /// Instead of a reply: the reason why there is none.
         case failure(String)
     }
 
-    /// Tells an envelope of this layout. No text begins with it.
+    /// The first byte of an envelope of this layout. No text begins with it.
     static let mark: UInt8 = 0xe1
 
     var codec: String
@@ -44,7 +44,7 @@ struct Envelope: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Nil for bytes that are no envelope.
+    /// Returns nil for bytes that are no envelope.
     init?(_ bytes: [UInt8]) {
         do throws(ByteCodingError) {
             try self.init(reading: bytes)
@@ -69,7 +69,7 @@ struct Envelope: Hashable, Sendable {
     }
 }
 
-/// How the messages of one identifier are written: with which codec, and in which version of their type.
+/// The encoding of the messages of one identifier: the codec, and the version of their type.
 struct MessageType<Message: Sendable>: Sendable {
     let codec: MessageCodec<Message>
     let schema: UInt32
@@ -84,7 +84,7 @@ struct MessageType<Message: Sendable>: Sendable {
         }
     }
 
-    /// Returns the message in an envelope, or why it cannot be read.
+    /// Returns the message in an envelope, or the reason why it cannot be read.
     func message(in bytes: [UInt8]) -> Result<Message, DecodingFailure> {
         guard let envelope = Envelope(bytes) else { return .failure(DecodingFailure(.foreign, bytes)) }
         return message(in: envelope, bytes)

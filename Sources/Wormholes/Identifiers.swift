@@ -13,7 +13,7 @@ public import Mailboxes
 ///
 /// Source: contract M1.
 public struct MailboxID<Message: Sendable>: Sendable {
-    /// Any text. Names may look like paths; they are never taken for any.
+    /// Any text. Names may look like paths, but are never used as paths.
     public let name: String
     /// The time that a message is kept.
     public let lifetime: Lifetime
@@ -42,13 +42,13 @@ extension MailboxID where Message: Codable {
     }
 }
 
-/// A mailbox that keeps all messages of one type, in their order, until each is acknowledged.
+/// A mailbox that keeps all messages of one type, in order, until each is acknowledged.
 ///
 /// Two identifiers with equal names are one queue, so all its users declare the same type, codec and options.
 ///
 /// Source: contract M1, M6.
 public struct QueueID<Message: Sendable>: Sendable {
-    /// Any text. Names may look like paths; they are never taken for any.
+    /// Any text. Names may look like paths, but are never used as paths.
     public let name: String
     /// The retention of messages: how many, how long, and the reaction to a send to a full queue.
     public let options: QueueOptions
@@ -77,7 +77,7 @@ extension QueueID where Message: Codable {
     }
 }
 
-/// Something that can be asked for: a queue of requests, each of which gets one reply.
+/// A kind of request: a queue of requests, each of which gets one reply.
 public struct RequestID<Request: Sendable, Reply: Sendable>: Sendable {
     /// Any text.
     public let name: String
@@ -88,8 +88,8 @@ public struct RequestID<Request: Sendable, Reply: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - name: Any text.
-    ///   - codec: How requests become bytes.
-    ///   - replyCodec: How replies do.
+    ///   - codec: The codec of requests.
+    ///   - replyCodec: The codec of replies.
     ///   - schema: The version of both types.
     public init(
         _ name: String, codec: MessageCodec<Request>, replyCodec: MessageCodec<Reply>, schema: UInt32 = 1

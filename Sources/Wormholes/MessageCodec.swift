@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// How messages of one type become bytes and are read from them.
+/// Encodes messages of one type as bytes, and decodes them.
 ///
 /// ```swift
 /// extension MessageCodec where Message: SwiftProtobuf.Message {
@@ -17,16 +17,16 @@ public struct MessageCodec<Message: Sendable>: Sendable {
     /// The longest name, in bytes of UTF-8.
     public static var maximumNameByteCount: Int { 64 }
 
-    /// The mark of each message, by which a reader with another codec refuses it.
+    /// The name stored with each message, by which a reader with another codec refuses it.
     public let name: String
     let encode: @Sendable (Message) throws -> [UInt8]
     let decode: @Sendable ([UInt8]) throws -> Message
 
-    /// Makes a codec.
+    /// Creates a codec.
     ///
     /// - Parameters:
     ///   - name: 1 to 64 bytes.
-    ///   - encode: Gives the bytes of a message.
+    ///   - encode: Returns the bytes of a message.
     ///   - decode: Reads a message. Any session of the group may have written the bytes, so it must not trust them.
     public init(
         name: String, encode: @escaping @Sendable (Message) throws -> [UInt8],
@@ -41,7 +41,7 @@ public struct MessageCodec<Message: Sendable>: Sendable {
 }
 
 extension MessageCodec where Message == [UInt8] {
-    /// Bytes as they are.
+    /// Bytes, unchanged.
     public static var bytes: MessageCodec {
         MessageCodec(name: "bytes", encode: { $0 }, decode: { $0 })
     }

@@ -1,10 +1,10 @@
 public import CoreAPI
 public import Mailboxes
 
-/// The messages of a queue as one consumer takes them.
+/// The messages of a queue as taken by one consumer.
 ///
 /// It ends when it is cancelled or the group is closed, and throws when the session ends. It has one consumer at a
-/// time; several sequences of one queue share its messages between them.
+/// time; several sequences of one queue share its messages.
 ///
 /// Source: contract M6.
 public final class QueuedMessages<Message: Sendable>: AsyncSequence, Sendable {
@@ -21,7 +21,7 @@ public final class QueuedMessages<Message: Sendable>: AsyncSequence, Sendable {
         self.type = type
     }
 
-    /// Ends the sequence. Messages in hand stay there. Idempotent.
+    /// Ends the sequence. Taken messages remain taken. Idempotent.
     public func cancel() {
         deliveries.cancel()
     }
@@ -36,19 +36,11 @@ public final class QueuedMessages<Message: Sendable>: AsyncSequence, Sendable {
         let mailbox: QueueMailbox
         let type: MessageType<Message>
 
-        public mutating func next() async throws(WormholeError) -> QueuedMessage<Message>? {
-            try await take()
-        }
-
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(WormholeError) -> QueuedMessage<Message>? {
-            try await take()
-        }
-
-        private nonisolated(nonsending) mutating func take() async throws(WormholeError) -> QueuedMessage<Message>? {
             do throws(SharedCoreError) {
-                return try await deliveries.next().map { QueuedMessage($0, of: mailbox, as: type) }
+                return try await deliveries.next(isolation: actor).map { QueuedMessage($0, of: mailbox, as: type) }
             } catch {
                 throw WormholeError(error)
             }
@@ -56,12 +48,13 @@ public final class QueuedMessages<Message: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// A message in a consumer's hand: no other can take it until it is acknowledged or given back, or the session ends.
+/// A message that a consumer has taken: no other can take it until it is acknowledged or given back, or the session
+/// ends.
 ///
 /// Source: contract M6.
 public struct QueuedMessage<Message: Sendable>: Sendable {
-    /// The message, or the reason why it cannot be read here. A message that cannot be read must be dealt with as well:
-    /// acknowledged to be rid of it, or given back for a consumer that can read it.
+    /// The message, or the reason why it cannot be read here. An unreadable message must be handled as well:
+    /// acknowledged to drop it, or given back for a consumer that can read it.
     public let content: Result<Message, DecodingFailure>
     private let delivery: QueueDelivery
     private let mailbox: QueueMailbox
@@ -93,15 +86,15 @@ public struct QueuedMessage<Message: Sendable>: Sendable {
     /// The session that sent it.
     public var origin: SessionID { delivery.sender }
 
-    /// Says that it is dealt with: it is gone, and is never delivered again. Acknowledging twice does no harm.
+    /// Acknowledges the message: it is removed, and is never delivered again. Acknowledging twice does no harm.
     @discardableResult
     public func acknowledge() async throws(WormholeError) -> Acknowledgement {
         try await inStore { () async throws(SharedCoreError) in try await mailbox.acknowledge(delivery) }
     }
 
-    /// Adds the acknowledgement to the transaction that carries out the message's request, so that both take effect or
-    /// neither: then it is done once, also when processes are killed. The transaction fails when the message is no
-    /// longer in hand.
+    /// Adds the acknowledgement to the transaction that executes the message's request, so that both take effect or
+    /// neither: then it is executed once, even if processes are killed. The transaction fails if the take no longer
+    /// exists.
     public func addAcknowledgement(to transaction: inout Transaction) throws(WormholeError) {
         do throws(SharedCoreError) {
             try mailbox.addAcknowledgement(of: delivery, to: &transaction)
@@ -110,7 +103,7 @@ public struct QueuedMessage<Message: Sendable>: Sendable {
         }
     }
 
-    /// Puts it back where it was, in front of younger ones, for any consumer to take.
+    /// Puts it back in its place, before newer ones, for any consumer to take.
     public func giveBack() async throws(WormholeError) {
         try await inStore { () async throws(SharedCoreError) in try await mailbox.giveBack(delivery) }
     }

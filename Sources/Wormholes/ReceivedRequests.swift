@@ -1,10 +1,10 @@
 public import CoreAPI
 public import Mailboxes
 
-/// The requests of one kind, as an answering participant takes them. Several participants share them between them.
+/// The requests of one kind, as taken by an answering participant. Several participants share them.
 ///
-/// A request that cannot be read here is refused, with the reason, and does not appear. It ends when it is cancelled or
-/// the group is closed.
+/// A request that cannot be read here is refused, with the reason, and does not appear. The sequence ends when it is
+/// cancelled or the group is closed.
 public final class ReceivedRequests<Request: Sendable, Reply: Sendable>: AsyncSequence, Sendable {
     public typealias Element = ReceivedRequest<Request, Reply>
     public typealias Failure = WormholeError
@@ -23,7 +23,7 @@ public final class ReceivedRequests<Request: Sendable, Reply: Sendable>: AsyncSe
         self.replyPath = replyPath
     }
 
-    /// Ends the sequence. Requests in hand stay there. Idempotent.
+    /// Ends the sequence. Taken requests remain taken. Idempotent.
     public func cancel() {
         deliveries.cancel()
     }
@@ -39,22 +39,16 @@ public final class ReceivedRequests<Request: Sendable, Reply: Sendable>: AsyncSe
         let id: RequestID<Request, Reply>
         let replyPath: String
 
-        public mutating func next() async throws(WormholeError) -> ReceivedRequest<Request, Reply>? {
-            try await take()
-        }
-
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(WormholeError) -> ReceivedRequest<Request, Reply>? {
-            try await take()
-        }
-
-        private nonisolated(nonsending) mutating func take() async throws(WormholeError)
-            -> ReceivedRequest<Request, Reply>?
-        {
             while true {
                 let taken: QueueDelivery?
-                do throws(SharedCoreError) { taken = try await deliveries.next() } catch { throw WormholeError(error) }
+                do throws(SharedCoreError) {
+                    taken = try await deliveries.next(isolation: actor)
+                } catch {
+                    throw WormholeError(error)
+                }
                 guard let delivery = taken else { return nil }
                 let replyTo = Envelope(delivery.bytes)?.replyTo
                 let desk = RequestDesk(delivery, of: mailbox, replyTo: replyTo, below: replyPath)
@@ -68,52 +62,51 @@ public final class ReceivedRequests<Request: Sendable, Reply: Sendable>: AsyncSe
     }
 }
 
-/// A request in hand, to be answered. If the session ends before the reply, another participant gets the request.
+/// A taken request, to be answered. If the session ends before the reply, another participant gets the request.
 public struct ReceivedRequest<Request: Sendable, Reply: Sendable>: Sendable {
     /// The request.
     public let request: Request
-    /// The session that asks.
+    /// The session of the requester.
     public let origin: SessionID
     let desk: RequestDesk
     let type: MessageType<Reply>
 
-    /// Replies. The requester has the reply when this has returned, unless it has given up.
+    /// Replies. The requester has the reply when this has returned, unless it stopped waiting.
     ///
-    /// - Returns: ``/Mailboxes/Acknowledgement/superseded`` when the request was in this hand no more: nothing was
-    ///   replied.
+    /// - Returns: ``/Mailboxes/Acknowledgement/superseded`` if the take no longer exists: no reply was sent.
     /// - Throws: ``WormholeError/Code/encodingFailed``, or the errors of the store.
     @discardableResult
     public func reply(_ reply: Reply) async throws(WormholeError) -> Acknowledgement {
         try await desk.answer(try type.envelope(of: reply))
     }
 
-    /// Says why there is no reply: the requester gets ``WormholeError/Code/refused`` with the reason.
+    /// Refuses the request: the requester gets ``WormholeError/Code/refused`` with the reason.
     @discardableResult
     public func refuse(because reason: String) async throws(WormholeError) -> Acknowledgement {
         try await desk.refuse(because: reason)
     }
 }
 
-/// One request in hand, as bytes: where its reply goes, and how it is dealt with.
+/// A taken request as bytes, with the key of its reply.
 struct RequestDesk: Sendable {
-    /// The time that a reply waits for its requester.
+    /// The time for which a reply waits for its requester.
     static let replyLifetime = Duration.seconds(60)
-    /// The longest reason of a refusal; one that quotes a requester's text may be as long as that.
+    /// The longest reason of a refusal, which may quote a text of the requester.
     static let reasonByteCount = 512
 
     let delivery: QueueDelivery
     let mailbox: QueueMailbox
-    /// The key at which the requester waits; nil when it named no place, or one where no reply belongs.
+    /// The key at which the requester waits; nil if it named none, or one outside of the replies.
     let replyKey: Key?
 
     init(_ delivery: QueueDelivery, of mailbox: QueueMailbox, replyTo: String?, below path: String) {
         self.delivery = delivery
         self.mailbox = mailbox
-        // Any session of the group can write an envelope: a reply is written only where replies are.
+        // Any session of the group can write an envelope, so a reply is written only under the path of replies.
         replyKey = replyTo.flatMap { $0.utf8.starts(with: path.utf8) ? try? Key($0) : nil }
     }
 
-    /// Stores the reply and forgets the request, in one commit.
+    /// Stores the reply and removes the request, in one commit.
     func answer(_ envelope: Envelope) async throws(WormholeError) -> Acknowledgement {
         try await inStore { () async throws(SharedCoreError) in
             var transaction = Transaction()
@@ -133,7 +126,7 @@ struct RequestDesk: Sendable {
     func refuse(because reason: String) async throws(WormholeError) -> Acknowledgement {
         var reason = reason
         if reason.utf8.count > Self.reasonByteCount {
-            // A character that is cut becomes one of 3 bytes.
+            // A truncated character is replaced by one of 3 bytes.
             reason = String(decoding: reason.utf8.prefix(Self.reasonByteCount - 3), as: UTF8.self)
         }
         return try await answer(Envelope(codec: "", schema: 0, content: .failure(reason)))

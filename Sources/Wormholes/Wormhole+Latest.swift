@@ -1,11 +1,11 @@
 public import CoreAPI
 
 extension Wormhole {
-    /// Puts a message into a mailbox, in place of the one before.
+    /// Puts a message into a mailbox, replacing the one before.
     ///
     /// - Returns: The commit that stored it.
-    /// - Throws: ``WormholeError/Code/encodingFailed``, or ``WormholeError/Code/store`` as
-    ///   ``/CoreAPI/SharedStore/commit(_:)`` does.
+    /// - Throws: ``WormholeError/Code/encodingFailed``, or ``WormholeError/Code/store`` for the errors of
+    ///   ``/CoreAPI/SharedStore/commit(_:)``.
     @discardableResult
     public func send<Message>(
         _ message: Message, to id: MailboxID<Message>
@@ -20,7 +20,7 @@ extension Wormhole {
         }
     }
 
-    /// Returns the message that stands in a mailbox; nil when there is none.
+    /// Returns the message in a mailbox; nil if there is none.
     ///
     /// - Throws: ``WormholeError/Code/undecodable`` when it cannot be read here.
     public func read<Message>(
@@ -36,7 +36,7 @@ extension Wormhole {
         }
     }
 
-    /// Removes the message of a mailbox. Listeners are told.
+    /// Removes the message of a mailbox. Listeners receive an event.
     ///
     /// - Returns: Whether there was one.
     @discardableResult

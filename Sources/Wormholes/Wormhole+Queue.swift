@@ -22,8 +22,7 @@ extension Wormhole {
         of message: Message, in id: QueueID<Message>
     ) throws(WormholeError) -> Int { try id.type.envelope(of: message).bytes.count }
 
-    /// Returns the messages that stand in a queue, the oldest first, those in a consumer's hand included. Nothing is
-    /// taken.
+    /// Returns the messages in a queue, the oldest first, including taken ones. Takes nothing.
     public func read<Message>(
         _ id: QueueID<Message>
     ) async throws(WormholeError) -> [Result<MailboxMessage<Message>, DecodingFailure>] {
@@ -35,7 +34,7 @@ extension Wormhole {
         }
     }
 
-    /// Takes the oldest message that no consumer has in hand; nil when there is none.
+    /// Takes the oldest message that no consumer has taken; returns nil if there is none.
     public func take<Message>(from id: QueueID<Message>) async throws(WormholeError) -> QueuedMessage<Message>? {
         try await inStore { () async throws(SharedCoreError) in
             let mailbox = try mailbox(of: id)
@@ -44,10 +43,10 @@ extension Wormhole {
         }
     }
 
-    /// Begins to take messages, waiting where there is none. Several consumers share the messages of a queue between
-    /// them, each is acknowledged once, and a message in the hand of a consumer whose session ended comes to another.
+    /// Starts taking messages, and waits if there is none. Several consumers share the messages of a queue, each is
+    /// acknowledged once, and a message taken by a consumer with an ended session goes to another.
     ///
-    /// Returns armed: a message that is sent after this has returned wakes a waiting consumer.
+    /// Returns armed: a message sent after this has returned wakes a waiting consumer.
     public func consume<Message>(
         _ id: QueueID<Message>
     ) async throws(WormholeError) -> QueuedMessages<Message> {
@@ -57,7 +56,7 @@ extension Wormhole {
         }
     }
 
-    /// Removes all messages of a queue, those in a consumer's hand as well. Listeners are told.
+    /// Removes all messages of a queue, including taken ones. Listeners receive an event.
     ///
     /// - Returns: Whether there was any.
     @discardableResult
@@ -68,7 +67,8 @@ extension Wormhole {
     func clear(_ place: QueuePlace) async throws(SharedCoreError) -> Bool {
         let mailbox = try place.mailbox(in: group, options: QueueOptions())
         while let (_, message) = try await mailbox.contents().oldest {
-            // Messages that came since the read go as well; listeners get no event when all of them are gone already.
+            // Messages that were sent since the read are removed as well; listeners get no event if all of them are
+            // removed already.
             var transaction = Transaction(guards: [.exists(message.key)])
             transaction.deleteAll(under: mailbox.keys.prefix)
             transaction.put(place.cleared, [])
@@ -88,8 +88,7 @@ extension Wormhole {
     }
 }
 
-/// The place of a queue in the store: its items as ``QueueMailbox`` keeps them, and beside them the record of each
-/// clearing.
+/// The keys of a queue in the store: the items of its ``QueueMailbox``, and the record of each clearing.
 struct QueuePlace: Hashable, Sendable {
     let path: String
     let keys: QueueKeys

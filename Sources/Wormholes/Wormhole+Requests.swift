@@ -6,13 +6,13 @@ internal import Synchronization
 extension Wormhole {
     /// Sends a request, and waits for the reply.
     ///
-    /// A participant that comes later, or after another was killed with the request in hand, answers it as well, as
-    /// long as there is time. Work may be done twice, so that asking again must do no harm.
+    /// A participant that joins later, or takes the request after another was killed, can answer it as well, until the
+    /// timeout. Work may be done twice, so repeating a request must do no harm.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - id: The kind of request.
-    ///   - timeout: The longest wait for the reply. After that the request cannot be taken any more.
+    ///   - timeout: The longest wait for the reply. After that the request can no longer be taken.
     /// - Throws: ``WormholeError/Code/timeout``; ``WormholeError/Code/refused`` with the reason;
     ///   ``WormholeError/Code/undecodable`` for a reply that cannot be read here;
     ///   ``WormholeError/Code/encodingFailed``; the errors of the store.
@@ -49,7 +49,7 @@ extension Wormhole {
         throw WormholeError(.refused, reason)
     }
 
-    /// Begins to take requests, waiting where there is none. Returns armed.
+    /// Starts taking requests, and waits if there is none. Returns armed.
     public func requests<Request, Reply>(
         of id: RequestID<Request, Reply>
     ) async throws(WormholeError) -> ReceivedRequests<Request, Reply> {
@@ -60,7 +60,7 @@ extension Wormhole {
         }
     }
 
-    /// Waits for the bytes under a key that nothing stood under; nil when the watch ends before.
+    /// Waits for the bytes of a key that did not exist; returns nil if the watch ends before.
     private func reply(at key: Key, in watch: Watch) async throws(SharedCoreError) -> [UInt8]? {
         while let event = try await watch.next() {
             switch event {

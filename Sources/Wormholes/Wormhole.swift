@@ -3,8 +3,8 @@ internal import Mailboxes
 
 /// Passes typed messages between the processes of a group.
 ///
-/// A message that was sent while the other side was away is there when it comes: a ``MailboxID`` keeps the last
-/// message, a ``QueueID`` all of them until each is acknowledged, whether or not a receiver runs.
+/// A message that was sent while the receiver did not run waits for it: a ``MailboxID`` keeps the last message, a
+/// ``QueueID`` all of them until each is acknowledged.
 ///
 /// ```swift
 /// let wormhole = Wormhole(group)
@@ -17,7 +17,7 @@ internal import Mailboxes
 ///
 /// Source: contract M.
 public struct Wormhole: Sendable {
-    /// The group that the messages stand in.
+    /// The group that contains the messages.
     public let group: any SharedGroup
     let root: WormholeRoot
 
@@ -25,7 +25,8 @@ public struct Wormhole: Sendable {
     ///
     /// - Parameters:
     ///   - group: This participant's own handle: its takes from queues live with its session.
-    ///   - directory: Any text. Wormholes with different ones never see each other's mailboxes; nil is one as well.
+    ///   - directory: Any text. Wormholes with different directories never see each other's mailboxes; nil is a
+    ///     directory of its own.
     public init(_ group: any SharedGroup, directory: String? = nil) {
         self.group = group
         self.root = WormholeRoot(directory: directory)
@@ -41,10 +42,10 @@ public struct Wormhole: Sendable {
 }
 
 extension Wormhole {
-    /// Clears every mailbox and queue of this wormhole, one after the other. Requests that wait for an answer stay, and
-    /// so does everything of other wormholes and of the dictionary.
+    /// Clears every mailbox and queue of this wormhole, one after the other. Requests that wait for an answer stay, as
+    /// does everything of other wormholes and of the dictionary.
     ///
-    /// - Returns: How many held something.
+    /// - Returns: The number of those that were not empty.
     @discardableResult
     public func clearAll() async throws(WormholeError) -> Int {
         try await inStore { () async throws(SharedCoreError) in
@@ -59,7 +60,7 @@ extension Wormhole {
         let path = root.path(of: kind)
         var paths: [String] = []
         for entry in try await group.list(KeyPrefix(path)).entries {
-            // Keys stand in their order, so those of one mailbox stand together.
+            // Keys are ordered, so those of one mailbox are adjacent.
             let part = entry.key.text.dropFirst(path.count).prefix { $0 != "/" }
             if paths.last != path + part { paths.append(path + part) }
         }
@@ -75,7 +76,7 @@ struct WormholeRoot: Hashable, Sendable {
     }
 
     private static let path = ".sharedcore/mailboxes/"
-    /// The longest part that stands for a directory or a name, so that a queue's items fit below it.
+    /// The longest part for a directory or a name, so that a queue's items fit below it.
     private static let directoryByteCount = 72
     private static let nameByteCount = 140
 
@@ -83,7 +84,7 @@ struct WormholeRoot: Hashable, Sendable {
 
     /// - Parameter directory: Any text; nil for the directory that the group's wormholes share.
     init(directory: String?) {
-        // No text gives a part with a `%` before an `m`.
+        // No text has a part with a `%` before an `m`.
         let part = directory.map { PathPart.text(for: $0, maximumByteCount: Self.directoryByteCount) } ?? "%main"
         path = Self.path + part
     }
@@ -93,7 +94,7 @@ struct WormholeRoot: Hashable, Sendable {
         path(of: kind) + PathPart.text(for: name, maximumByteCount: Self.nameByteCount)
     }
 
-    /// Returns the path under which all of a kind stand.
+    /// Returns the path of all mailboxes of a kind.
     func path(of kind: Kind) -> String {
         path + "/" + kind.rawValue + "/"
     }

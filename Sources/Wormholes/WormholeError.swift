@@ -10,9 +10,9 @@ public struct WormholeError: Error, Hashable, Sendable, CustomStringConvertible 
     public let code: Code
     /// The fault in a sentence, for people.
     public let message: String
-    /// The store's error that it came from.
+    /// The store's error that caused it.
     public let cause: SharedCoreError?
-    /// The message that could not be read, where that is the reason.
+    /// The message that could not be read, if that is the reason.
     public let decodingFailure: DecodingFailure?
 
     public init(_ code: Code, _ message: String, cause: SharedCoreError? = nil) {
@@ -62,14 +62,14 @@ extension WormholeError {
         public static let undecodable = Code(.undecodable)
         /// No reply came within the given time. The request may have been answered since.
         public static let timeout = Code(.timeout)
-        /// The answering side refused the request, or could not read it; the message says why.
+        /// The answering side refused the request, or could not read it; the message has the reason.
         public static let refused = Code(.refused)
         /// The group's store failed; see ``WormholeError/cause``.
         public static let store = Code(.store)
     }
 }
 
-/// A message that cannot be read here. It stays where it is.
+/// A message that cannot be read here. It stays in its mailbox.
 ///
 /// Source: contract M3.
 public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -81,7 +81,7 @@ public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertibl
         case otherCodec(found: String, expected: String)
         /// Its codec cannot read it.
         case malformed(String)
-        /// It was not written by a wormhole, or by one of later days.
+        /// It was not written by a wormhole, or by a later version.
         case foreign
     }
 
@@ -104,7 +104,7 @@ public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// Makes a call to the store, and wraps its errors.
+/// Calls the store, and wraps its errors.
 nonisolated(nonsending) func inStore<Result>(
     _ call: () async throws(SharedCoreError) -> Result
 ) async throws(WormholeError) -> Result {

@@ -10,7 +10,7 @@ struct DemandTests {
     private let start = BootInstant(nanoseconds: 1_000_000_000)
 
     private func demand() throws -> Demand {
-        Demand(of: try QueueKeys(path: Inbox.path), in: boot)
+        Demand(of: try QueueKeys(path: Inbox.path, isNested: true), in: boot)
     }
 
     private func expectation(
@@ -49,6 +49,33 @@ struct DemandTests {
         demand.apply(event(3, put: [try expectation("b", by: 5, until: 200)]))
         #expect(demand.openUntil(after: start) == start.advanced(by: .milliseconds(300)))
         #expect(demand.openUntil(after: start.advanced(by: .milliseconds(300))) == nil)
+    }
+
+    @Test("C21: a wait with a sequence is answered by that one, or by a message without; details answer nothing")
+    func sequences() throws {
+        var demand = try demand()
+        let keys = try QueueKeys(path: Inbox.path, isNested: true)
+        func item(_ sequence: String?) throws -> ItemName {
+            let callID = try CallID.of("a/b")
+            return try #require(sequence.map { MessageID(callID, sequence: $0) } ?? MessageID(callID)).item
+        }
+        let record = Expectation(bootID: boot, deadline: start.advanced(by: .milliseconds(100)))
+        let key = try Expectation.key(of: item("2"), for: SessionID(rawValue: 5))
+        demand.apply(event(2, put: [entry(key, record.bytes, 5)]))
+        let waits = start.advanced(by: .milliseconds(100))
+        let other = try keys.key(of: .message, for: item("1"))
+        demand.apply(event(3, put: [entry(other, [], 5), entry(try keys.key(of: .details, for: item("2")), [], 5)]))
+        #expect(demand.openUntil(after: start) == waits)
+        for answer in [try item("2"), try item(nil)] {
+            let message = try keys.key(of: .message, for: answer)
+            demand.apply(event(4, put: [entry(message, [], 5)]))
+            #expect(demand.openUntil(after: start) == nil, "\(answer)")
+            demand.apply(event(5, delete: [message]))
+            #expect(demand.openUntil(after: start) == waits)
+        }
+        // A wait without a sequence is answered by any.
+        demand.apply(event(6, put: [try expectation("a/b", by: 6, until: 900)], delete: [key]))
+        #expect(demand.openUntil(after: start) == nil)
     }
 
     @Test("C9, C10, C11: what is stored, or has left a mark, is no demand; a take changes nothing")

@@ -176,13 +176,11 @@ struct InboxTests {
             #expect(try await inbox.store(try textMessage(id, "\(number)")) == .stored)
         }
         for (number, id) in ids.enumerated() {
-            guard case .taken(let taken) = try await inbox.take(try callID(id)),
-                case .text(_, _, let text) = taken.message.content
-            else {
+            guard case .taken(let taken) = try await inbox.take(try callID(id)) else {
                 Issue.record("the message of \(id.prefix(20)) is found")
                 continue
             }
-            #expect(text == "\(number)")
+            #expect(taken.message.content.text == "\(number)")
             #expect(taken.message.callID.text.utf8.elementsEqual(id.utf8))
         }
     }
@@ -214,14 +212,14 @@ struct InboxTests {
             Issue.record("it is refused")
         } catch {
             #expect(error.code == .guardFailed)
-            #expect(!inbox.isDuplicate(error, of: message.callID))
+            #expect(!inbox.isDuplicate(error, of: message.id))
         }
         try await fixture.keeper.put("owner", [])
         do throws(SharedCoreError) {
             _ = try await fixture.keeper.commit(transaction)
             Issue.record("it is refused")
         } catch {
-            #expect(inbox.isDuplicate(error, of: message.callID))
+            #expect(inbox.isDuplicate(error, of: message.id))
         }
     }
 

@@ -22,6 +22,7 @@ struct ErrorCodeTests {
                 .compactMap { $0.components(separatedBy: "`").first }
             #expect(rows == codes, "\(type)")
         }
-        #expect(types == ["CoordinationError", "LifecycleError", "SharedCoreError", "WormholeError"])
+        #expect(
+            types == ["CommandCoreError", "CoordinationError", "LifecycleError", "SharedCoreError", "WormholeError"])
     }
 }

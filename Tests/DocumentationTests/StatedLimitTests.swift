@@ -166,10 +166,15 @@ struct StatedLimitTests {
         Limit(contract: "twice the content and longer than #; -", compaction, "longestByteCount = "),
         Limit(contract: "where it gives back # and", compaction, "regainedByteCount = "),
         Limit(contract: "is seen to run, # at most", local + "LocalGroup+Queue.swift", "limit = "),
+        Limit(contract: "and content type have at most # bytes, the", message, "maximumLineByteCount = "),
+        Limit(contract: "bytes, the conversation #, none", message, "maximumConversationByteCount = "),
+        Limit(contract: "at most # fields with values", message, "maximumFieldCount = "),
+        Limit(contract: "values of at most # bytes: else", message, "maximumFieldByteCount = "),
         Limit("puts take at most # times as long", "Scripts/bench-report", flood),
         Limit("`make bench-brief`, is # times", "Scripts/bench-report", flood + "3.0, "),
     ]
 
+    private static let message = "Coordination/Inbox/InboxMessage.swift"
     private static let flood = "\"flood.put\", \"with the flood at another hub\", "
 
     @Test("A number of the page is that of the code", arguments: limits)

@@ -130,7 +130,21 @@ extension Mutant {
         Mutant("lets several take one message", caughtBy: "C10") { damage in
             damage.operations { $0.puts("/inbox/", ending: "/t") ? nil : $0 }
         },
-        Mutant("remembers no acknowledgement", caughtBy: "C9", "C10") { damage in
+        Mutant("leaves a message that is updated in the hand that it is in", caughtBy: "C22") { damage in
+            damage.writing { transaction in
+                guard transaction.operations.contains(where: { $0.puts("/inbox/", ending: "/m") }),
+                    transaction.guards.contains(where: { if case .revision = $0 { true } else { false } })
+                else { return }
+                transaction.operations.removeAll {
+                    if case .delete(let key) = $0 {
+                        key.text.contains("/inbox/") && key.text.hasSuffix("/t")
+                    } else {
+                        false
+                    }
+                }
+            }
+        },
+        Mutant("remembers no acknowledgement", caughtBy: "C9", "C10", "C22") { damage in
             damage.writing { transaction in
                 guard transaction.deletes("/inbox/") else { return }
                 transaction.operations.removeAll { $0.puts("/inbox/", ending: "/a") }
@@ -146,6 +160,15 @@ extension Mutant {
             damage.operations { operation in
                 guard case .put(let key, _, _) = operation, key.text.contains("conference") else { return operation }
                 return nil
+            }
+        },
+        Mutant("loses what a message has beside its text", caughtBy: "C20") { damage in
+            damage.operations { $0.puts("/inbox/", ending: "/d") ? nil : $0 }
+        },
+        Mutant("has one message for each call-id", caughtBy: "C21") { damage in
+            damage.operations { operation in
+                guard case .put(let key, _, _) = operation, key.text.contains("/inbox/") else { return operation }
+                return key.text.utf8.count { $0 == UInt8(ascii: "/") } > 3 ? nil : operation
             }
         },
         Mutant("loses every other entry of the timeline", caughtBy: "C15") { damage in

@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import NetworkMonitor
+internal import TestSupport
 internal import Testing
 
 @Suite("Messages that no kernel sends", .timeLimit(.minutes(10)))

@@ -2,6 +2,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import NetworkMonitor
 internal import Platform
+internal import TestSupport
 internal import Testing
 
 @Suite("Following the kernel's reports")

@@ -13,8 +13,7 @@ struct PushProgram {
             let answer = try await executor.message(forCallID: callID, timeout: .seconds(20))
             guard case .message(let taken) = answer.content else { return nil }
             try await executor.acknowledge(taken)
-            guard case .text(_, _, let text) = taken.message.content else { return nil }
-            return text
+            return taken.message.content.text
         }
     }
 }

@@ -46,6 +46,19 @@ package enum TestScope {
     }
 }
 
+extension Seed {
+    /// Returns the seeds 1 to `count` - 1, and a random one; in `make test` a quarter as many.
+    ///
+    /// The environment variable `SHAREDCORE_TEST_SEED` replays one seed (decimal) instead of all others.
+    package static func several(_ count: Int) -> [Seed] {
+        if let seed = getenv("SHAREDCORE_TEST_SEED").flatMap({ UInt64(String(cString: $0)) }) {
+            return [Seed(rawValue: seed)]
+        }
+        let count = UInt64(max(TestScope.isCheck ? count : (count + 3) / 4, 1))
+        return (1..<count).map(Seed.init) + [Seed(rawValue: UInt64.random(in: 1...UInt64.max))]
+    }
+}
+
 /// The time for which processes are killed at random. In a test of every change a moment, three minutes where tests run
 /// at length, or as many as the environment variable `SHAREDCORE_TEST_KILL_MINUTES` says.
 package enum KillLoopTime {

@@ -1,5 +1,6 @@
 internal import CoreAPI
 import CoreAPITesting
+internal import TestSupport
 import Testing
 
 @testable import Wormholes

@@ -1,6 +1,7 @@
 import CoreAPI
 import CoreAPITesting
 import InMemoryBackend
+internal import TestSupport
 import Testing
 import Wormholes
 

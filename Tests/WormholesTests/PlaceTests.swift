@@ -1,6 +1,7 @@
 import CoreAPI
 import CoreAPITesting
 import Mailboxes
+internal import TestSupport
 import Testing
 
 @testable import Wormholes

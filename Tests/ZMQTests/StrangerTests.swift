@@ -33,7 +33,7 @@ extension ZMQTests {
             var wanted = limit
             wanted.rlim_max = max(limit.rlim_max, rlim_t(count + 1_000))
             wanted.rlim_cur = wanted.rlim_max
-            if setrlimit(resource, &wanted) != 0 { OpenFile.raiseLimit() }
+            if setrlimit(resource, &wanted) != 0 { SpareDescriptors.raiseLimit() }
             guard getrlimit(resource, &limit) == 0 else { return 0 }
             return min(count, Int(clamping: limit.rlim_cur) - 1_000)
         }

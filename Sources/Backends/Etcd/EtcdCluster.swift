@@ -8,7 +8,7 @@
         public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
             public let host: String
             public let port: Int
-            /// Whether it was written with `https://`, and so is reached by secured connections alone.
+            /// Whether it was written with `https://`, and so requires secured connections.
             public let isSecure: Bool
 
             /// Reads `host:port`, `[address]:port` or either with `http://` or `https://` in front.
@@ -49,9 +49,9 @@
 
         /// How a connection is secured: the paths of PEM files.
         public struct Security: Hashable, Sendable {
-            /// The certificates by which the members' are verified; nil takes the system's.
+            /// The authorities that verify the members' certificates; nil for the system's.
             public var authorities: String?
-            /// The client's own certificate and key; nil shows none.
+            /// The client's own certificate and key; nil for none.
             public var certificate: String?
             public var key: String?
 
@@ -61,20 +61,19 @@
                 self.key = key
             }
 
-            /// Makes sure that this user alone can have read or written the key.
+            /// Throws unless this user alone can have read or written the key.
             ///
             /// - Throws: ``SharedCoreError/Code/forbidden`` when its file belongs to another user, is open to others or
-            ///   is a symbolic link, ``SharedCoreError/Code/invalidArgument`` when it is not there or is no regular
-            ///   file.
+            ///   is a symbolic link, ``SharedCoreError/Code/invalidArgument`` when it is missing or is no regular file.
             func requireOwnKey() throws(SharedCoreError) {
                 guard let key else { return }
                 _ = try GuardedFile.read(key, forbidding: 0o077, "A secret key", right: "600")
             }
         }
 
-        /// The members, of which one at a time is used; another when it does not answer.
+        /// The members. One of them is used at a time; another one if it does not answer.
         public let endpoints: [Endpoint]
-        /// Nil for connections in the clear.
+        /// Nil for unencrypted connections.
         public let security: Security?
 
         /// An endpoint with `https://` secures all connections.

@@ -7,7 +7,7 @@
     internal import StoreEngine
     internal import SwiftProtobuf
 
-    /// A participant of a group that lives on etcd, whose processes may be on several machines.
+    /// A participant of a group on etcd. Its processes may be on several machines.
     ///
     /// ```swift
     /// let cluster = try EtcdCluster([.init("10.0.0.1:2379"), .init("10.0.0.2:2379"), .init("10.0.0.3:2379")])
@@ -40,7 +40,7 @@
         deinit {
             guard !handle.isClosed else { return }
             let (feed, seat) = (feed, seat)
-            // A watch may be held for longer than its group.
+            // A watch may outlive its group's handle.
             if !EtcdDefect.forgottenWatch.isPresent {
                 feed.replica.finish(session.id, with: .sessionEnded(session.id))
             }
@@ -52,8 +52,8 @@
         /// - Parameters:
         ///   - cluster: The addresses of the cluster.
         ///   - group: The group's name.
-        ///   - description: The description that the participant gives of itself.
-        ///   - options: How it uses the cluster.
+        ///   - description: The participant's description of itself.
+        ///   - options: How the participant uses the cluster.
         /// - Throws: ``SharedCoreError/Code/unavailable`` when the cluster does not answer in time,
         ///   ``SharedCoreError/Code/forbidden`` when it does not let this client in,
         ///   ``SharedCoreError/Code/incompatible`` when the group is kept in another layout,
@@ -74,7 +74,7 @@
                     requestTimeout: options.requestTimeout))
             do throws(SharedCoreError) {
                 let seat = try await Seat.take(in: feed, as: description, lease: options.lease)
-                // The other participants' entries are brought up to date by waiting for the opening.
+                // Waiting for the opening also brings the other participants' entries up to date.
                 guard try await feed.reach(Revision(rawValue: seat.id.rawValue)),
                     let session = feed.replica.read({ $0.sessions[seat.id]?.session })
                 else {
@@ -96,7 +96,7 @@
         /// Source: contract L4.
         ///
         /// - Throws: ``SharedCoreError/Code/unavailable`` when there is no such group or the cluster does not answer in
-        ///   time, otherwise as ``open(_:group:as:options:)``.
+        ///   time, and the errors of ``open(_:group:as:options:)``.
         public static func openToRead(
             _ cluster: EtcdCluster, group: String, as description: SessionDescription = SessionDescription(),
             options: EtcdGroupOptions = EtcdGroupOptions()
@@ -120,7 +120,7 @@
             }
             guard layout == Keyspace.layoutVersion else { throw .unknownLayout }
             var state = load.state
-            // A lease that has run out takes the session's keys with it, so no session stands here that is over.
+            // The end of a lease removes the session's keys, so all sessions here are alive.
             state.removeOver([], at: options.clock.now())
             return try GroupView(
                 state, as: .reader(description, in: .current, at: options.clock), capabilities: promises(of: options),
@@ -161,7 +161,7 @@
         public func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
             try await within(seat.commits) { () throws(SharedCoreError) in
                 guard !Task.isCancelled else { throw .cancelled("commit") }
-                // Without space, due entries stay, and the request is evaluated all the same.
+                // Without space, due entries stay, and the request is evaluated nevertheless.
                 try await self.removeDue { $0 == .storageFull }
                 do throws(SharedCoreError) {
                     try self.checkLimits(of: transaction)
@@ -201,18 +201,18 @@
         public func sessions() async throws(SharedCoreError) -> [Session] {
             await feed.endDead()
             try await bringUpToDate(.linearizable)
-            return try read { state in state.sessions.values.map(\.session).sorted { $0.id < $1.id } }
+            return try read { state in state.openSessions }
         }
 
         public func close() async {
             guard handle.close() else { return }
             seat.reads.cancelAll()
             feed.replica.finish(session.id, with: nil)
-            // The end of the session keeps out requests that are still on their way, so the commits learn their
-            // outcome. If the cluster is away, the close does not wait for it.
+            // The end of the session fences requests that are still on their way, so the commits learn their outcome.
+            // If the cluster is unreachable, the close does not wait for it.
             let isOver = await seat.leave(feed, releasing: false)
             if !isOver { seat.commits.cancelAll() }
-            // They learn it from the feed.
+            // The commits learn their outcome from the feed.
             let (feed, seat) = (feed, seat)
             guard !seat.commits.isEmpty else { return feed.cluster.feeds.release(feed) }
             Task {
@@ -222,11 +222,6 @@
         }
 
         // MARK: - Notifier
-
-        @discardableResult
-        public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
-            try await commit(Transaction(operations: [.post(name, state: state)])).revision
-        }
 
         public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
             try await bringUpToDate(.linearizable)
@@ -256,10 +251,9 @@
             }
         }
 
-        /// Removes the entries that are due. Reads omit an entry that cannot be removed now; it is removed when the
-        /// cluster can.
+        /// Removes the entries that are due. Reads omit an entry that cannot be removed now; it is removed later.
         ///
-        /// - Parameter isTolerable: Whether it is no matter that nothing could be removed.
+        /// - Parameter isTolerable: Returns whether an error of the removal may be ignored.
         private func removeDue(
             tolerating isTolerable: (SharedCoreError.Code) -> Bool = { _ in true }
         ) async throws(SharedCoreError) {
@@ -285,7 +279,7 @@
             }
         }
 
-        /// Makes a call of the user's, which the group's close ends.
+        /// Runs a user's call, which the group's close ends.
         private func within<Answer: Sendable>(
             _ calls: OpenCalls, _ body: @escaping @Sendable () async throws(SharedCoreError) -> Answer
         ) async throws(SharedCoreError) -> Answer {
@@ -304,7 +298,7 @@
     }
 
     extension StoredEntry {
-        /// Returns whether its time is over.
+        /// Returns whether it has expired.
         fileprivate func isDue(at now: BootInstant) -> Bool { expiry.map { $0 <= now } ?? false }
     }
 
@@ -318,7 +312,7 @@
     }
 
     extension EtcdGroup {
-        /// Removes a group with everything that is in it: for tests, which make many.
+        /// Removes a group with all its content: for tests, which create many.
         package static func erase(
             _ group: String, at place: EtcdCluster, prefix: String
         ) async throws(SharedCoreError) {
@@ -330,7 +324,7 @@
     }
 
     extension EtcdGroup {
-        /// Has the cluster forget all revisions before the present, as its operator does from time to time: for tests.
+        /// Compacts all revisions before the present one, as an operator does from time to time: for tests.
         package func compact() async throws(SharedCoreError) {
             let present = try await feed.catchUp()
             _ = try await feed.cluster.call(timeout: .seconds(10), at: "compact") { connection, options in

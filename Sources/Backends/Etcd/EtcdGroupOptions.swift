@@ -6,13 +6,13 @@
     public struct EtcdGroupOptions: Sendable {
         /// The prefix of all keys of all groups.
         public var prefix: String
-        /// The time that a participant may be silent before its session ends, in whole seconds; etcd takes no less than
-        /// two by default.
+        /// The time that a participant may be silent before its session ends, in whole seconds; etcd accepts no less
+        /// than two by default.
         public var lease: Duration
         /// The time that a call waits for the cluster, through losses of connections and of the leader. A commit with
         /// an unknown outcome then is ``SharedCoreError/Code/outcomeUnknown``.
         public var requestTimeout: Duration
-        /// The sizes that requests are held to.
+        /// The limits of requests.
         public var limits: Limits
         /// The bytes of memory for changes that are kept for watches that resume or fall behind.
         public var historyByteCount: Int
@@ -21,7 +21,7 @@
         /// The clock by which entries expire.
         public var clock: any TimeSource
 
-        /// The limits that fit a request of 1.5 MiB, the largest that a server takes by default.
+        /// The limits that fit a request of 1.5 MiB, the largest that a server accepts by default.
         public static let standardLimits = Limits(valueByteCount: 1 << 20, transactionByteCount: 1_310_720)
 
         public init(

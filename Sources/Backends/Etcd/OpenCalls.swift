@@ -7,7 +7,7 @@
             var ends: [UInt64: @Sendable () -> Void] = [:]
             var lastID: UInt64 = 0
             var isOver = false
-            /// The callers that wait until there is none.
+            /// The callers that wait until no call is open.
             var idle: [CheckedContinuation<Void, Never>] = []
         }
 
@@ -40,10 +40,10 @@
             for waiter in idle { waiter.resume() }
         }
 
-        /// Whether there is none.
+        /// Whether no call is open.
         var isEmpty: Bool { content.withLock { $0.ends.isEmpty } }
 
-        /// Waits until there is none.
+        /// Waits until no call is open.
         func untilEmpty() async {
             await withCheckedContinuation { continuation in
                 let isEmpty = content.withLock { content in
@@ -55,7 +55,7 @@
             }
         }
 
-        /// Ends all calls, and those that are begun later.
+        /// Ends all calls, and those that begin later.
         func cancelAll() {
             let ends = content.withLock { content -> [@Sendable () -> Void] in
                 content.isOver = true

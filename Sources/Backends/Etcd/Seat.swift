@@ -7,26 +7,26 @@
     internal import SwiftProtobuf
     internal import Synchronization
 
-    /// A participant's place in a group: its session, which is a key that lives with a lease.
+    /// A participant's session in a group: a key that lives with a lease.
     final class Seat: Sendable {
         let id: SessionID
         let lease: Int64
-        /// Until when that is known to stand.
+        /// The lease's latest confirmation.
         let confirmation: LeaseConfirmation
-        /// What a close ends at once.
+        /// The calls that a close ends at once.
         let reads = OpenCalls()
-        /// What a close lets find out what became of it.
+        /// The commits, which a close lets learn their outcome.
         let commits = OpenCalls()
         private let record: SessionRecord
         private let socket: SessionSocket?
         private let content: Mutex<Content>
 
         private struct Content {
-            /// Where the session's key was written last. Every request compares it, so that writing the key again keeps
-            /// out the requests that are still on their way.
+            /// The revision of the last write of the session's key. Every request compares it, so that writing the key
+            /// again fences the requests that are still on their way.
             var stamp: Int64
             var lastDelivery: UInt64 = 0
-            /// The numbers of the requests whose results are kept, the oldest first.
+            /// The numbers of the requests with kept results, the oldest first.
             var numbers: [UInt64] = []
         }
 
@@ -42,7 +42,7 @@
             content = Mutex(Content(stamp: Int64(clamping: id.rawValue)))
         }
 
-        /// Where the session's key was written last.
+        /// The revision of the last write of the session's key.
         var stamp: Int64 {
             get { content.withLock { $0.stamp } }
             set { content.withLock { $0.stamp = max($0.stamp, newValue) } }
@@ -55,7 +55,7 @@
             }
         }
 
-        /// Notes that the result of a numbered request is kept.
+        /// Records that the result of a numbered request is kept.
         func keep(_ number: UInt64) {
             content.withLock { content in
                 guard !content.numbers.contains(number) else { return }
@@ -64,7 +64,7 @@
             }
         }
 
-        /// The oldest number whose result is kept when there is one more.
+        /// The oldest number that is still kept when another result is added; nil if all are.
         var oldestKept: UInt64? {
             content.withLock { content in
                 content.numbers.count < SessionState.keptResultCount
@@ -90,7 +90,7 @@
             }
             let confirmation = LeaseConfirmation(.seconds(max(1, grant.ttl)), at: began)
             let socket = SessionSocket(ofLease: grant.id)
-            // It is kept alive from the start: one member after the other may fail to take the session.
+            // The lease is kept alive from the start: several members in turn may fail to take the session.
             if !EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, confirmation, socket: socket) }
             do throws(SharedCoreError) {
                 let record = SessionRecord(description, clock: feed.clock)
@@ -106,9 +106,9 @@
             }
         }
 
-        /// Writes the session's key again: what was sent before and has not arrived does nothing any more.
+        /// Writes the session's key again: requests that were sent before and have not arrived will have no effect.
         ///
-        /// - Returns: Where the key stands then; nil when the session is over.
+        /// - Returns: The key's revision; nil if the session is over.
         func fence(in feed: GroupFeed, timeout: Duration) async throws(SharedCoreError) -> Int64? {
             let key = feed.keys.session(lease)
             let request = Etcdserverpb_TxnRequest.make(
@@ -121,7 +121,7 @@
 
         /// Ends the session.
         ///
-        /// - Returns: Whether it is over. Otherwise the lease runs out.
+        /// - Returns: Whether it is over. Otherwise the lease expires.
         @discardableResult
         func leave(_ feed: GroupFeed, releasing: Bool = true) async -> Bool {
             feed.cluster.leases.remove(lease)
@@ -130,10 +130,11 @@
             return isOver
         }
 
-        /// Ends a lease; one that cannot be ended now runs out.
+        /// Ends a lease; one that cannot be ended now expires.
         @discardableResult
         static func revoke(_ lease: Int64, on cluster: Cluster) async -> Bool {
-            // Also for a caller that was cancelled: the session is over when this returns, if the cluster is there.
+            // Runs in a task of its own, which a cancelled caller does not cancel: the session is over when this
+            // returns, if the cluster answers.
             await Task {
                 do throws(EtcdFailure) {
                     _ = try await cluster.persist(timeout: .seconds(3)) { connection, options in
@@ -146,90 +147,6 @@
                     return false
                 }
             }.value
-        }
-    }
-
-    extension GroupFeed {
-        /// Opens a session, and the group when nobody has before.
-        ///
-        /// - Returns: The revision of the opening.
-        fileprivate func enter(_ record: SessionRecord, lease: Int64) async throws(SharedCoreError) -> Int64 {
-            let key = keys.session(lease)
-            let head = HeadRecord(.opened, of: SessionID(rawValue: 0), at: Moment(now: clock))
-            let steps: [Etcdserverpb_RequestOp] = [.put(key, record.bytes, lease: lease), .put(keys.head, head.bytes)]
-            let layout = Keyspace.layoutVersion
-            for _ in 0..<3 {
-                let isKnown =
-                    EtcdDefect.anyLayout.isPresent
-                    ? Etcdserverpb_Compare.exists(keys.layout) : .value(keys.layout, is: layout)
-                let request = Etcdserverpb_TxnRequest.make(
-                    if: [isKnown, .absent(key)], then: steps,
-                    else: [.get(keys.layout), .get(key)])
-                let answer = try await cluster.transaction(request, timeout: settings.requestTimeout, at: "open")
-                if answer.succeeded { return answer.header.revision }
-                let found = FoundKeys(answer.responses)
-                // A try of which no answer came.
-                if let pair = found[key] { return pair.createRevision }
-                if let pair = found[keys.layout] {
-                    guard pair.value == layout else { throw .unknownLayout }
-                    continue
-                }
-                let first = Etcdserverpb_TxnRequest.make(
-                    if: [.absent(keys.layout)], then: [.put(keys.layout, layout)] + steps)
-                let made = try await cluster.transaction(first, timeout: settings.requestTimeout, at: "open")
-                if made.succeeded { return made.header.revision }
-            }
-            throw SharedCoreError(.unavailable, "The group could not be opened.", at: "etcd")
-        }
-    }
-
-    extension SharedCoreError {
-        /// The error of a group that another version has made.
-        static var unknownLayout: SharedCoreError {
-            SharedCoreError(
-                .incompatible, "The group is kept in a layout that this version does not know.", at: "etcd")
-        }
-    }
-
-    /// What proves to processes of this machine which process has a session: a socket that the process listens at, under
-    /// an abstract name that has the session's lease in it. The kernel says whose it is, also while that is stopped.
-    ///
-    /// It ends with the process. A queue of connections that is full leaves the process unproven, as where others connect
-    /// faster than ``drain()`` is called: every user of the machine may connect to an abstract name.
-    final class SessionSocket: Sendable {
-        /// The connections that its queue holds.
-        private static let queueLength = 64
-        /// Each session takes a descriptor, and a process may have more sessions than the usual soft limit of 1,024.
-        private static let descriptors: Void = OpenFile.raiseLimit()
-
-        private let listener: StreamListener
-
-        /// - Returns: nil where the name is taken or the system has no socket left: then the process is not proven.
-        init?(ofLease lease: Int64) {
-            _ = Self.descriptors
-            guard let listener = try? StreamListener(abstractName: Self.name(ofLease: lease)) else { return nil }
-            self.listener = listener
-        }
-
-        /// Takes the connections out of the queue: what they ask for, the kernel has told already.
-        func drain() {
-            for _ in 0...Self.queueLength {
-                guard (try? listener.accept()) != nil else { return }
-            }
-        }
-
-        /// Why a process may not be the one that has a lease; nil when it is.
-        static func doubt(that process: Int32, hasLease lease: Int64) -> String? {
-            do throws(SystemCallError) {
-                return try StreamConnection(to: "@" + name(ofLease: lease)).peer?.process == process
-                    ? nil : "another process has its session's socket"
-            } catch {
-                return "its session's socket does not answer (\(error.reason))"
-            }
-        }
-
-        private static func name(ofLease lease: Int64) -> String {
-            "sharedcore/etcd/" + String(UInt64(bitPattern: lease), radix: 16)
         }
     }
 #endif

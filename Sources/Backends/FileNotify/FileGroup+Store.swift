@@ -9,7 +9,7 @@ extension FileGroup {
         return try await fetching { () async throws(SharedCoreError) in try await self.find(key, consistency) }
     }
 
-    /// Reads again as long as values lay in a journal that was replaced before they were fetched.
+    /// Repeats the read while values are in a journal that was replaced before they were fetched.
     private func fetching<Value>(
         _ read: () async throws(SharedCoreError) -> Value
     ) async throws(SharedCoreError) -> Value {
@@ -26,7 +26,7 @@ extension FileGroup {
     }
 
     private func find(_ key: Key, _ consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
-        // First without the cost of a call that may wait.
+        // Tried first without the cost of an async call.
         if case .value(let stored) = try local.look(
             consistency,
             { state throws(SharedCoreError) in
@@ -60,8 +60,7 @@ extension FileGroup {
     private func select(
         _ prefix: KeyPrefix, _ consistency: ReadConsistency
     ) async throws(SharedCoreError) -> Snapshot {
-        let (revision, stored) = try await local.read(consistency) { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
+        let (revision, stored) = try await read(consistency) { state in
             let selection = state.selection([prefix])
             guard self.local.isReadOnly else { return (state.revision, selection) }
             var over = OverForReader(self.local)
@@ -94,15 +93,8 @@ extension FileGroup {
     }
 
     public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
-        try handle.requireOpen()
-        let listener = try await local.listen(
-            to: prefixes, prefixes.reduce(into: []) { $0.formUnion(Bells(listeningTo: $1)) })
-        do throws(SharedCoreError) {
-            try local.replica.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
-        } catch {
-            local.stopListening(listener)
-            throw error
-        }
+        let listener = try await listen(
+            to: prefixes, prefixes.reduce(into: Bells()) { $0.formUnion(Bells(listeningTo: $1)) })
         return try handle.requireOpen(
             for: local.replica.watch(
                 prefixes, from: start, for: session.id, isParticipant: !local.isReadOnly,
@@ -111,33 +103,66 @@ extension FileGroup {
     }
 
     public func sync() async throws(SharedCoreError) {
-        try handle.requireOpen()
-        try await local.read(.linearizable) { state throws(SharedCoreError) in try self.handle.requireSession(in: state)
-        }
+        try await read { _ in }
     }
 
     public func usage() async throws(SharedCoreError) -> StoreUsage? {
-        try handle.requireOpen()
-        return try await local.read(.linearizable) { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return state.usage
-        }
+        try await read { state in state.usage }
     }
 
     public func sessions() async throws(SharedCoreError) -> [Session] {
         try handle.requireOpen()
         try await local.endDead()
-        return try await local.read(.linearizable) { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            // A reader cannot record the end of a dead session.
+        return try await read { state in
+            // A reader cannot record the end of a session.
             let living = state.sessions.values.filter { !self.local.isReadOnly || !self.local.isDead($0) }
             return living.map(\.session).sorted { $0.id < $1.id }
         }
     }
+
+    // MARK: - Notifier
+
+    public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
+        let listener = try await listen(to: [], Bells(of: name))
+        return try handle.requireOpen(
+            for: local.replica.observe(
+                name, for: session.id, isParticipant: !local.isReadOnly,
+                catchUp: { [local] () throws(SharedCoreError) in try local.catchUpInPlace() },
+                onCancel: { [local] in local.stopListening(listener) }))
+    }
+
+    public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
+        try await read { state in state.topic(name) }
+    }
+
+    // MARK: - Private
+
+    /// Begins to listen, unless the session is over.
+    private func listen(to prefixes: [KeyPrefix], _ bells: Bells) async throws(SharedCoreError) -> Listening.ID {
+        try handle.requireOpen()
+        let listener = try await local.listen(to: prefixes, bells)
+        do throws(SharedCoreError) {
+            try local.replica.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
+        } catch {
+            local.stopListening(listener)
+            throw error
+        }
+        return listener
+    }
+
+    private func read<Value: Sendable>(
+        _ consistency: ReadConsistency = .linearizable, _ body: (inout StoreState) throws(SharedCoreError) -> Value
+    ) async throws(SharedCoreError) -> Value {
+        try handle.requireOpen()
+        return try await local.read(consistency) { state throws(SharedCoreError) in
+            try self.handle.requireSession(in: state)
+            return try body(&state)
+        }
+    }
 }
 
-/// The entries of the state that are over although a handle that only reads cannot record their end: entries past their
-/// time, and those that live with a session whose process is dead.
+/// The entries of the state that have ended, although a read-only handle cannot record their end: expired entries, and
+/// those that live with a session of an ended process.
 private struct OverForReader {
     private let local: LocalGroup
     private let now: BootInstant

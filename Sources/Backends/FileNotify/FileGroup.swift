@@ -3,7 +3,7 @@ internal import Platform
 internal import Replica
 internal import StoreEngine
 
-/// A participant of a group whose files are in a directory: processes of one user on one machine share it.
+/// A participant of a group with files in a directory: processes of one user on one machine share it.
 ///
 /// ```swift
 /// let group = try await FileGroup.open(directory: "/run/user/1000/chat", as: SessionDescription(role: .main))
@@ -59,20 +59,20 @@ public final class FileGroup: SharedGroup {
     /// works with 24.
     private static let descriptorCount = 32
 
-    /// Joins the group whose files are in a directory, which is made when it is not there.
+    /// Joins the group in a directory. Creates a missing directory.
     ///
     /// - Parameters:
-    ///   - directory: The absolute path of the group's directory. It belongs to the caller alone, with mode 0700, and
-    ///     is no symbolic link. Groups never see each other (contract S14).
-    ///   - description: The description that the participant gives of itself.
-    ///   - options: How it uses the group.
+    ///   - directory: The absolute path of the group's directory. It must belong to the caller, with mode 0700, and
+    ///     must not be a symbolic link. Groups never see each other (contract S14).
+    ///   - description: The participant's description of itself.
+    ///   - options: How the participant uses the group.
     /// - Throws: ``SharedCoreError/Code/unsupported`` when a requirement is not met,
     ///   ``SharedCoreError/Code/invalidArgument`` for limits that a record of the journal does not hold (12 MiB for a
-    ///   value or a transaction), and with ``SharedCoreError/Code/forbidden`` for a directory that cannot be used,
+    ///   value or a transaction), and, like ``SharedCoreError/Code/forbidden``, for a directory that cannot be used,
     ///   ``SharedCoreError/Code/incompatible`` and ``SharedCoreError/Code/corrupt`` for files that cannot be read,
-    ///   ``SharedCoreError/Code/storageFull``, ``SharedCoreError/Code/unavailable`` where the process has fewer than 32
-    ///   descriptors left, ``SharedCoreError/Code/incompatible`` in a time namespace that cannot be seen through; for a
-    ///   reader, ``SharedCoreError/Code/unavailable`` when no participant has opened the group since the machine was
+    ///   ``SharedCoreError/Code/storageFull``, ``SharedCoreError/Code/unavailable`` when the process has fewer than 32
+    ///   descriptors left, ``SharedCoreError/Code/incompatible`` in a time namespace with an unusable clock offset; for
+    ///   a reader, ``SharedCoreError/Code/unavailable`` when no participant has opened the group since the machine was
     ///   started.
     public static func open(
         directory: String, as description: SessionDescription = SessionDescription(),
@@ -98,17 +98,17 @@ public final class FileGroup: SharedGroup {
         return group
     }
 
-    /// Opens a group to read, and leaves no trace of it: no session, no revision, no byte of a file. The caller need
-    /// not be able to write to the directory, as on a read-only mount. A call that writes is `forbidden`.
+    /// Opens a group to read, and leaves no trace: no session, no revision, no byte of a file. The caller needs no
+    /// permission to write to the directory, as on a read-only mount. A call that writes is `forbidden`.
     ///
-    /// Each call answers from one revision, never from an older one than the call before. A group that no participant
-    /// has opened in this run of the machine, or since the disk has lost something of it, is read as the next
-    /// participant would find it, without sessions; it stays at its revision then, and cannot be watched.
+    /// Each call answers from one revision, never from an older one than the call before. If no participant has opened
+    /// the group in this boot of the machine, or since the disk lost a part of it, the handle reads the state that the
+    /// next participant would find, without sessions. It then stays at that revision, and cannot be watched.
     ///
     /// Source: contract L4.
     ///
-    /// - Throws: As ``open(directory:as:options:)``; ``SharedCoreError/Code/unavailable`` where there is no group, or
-    ///   only journals without the file that names the one to begin with, which a participant makes again.
+    /// - Throws: As ``open(directory:as:options:)``; ``SharedCoreError/Code/unavailable`` when there is no group, or
+    ///   only journals without the file `sessions`, which a participant creates again.
     public static func openToRead(
         directory: String, as description: SessionDescription = SessionDescription(),
         options: FileGroupOptions = FileGroupOptions()
@@ -124,7 +124,7 @@ public final class FileGroup: SharedGroup {
         }
     }
 
-    /// A group as the next participant would begin it; nil where that would go on with it.
+    /// Returns the group as the next participant would restart it; nil if that participant would simply go on with it.
     private static func view(
         in directory: String, as description: SessionDescription, _ options: FileGroupOptions,
         insteadOf refusal: SharedCoreError
@@ -144,14 +144,14 @@ public final class FileGroup: SharedGroup {
         }
     }
 
-    /// Returns whether a directory holds journals, without which a group has no content. Makes nothing.
+    /// Returns whether a directory contains journals, without which a group has no content. Creates nothing.
     package static func holdsJournals(_ directory: String) -> Bool {
         guard let opened = try? GroupDirectory.secureDirectory(directory, access: .readOnly) else { return false }
         return (try? GroupDirectory.generations(in: opened).isEmpty) != true
     }
 
-    /// How a participant of this user would be woken in the group of a directory; nil where only a trial would tell,
-    /// which writes. Makes nothing.
+    /// Returns how a participant of this user would be woken in the group of a directory; nil if only a trial, which
+    /// writes, could tell. Creates nothing.
     package static func wakeUpOfParticipants(in directory: String) -> WakeUpMethod? {
         guard let opened = try? GroupDirectory.secureDirectory(directory, access: .readOnly),
             (try? opened.fileSystemKind().reportsWrites) == true,
@@ -161,7 +161,7 @@ public final class FileGroup: SharedGroup {
         return .fileEvents
     }
 
-    /// Returns whether a directory exists at the path of a group. Makes nothing. A directory that cannot be checked
+    /// Returns whether a directory exists at the path of a group. Creates nothing. A directory that cannot be checked
     /// counts as present: opening it reports the error.
     package static func isPresent(in directory: String) -> Bool {
         do {
@@ -195,19 +195,19 @@ public final class FileGroup: SharedGroup {
         if let lockedByte { await local.leave(session.id, lockedByte) }
     }
 
-    /// Replaces the journal by one with a snapshot now, at any length.
+    /// Replaces the journal by one with a snapshot now, regardless of its length.
     ///
-    /// - Returns: Whether this call has done it; false when another process does it or another change came between.
+    /// - Returns: Whether this call has done it; false if another process does it or the journal has changed meanwhile.
     package func compactNow() async throws(SharedCoreError) -> Bool {
         try handle.requireOpen()
         return try await local.compaction.thread.run { [local] () throws(SharedCoreError) in try local.compact() }
     }
 
-    /// The number of the journal that the group has come to.
+    /// The number of the group's present journal.
     package var generation: UInt64 { local.position.journal.generation }
 
-    /// Returns when an answer, and the state that it rests on, survives the failure that it has to: a refusal, too,
-    /// says that something is stored.
+    /// Waits until an answer, and the state that it depends on, survives the failure given by the durability. A refusal
+    /// depends on stored state as well.
     func settle(_ written: Written) async throws(SharedCoreError) {
         guard promised.durability == .disk, !Defect.unawaitedDisk.isPresent else { return }
         try await local.settle(written)

@@ -14,9 +14,9 @@ public struct FileGroupOptions: Sendable {
     public var historyByteCount: Int
     /// The features that the caller relies on.
     public var requirements: Requirements
-    /// The clock by which entries expire, and the run of the machine that it counts in.
+    /// The clock by which entries expire, and the boot of the machine to which its times belong.
     public var clock: any TimeSource
-    /// The bytes of memory for the latest effects, which a hub brings to its clients; zero keeps none.
+    /// The bytes of memory for the latest effects, which a hub sends to its clients; zero keeps none.
     package var effectByteCount = 0
     /// Whether the file system is tried out before its reports of writes are relied on.
     package var wakeUpTrial = WakeUpSource.Trial.unlessKnown
@@ -43,16 +43,16 @@ extension FileGroupOptions {
         /// so a user with read permission on the directory and its files is enough.
         ///
         /// Beside writing, the handle gives up three things. No process can wake it, so it polls at an interval, see
-        /// ``Capabilities/wakeUp``. It cannot record that a dead participant's session is over or that an entry has
-        /// expired, so its watches receive that when a participant has recorded it. It cannot open a group that no
+        /// ``Capabilities/wakeUp``. It cannot record the end of a dead participant's session or the expiry of an entry,
+        /// so its watches receive those after a participant has recorded them. It cannot open a group that no
         /// participant has opened since the machine was started.
         case readOnly
     }
 }
 
 extension Limits {
-    /// Refuses limits beyond the size of a record of the journal: a value that was accepted would be in the way of
-    /// every compaction.
+    /// Refuses limits beyond the size of a record of the journal: an accepted value of that size would make every
+    /// compaction fail.
     func requireRecordable() throws(SharedCoreError) {
         let most = StoreState.maximumTransactionByteCount
         for (what, byteCount) in [("value", valueByteCount), ("transaction", transactionByteCount)]

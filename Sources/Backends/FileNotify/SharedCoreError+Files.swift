@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Platform
 
 extension SharedCoreError {
-    /// Returns the error of a group whose files were taken away while it was open.
+    /// Returns the error of a group with files removed while it was open.
     static func lost(_ path: String) -> SharedCoreError {
         SharedCoreError(
             .unavailable,
@@ -10,7 +10,7 @@ extension SharedCoreError {
             at: path)
     }
 
-    /// Returns the error of a journal that was cut, or is shorter than it was, while it was open.
+    /// Returns the error of a journal that was shortened while it was open.
     static func cut(_ path: String) -> SharedCoreError {
         SharedCoreError(
             .corrupt,
@@ -19,7 +19,7 @@ extension SharedCoreError {
             at: path)
     }
 
-    /// Returns the error of a journal over which something else was written, while it was open.
+    /// Returns the error of a journal that was overwritten while it was open.
     static func writtenOver(_ path: String) -> SharedCoreError {
         SharedCoreError(
             .corrupt,
@@ -38,7 +38,7 @@ extension SharedCoreError {
             at: path)
     }
 
-    /// Returns the error of a directory on a file system whose files other machines may write to.
+    /// Returns the error of a directory on a file system that other machines may write to.
     static func remote(_ kind: FileSystemKind, at path: String) -> SharedCoreError {
         SharedCoreError(
             .unsupported,
@@ -47,8 +47,7 @@ extension SharedCoreError {
             at: path)
     }
 
-    /// Returns the error of a journal that is ended, and of which the group has gone on in a next one that is not
-    /// there.
+    /// Returns the error of a sealed journal with a missing successor in which the group continued.
     static func lostSuccessor(of journal: Journal, in path: String) -> SharedCoreError {
         let next = GroupDirectory.journalName(journal.generation + 1)
         return SharedCoreError(
@@ -60,7 +59,7 @@ extension SharedCoreError {
             at: path)
     }
 
-    /// Returns the error of a file whose layout has another version.
+    /// Returns the error of a file with another layout version.
     static func layout(_ found: UInt64, known: UInt64, at path: String) -> SharedCoreError {
         SharedCoreError(
             .incompatible,

@@ -27,18 +27,12 @@ public final class MemoryGroup: SharedGroup {
     }
 
     public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
-        try await enter()
-        return try store.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return try state.entry(key)?.entry(for: key)
-        }
+        try await read { state throws(SharedCoreError) in try state.entry(key)?.entry(for: key) }
     }
 
     public func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
-        try await enter()
-        return try store.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return try Snapshot(revision: state.revision, stored: state.selection([prefix]))
+        try await read { state throws(SharedCoreError) in
+            try Snapshot(revision: state.revision, stored: state.selection([prefix]))
         }
     }
 
@@ -53,8 +47,7 @@ public final class MemoryGroup: SharedGroup {
     }
 
     public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
-        try await enter()
-        try store.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
+        try await sync()
         let inner = try handle.requireOpen(
             for: store.replica.watch(
                 prefixes, from: start, for: session.id,
@@ -70,16 +63,11 @@ public final class MemoryGroup: SharedGroup {
     }
 
     public func sync() async throws(SharedCoreError) {
-        try await enter()
-        try store.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
+        try await read { _ in }
     }
 
     public func sessions() async throws(SharedCoreError) -> [Session] {
-        try await enter()
-        return try store.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return state.sessions.values.map(\.session).sorted { $0.id < $1.id }
-        }
+        try await read { state in state.openSessions }
     }
 
     public func close() async {
@@ -89,14 +77,8 @@ public final class MemoryGroup: SharedGroup {
         store.end(session.id)
     }
 
-    @discardableResult
-    public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
-        try await commit(Transaction(operations: [.post(name, state: state)])).revision
-    }
-
     public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
-        try await enter()
-        try store.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
+        try await sync()
         let inner = try handle.requireOpen(
             for: store.replica.observe(name, for: session.id, catchUp: {}, onCancel: {}))
         return Observation(
@@ -110,19 +92,11 @@ public final class MemoryGroup: SharedGroup {
     }
 
     public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
-        try await enter()
-        return try store.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return state.topic(name)
-        }
+        try await read { state in state.topic(name) }
     }
 
     public func usage() async throws(SharedCoreError) -> StoreUsage? {
-        try await enter()
-        return try store.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return state.usage
-        }
+        try await read { state in state.usage }
     }
 
     // MARK: - Simulated faults
@@ -148,6 +122,16 @@ public final class MemoryGroup: SharedGroup {
     private func enter() async throws(SharedCoreError) {
         await gate.pass()
         try handle.requireOpen()
+    }
+
+    private func read<Result: Sendable>(
+        _ body: (inout StoreState) throws(SharedCoreError) -> sending Result
+    ) async throws(SharedCoreError) -> Result {
+        try await enter()
+        return try store.read { state throws(SharedCoreError) in
+            try self.handle.requireSession(in: state)
+            return try body(&state)
+        }
     }
 }
 

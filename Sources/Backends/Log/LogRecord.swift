@@ -50,10 +50,7 @@ struct LogRecord {
         var head = ByteWriter()
         head.byte(format)
         head.word(place.tail)
-        head.optional(place.bootID) { writer, bootID in
-            writer.word(bootID.high)
-            writer.word(bootID.low)
-        }
+        head.optional(place.bootID) { $0.bootID($1) }
         var parts = [head.bytes]
         try state.writeSnapshot { payload throws(SharedCoreError) in parts.append(payload) }
         try state.writeHistory(after: .zero) { payload throws(SharedCoreError) in parts.append(payload) }
@@ -69,9 +66,7 @@ struct LogRecord {
         var place = LogPlace(position: position)
         do throws(ByteCodingError) {
             place.tail = try head.word()
-            place.bootID = try head.optional { reader throws(ByteCodingError) in
-                BootID(high: try reader.word(), low: try reader.word())
-            }
+            place.bootID = try head.optional { reader throws(ByteCodingError) in try reader.bootID() }
             try head.finish()
         } catch {
             throw damaged("A snapshot has no beginning: its bytes are \(error).")
@@ -115,7 +110,8 @@ struct ProcessMark: Hashable {
 
     var bytes: [UInt8] {
         var writer = ByteWriter()
-        for word in [bootID.high, bootID.low, namespace] { writer.word(word) }
+        writer.bootID(bootID)
+        writer.word(namespace)
         return writer.bytes
     }
 
@@ -126,10 +122,8 @@ struct ProcessMark: Hashable {
 
     init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
-        guard let high = try? reader.word(), let low = try? reader.word(), let namespace = try? reader.word() else {
-            return nil
-        }
-        self.init(bootID: BootID(high: high, low: low), namespace: namespace)
+        guard let bootID = try? reader.bootID(), let namespace = try? reader.word() else { return nil }
+        self.init(bootID: bootID, namespace: namespace)
     }
 }
 

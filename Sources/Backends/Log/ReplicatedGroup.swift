@@ -136,9 +136,7 @@ public final class ReplicatedGroup: SharedGroup {
             try await self.order.catchUp()
             try await self.order.endDead(except: self.session.id)
         }
-        return try await read(.linearizable) { state in
-            state.sessions.values.map(\.session).sorted { $0.id < $1.id }
-        }
+        return try await read(.linearizable) { state in state.openSessions }
     }
 
     public func usage() async throws(SharedCoreError) -> StoreUsage? {
@@ -155,11 +153,6 @@ public final class ReplicatedGroup: SharedGroup {
     }
 
     // MARK: - Notifier
-
-    @discardableResult
-    public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
-        try await commit(Transaction(operations: [.post(name, state: state)])).revision
-    }
 
     public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
         try await sync()

@@ -2,9 +2,9 @@ public import CoreAPI
 internal import FileNotifyBackend
 internal import Platform
 
-/// Where a hub is reached.
+/// The address of a hub.
 ///
-/// A hub listens at two places: this one is for requests, and the one beside it for the stream of news.
+/// A hub listens at two addresses: this one is for requests, and the one beside it for the stream of updates.
 public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
     /// A socket in the file system, for the processes of one user on one machine: its absolute path.
     case ipc(path: String)
@@ -64,7 +64,7 @@ public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Where the stream is. A client is told the port when the system chose it.
+    /// Returns the address of the stream. A client is told the port when the system chose it.
     func stream(port: UInt16? = nil) -> HubEndpoint {
         switch self {
         case .ipc(let path): .ipc(path: path + Self.streamSuffix)
@@ -73,17 +73,17 @@ public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Where a hub binds: the library takes no names there.
+    /// The address that a hub binds: the library accepts no host names there.
     var bindable: HubEndpoint {
         if case .tcp("localhost", let port) = self { .tcp(host: "127.0.0.1", port: port) } else { self }
     }
 
-    /// Whether the way there is one of a network, be it only that of this machine with itself.
+    /// Whether the connection uses a network, if only the loopback of this machine.
     var isOverNetwork: Bool {
         if case .tcp = self { true } else { false }
     }
 
-    /// Whether only processes of this machine reach it.
+    /// Whether only processes of this machine can connect.
     public var isLocal: Bool {
         switch self {
         case .ipc, .inproc: true
@@ -92,7 +92,7 @@ public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a host is an address of the block 127.0.0.0/8.
+    /// Returns whether a host is an address of the block 127.0.0.0/8.
     private static func isLoopback(_ host: String) -> Bool {
         let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
         return parts.count == 4 && parts.allSatisfy { $0 != nil } && parts[0] == 127
@@ -100,7 +100,7 @@ public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension String {
-    /// The first place where a text stands; the standard library has no such search.
+    /// Returns the first occurrence of a text; the standard library has no such search.
     fileprivate func range(of text: String) -> Range<String.Index>? {
         var start = startIndex
         while start < endIndex {
@@ -112,13 +112,12 @@ extension String {
 }
 
 extension HubEndpoint {
-    /// Where the hub of a group of this machine is when nobody says otherwise: a socket in the directory that the
-    /// system gives the user for such things, by a name that every process makes of the group's directory; in the
-    /// group's directory where there is none.
+    /// Returns the default address of the hub of a local group: a socket in the user's runtime directory, with a name
+    /// that every process derives from the group's directory; without a runtime directory, in the group's directory.
     ///
     /// - Parameters:
     ///   - groupDirectory: The absolute path of the group's directory.
-    ///   - runtimeDirectory: What `XDG_RUNTIME_DIR` says.
+    ///   - runtimeDirectory: The value of `XDG_RUNTIME_DIR`.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` when the path is too long for a socket.
     public static func standard(
         forGroup groupDirectory: String, runtimeDirectory: String?
@@ -127,14 +126,14 @@ extension HubEndpoint {
         return try HubEndpoint("ipc://\(directory)/hub")
     }
 
-    /// Makes sure that the hub at a socket of this machine is this user's: in a directory to which another user may
-    /// write, that user's program could listen in its place, and a hub cuts the connections of users other than its own
-    /// without a word.
+    /// Throws unless the hub at a socket of this machine is this user's. In a directory that another user may write to,
+    /// that user's program could listen in its place, and a hub silently cuts the connections of users other than its
+    /// own.
     ///
-    /// - Returns: The endpoint with the path without symbolic links. The library looks its path up again for each
-    ///   connection, and this one leads no other user's way.
-    /// - Throws: ``SharedCoreError/Code/forbidden`` when the directory is another user's than this one or root, or open
-    ///   to others, when a socket is another user's, and when another user can lead the path elsewhere.
+    /// - Returns: The endpoint with the path without symbolic links. The library resolves its path again for each
+    ///   connection, and no other user can redirect this one.
+    /// - Throws: ``SharedCoreError/Code/forbidden`` when the directory belongs to a user other than this one or root,
+    ///   or is open to others, when a socket is another user's, and when another user can lead the path elsewhere.
     func trusted() throws(SharedCoreError) -> HubEndpoint {
         guard case .ipc(let path) = self else { return self }
         let (directory, name) = Directory.parts(of: path)

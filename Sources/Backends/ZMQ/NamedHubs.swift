@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The hubs of this process that are reached by a name within it.
+/// The hubs of this process, which clients reach by a name within it.
 ///
-/// The library reports no connections there, and connects nobody again. So a hub says itself when it serves and when it
-/// has ended, and its clients hear of it here.
+/// The library reports no connections within a process, and does not reconnect there. So a hub reports here when it
+/// serves and when it has ended, and its clients listen here.
 final class NamedHubs: Sendable {
     static let shared = NamedHubs()
 
@@ -21,12 +21,12 @@ final class NamedHubs: Sendable {
 
     private let state = Mutex(State())
 
-    /// The hub that serves under a name, by a number that no other one has; nil when there is none.
+    /// Returns the run of the hub that serves under a name, a number that no other run has; nil when there is none.
     func run(of name: String) -> UInt64? {
         state.withLock { $0.runs[name] }
     }
 
-    /// A hub serves under a name; gives the number of its run.
+    /// Registers a hub under a name; returns the number of its run.
     func begin(_ name: String) -> UInt64 {
         let (run, listeners) = state.withLock { state in
             let run = state.number()
@@ -37,7 +37,7 @@ final class NamedHubs: Sendable {
         return run
     }
 
-    /// A run is over. What is there of another one, which may follow already, stays.
+    /// Removes a run that has ended. Another run under the name, which may have followed already, stays.
     func end(_ run: UInt64, of name: String) {
         let listeners = state.withLock { state -> [@Sendable () -> Void] in
             guard state.runs[name] == run else { return [] }
@@ -47,7 +47,7 @@ final class NamedHubs: Sendable {
         for listener in listeners { listener() }
     }
 
-    /// Calls a listener whenever ``run(of:)`` has changed, until it is told to forget the number that it gives.
+    /// Calls a listener whenever ``run(of:)`` has changed, until the returned number is forgotten.
     func listen(to name: String, _ listener: @escaping @Sendable () -> Void) -> UInt64 {
         state.withLock { state in
             let number = state.number()
@@ -56,7 +56,7 @@ final class NamedHubs: Sendable {
         }
     }
 
-    /// Whether somebody listens to a name.
+    /// Returns whether a name has listeners.
     func isListened(to name: String) -> Bool {
         state.withLock { $0.listeners[name] != nil }
     }

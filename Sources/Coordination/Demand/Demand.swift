@@ -11,8 +11,20 @@ package struct Demand: Sendable {
     package private(set) var revision = Revision.zero
     private let inbox: QueueKeys
     private let bootID: BootID
-    private var deadlines: [ItemName: [Key: BootInstant]] = [:]
-    private var answers: [ItemName: Set<QueueKeys.Part>] = [:]
+    /// The calls that wait, by the item of their call-id.
+    private var calls: [ItemName: [Key: Call]] = [:]
+    /// What the inbox has, by the same.
+    private var answers: [ItemName: Set<Answer>] = [:]
+
+    private struct Call: Hashable {
+        let sequence: String?
+        let deadline: BootInstant
+    }
+
+    private struct Answer: Hashable {
+        let sequence: String?
+        let part: QueueKeys.Part
+    }
 
     package init(of inbox: QueueKeys, in bootID: BootID) {
         self.inbox = inbox
@@ -23,7 +35,7 @@ package struct Demand: Sendable {
     package mutating func apply(_ event: WatchEvent) {
         switch event {
         case .snapshot(let snapshot), .lagged(let snapshot):
-            deadlines = [:]
+            calls = [:]
             answers = [:]
             for entry in snapshot.entries { set(entry.key, to: entry) }
         case .changes(let changes):
@@ -35,25 +47,35 @@ package struct Demand: Sendable {
     /// The latest deadline of the calls whose message is not there; nil when there are none.
     package func openUntil(after now: BootInstant) -> BootInstant? {
         var latest: BootInstant?
-        for (item, deadlines) in deadlines where answers[item] == nil {
-            for deadline in deadlines.values where deadline > now { latest = max(latest ?? deadline, deadline) }
+        for (item, calls) in calls {
+            for call in calls.values where call.deadline > now && !isAnswered(call, of: item) {
+                latest = max(latest ?? call.deadline, call.deadline)
+            }
         }
         return latest
+    }
+
+    private func isAnswered(_ call: Call, of item: ItemName) -> Bool {
+        answers[item]?.contains { MessageID.matches($0.sequence, call.sequence) } ?? false
     }
 
     private mutating func set(_ key: Key, to entry: Entry?) {
         if let place = Expectation.place(of: key) {
             let expectation = entry.map { Expectation(bytes: $0.value) }
             let isOfThisRun = expectation?.bootID == bootID
-            deadlines[place.item, default: [:]][key] = isOfThisRun ? expectation?.deadline : nil
-            if deadlines[place.item]?.isEmpty == true { deadlines[place.item] = nil }
-        } else if let place = inbox.place(of: key), place.part != .take {
+            let (item, sequence) = place.item.parts
+            let deadline = isOfThisRun ? expectation?.deadline : nil
+            calls[item, default: [:]][key] = deadline.map { Call(sequence: sequence, deadline: $0) }
+            if calls[item]?.isEmpty == true { calls[item] = nil }
+        } else if let place = inbox.place(of: key), place.part == .message || place.part == .mark {
+            let (item, sequence) = place.item.parts
+            let answer = Answer(sequence: sequence, part: place.part)
             if entry == nil {
-                answers[place.item]?.remove(place.part)
+                answers[item]?.remove(answer)
             } else {
-                answers[place.item, default: []].insert(place.part)
+                answers[item, default: []].insert(answer)
             }
-            if answers[place.item]?.isEmpty == true { answers[place.item] = nil }
+            if answers[item]?.isEmpty == true { answers[item] = nil }
         }
     }
 }

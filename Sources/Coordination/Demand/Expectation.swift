@@ -1,7 +1,7 @@
 package import CoreAPI
 package import Mailboxes
 
-/// A participant's wait for a call-id, with its deadline. Lives with the session of the waiting participant.
+/// A participant's wait for an identity, with its deadline. Lives with the session of the waiting participant.
 package struct Expectation: StoredRecord {
     /// Selects all expectations.
     package static let path: KeyPrefix = ".sharedcore/expectations/"
@@ -19,7 +19,7 @@ package struct Expectation: StoredRecord {
     package static let unreadable = Expectation(
         bootID: BootID(high: 0, low: 0), deadline: BootInstant(nanoseconds: 0))
 
-    /// Where the expectation of a session for a call-id stands.
+    /// Where the expectation of a session for an item of the inbox stands.
     package static func key(of item: ItemName, for session: SessionID) throws(SharedCoreError) -> Key {
         try Key(path.path + item.text + "/" + session.description)
     }
@@ -28,8 +28,9 @@ package struct Expectation: StoredRecord {
     package static func place(of key: Key) -> (item: ItemName, session: String)? {
         guard path.contains(key) else { return nil }
         let parts = key.text.dropFirst(path.path.count).split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return nil }
-        return (ItemName(part: parts[0]), String(parts[1]))
+        // Of an identity with a sequence, the item has two parts.
+        guard let session = parts.last, (2...3).contains(parts.count) else { return nil }
+        return (ItemName(part: parts.dropLast().joined(separator: "/")), String(session))
     }
 }
 

@@ -2,11 +2,12 @@ public import CoreAPI
 internal import Mailboxes
 
 extension Inbox {
-    /// Stores a message, unless one of its call-id is stored or was acknowledged. One without anything to show leaves
+    /// Stores a message, unless one of its identity is stored or was acknowledged. One without anything to show leaves
     /// only the mark that ends the wait for it.
     ///
     /// - Throws: ``SharedCoreError/Code/limitExceeded`` when the record would be larger than a value can be;
-    ///   what ``SharedStore/commit(_:)`` throws.
+    ///   ``SharedCoreError/Code/invalidArgument`` for a value of the content that breaks its rule; what
+    ///   ``SharedStore/commit(_:)`` throws.
     @discardableResult
     public func store(_ message: InboxMessage) async throws(SharedCoreError) -> CoreContext.DeliveryResult {
         var transaction = Transaction()
@@ -15,12 +16,12 @@ extension Inbox {
             _ = try await mailbox.store.commit(transaction)
             return .stored
         } catch {
-            guard isDuplicate(error, of: message.callID) else { throw error }
+            guard isDuplicate(error, of: message.id) else { throw error }
             return .duplicate
         }
     }
 
-    /// Adds the storing of a message to a transaction, which fails when one of its call-id is stored or was
+    /// Adds the storing of a message to a transaction, which fails when one of its identity is stored or was
     /// acknowledged: see ``isDuplicate(_:of:)``.
     ///
     /// Conditions that matter more, such as the epoch of the core that received it, are to be added first: a failed
@@ -28,15 +29,38 @@ extension Inbox {
     package func storeOperations(
         for message: InboxMessage, into transaction: inout Transaction
     ) throws(SharedCoreError) {
-        let name = ItemName(message.callID.text)
-        let limit = mailbox.store.capabilities.limits.valueByteCount
-        if let record = InboxRecord.encoded(message) {
-            try require(record.count, within: limit, for: message.callID)
+        let name = message.id.item
+        if let (record, details) = try records(of: message) {
             try mailbox.addSend(of: record, as: name, to: &transaction)
+            try put(details, for: name, lifetime: mailbox.options.lifetime, into: &transaction)
         } else {
             let note = InboxMark(reason: .nothingToShow, callID: message.callID).encoded()
-            try require(note.count, within: limit, for: message.callID)
+            try require(note.count, for: message.id)
             try mailbox.addMark(note, for: name, to: &transaction)
+        }
+    }
+
+    /// The bytes of a message, and of its details where it has some; nil for one without anything to show.
+    func records(
+        of message: InboxMessage
+    ) throws(SharedCoreError) -> (record: [UInt8], details: [UInt8]?)? {
+        if let problem = message.content.problem {
+            throw SharedCoreError(.invalidArgument, problem, at: "message \(message.id.description.prefix(64))")
+        }
+        guard let record = InboxRecord.encoded(message) else { return nil }
+        let details = InboxDetails.encoded(message.content)
+        try require(record.count + (details?.count ?? 0), for: message.id)
+        return (record, details)
+    }
+
+    func put(
+        _ details: [UInt8]?, for name: ItemName, lifetime: Lifetime, into transaction: inout Transaction
+    ) throws(SharedCoreError) {
+        let key = try mailbox.keys.key(of: .details, for: name)
+        if let details {
+            transaction.put(key, details, lifetime: lifetime)
+        } else {
+            transaction.delete(key)
         }
     }
 
@@ -47,18 +71,18 @@ extension Inbox {
     /// - Throws: ``SharedCoreError/Code/corrupt`` or ``SharedCoreError/Code/incompatible`` for a record or a mark that cannot
     ///   be read; what ``SharedStore/commit(_:)`` throws, but no failed guard.
     package func forgetNotice(of callID: CallID) async throws(SharedCoreError) -> NoticeState {
-        let name = ItemName(callID.text)
-        let item = try await mailbox.item(name)
-        switch try InboxState(of: item, callID: callID) {
+        let id = MessageID(callID)
+        let item = try await mailbox.item(id.item)
+        switch try InboxState(of: item, id: id) {
         case .absent: return .gone
         case .taken: return .taken
         case .stored(let message):
-            guard case .tooLarge = message.content else { return .message }
+            guard message.content.kind == .tooLarge else { return .message }
         case .acknowledged, .nothingToShow: break
         }
         var transaction = Transaction()
-        transaction.require(.absent(try mailbox.keys.key(of: .take, for: name)))
-        for entry in [item.message, item.mark].compactMap({ $0 }) {
+        transaction.require(.absent(try mailbox.keys.key(of: .take, for: id.item)))
+        for entry in [item.message, item.details, item.mark].compactMap({ $0 }) {
             transaction.require(.revision(entry.key, entry.revision))
             transaction.delete(entry.key)
         }
@@ -83,16 +107,17 @@ extension Inbox {
         case changed
     }
 
-    /// Whether a transaction failed because one of the call-id is stored already, or was acknowledged.
-    package func isDuplicate(_ error: SharedCoreError, of callID: CallID) -> Bool {
-        mailbox.isDuplicate(error, of: ItemName(callID.text))
+    /// Whether a transaction failed because one of the identity is stored already, or was acknowledged.
+    package func isDuplicate(_ error: SharedCoreError, of id: MessageID) -> Bool {
+        mailbox.isDuplicate(error, of: id.item)
     }
 
-    private func require(_ count: Int, within limit: Int, for callID: CallID) throws(SharedCoreError) {
+    private func require(_ count: Int, for id: MessageID) throws(SharedCoreError) {
+        let limit = mailbox.store.capabilities.limits.valueByteCount
         guard count <= limit else {
             throw SharedCoreError(
                 .limitExceeded, "A message has at most \(limit) bytes with its call-id, this one has \(count).",
-                at: "call-id \(callID.text.prefix(64))")
+                at: "call-id \(id.description.prefix(64))")
         }
     }
 }

@@ -5,32 +5,45 @@ extension Inbox {
     /// Takes the message of a call-id for this participant: no other can, until it is acknowledged or this
     /// participant's session ends.
     public func take(_ callID: CallID) async throws(SharedCoreError) -> InboxTakeResult {
-        try await take(callID, firstLook: .linearizable)
+        try await take(MessageID(callID))
+    }
+
+    /// Takes, of the messages that match an identity, the oldest that no participant has in hand.
+    public func take(_ id: MessageID) async throws(SharedCoreError) -> InboxTakeResult {
+        try await take(id, firstLook: .linearizable)
     }
 
     /// As ``take(_:)``, for a caller that may have seen already that the message is there.
     package func take(
-        _ callID: CallID, firstLook: ReadConsistency
+        _ id: MessageID, firstLook: ReadConsistency
     ) async throws(SharedCoreError) -> InboxTakeResult {
-        let name = ItemName(callID.text)
         var consistency = firstLook
         while true {
-            let item = try await mailbox.item(name, consistency: consistency)
+            let found = try await find(id, consistency: consistency)
             consistency = .linearizable
-            let state = try InboxState(of: item, callID: callID)
-            guard case .stored(let message) = state, let entry = item.message else { return .unavailable(state) }
-            if let delivery = try await mailbox.take(entry, of: name) {
+            guard case .stored(let message) = found.state, let entry = found.item.message else {
+                return .unavailable(found.state)
+            }
+            if let delivery = try await mailbox.take(entry, of: found.id.item) {
                 return .taken(TakenMessage(message: message, delivery: delivery))
             }
         }
     }
 
-    /// Says that a message was shown. It is gone, and its call-id is remembered.
+    /// Says that a message was shown. It is gone, and its identity is remembered.
     ///
-    /// - Returns: ``Acknowledgement/superseded`` when the take does not stand any more; nothing was done then.
+    /// - Returns: ``Acknowledgement/superseded`` when the take does not stand any more: the message was updated, withdrawn or
+    ///   acknowledged meanwhile. Nothing was done then.
     @discardableResult
     public func acknowledge(_ taken: TakenMessage) async throws(SharedCoreError) -> Acknowledgement {
-        try await mailbox.acknowledge(taken.delivery, leaving: Self.note(of: taken))
+        var transaction = Transaction()
+        try acknowledgementOperations(of: taken, into: &transaction)
+        do throws(SharedCoreError) {
+            return .acknowledged(try await mailbox.store.commit(transaction).revision)
+        } catch {
+            guard mailbox.isOutdated(error) else { throw error }
+            return .superseded
+        }
     }
 
     /// Adds the acknowledgement of a message to a transaction, which fails when the take does not stand any more.
@@ -38,6 +51,7 @@ extension Inbox {
         of taken: TakenMessage, into transaction: inout Transaction
     ) throws(SharedCoreError) {
         try mailbox.addAcknowledgement(of: taken.delivery, leaving: Self.note(of: taken), to: &transaction)
+        transaction.delete(try mailbox.keys.key(of: .details, for: taken.delivery.item))
     }
 
     /// What is remembered of a message that was shown.

@@ -1,13 +1,13 @@
 public import CoreAPI
 package import Mailboxes
 
-/// The messages that a core received and that participants ask for by call-id.
+/// The messages that a core received and that participants ask for by their identity.
 ///
 /// It is a queue of the group, ``QueueMailbox``: a message is stored once, taken by one participant, given back when
-/// that one's session ends, and acknowledged once. After that the call-id is remembered, so that no call waits for it
+/// that one's session ends, and acknowledged once. After that the identity is remembered, so that no call waits for it
 /// again and a duplicate from the network is not stored again. Records and what is remembered expire.
 ///
-/// Source: contract C8, C10, C11, C12.
+/// Source: contract C8, C10, C11, C12, C20, C21, C22.
 public struct Inbox: Sendable {
     /// How long a record is kept unless configured otherwise.
     public static let defaultLifetime = Duration.seconds(300)
@@ -27,10 +27,11 @@ public struct Inbox: Sendable {
     ) throws(SharedCoreError) {
         mailbox = try QueueMailbox(
             store, path: Self.path,
-            options: QueueOptions(lifetime: .expiring(after: lifetime), markLifetime: lifetime))
+            options: QueueOptions(lifetime: .expiring(after: lifetime), markLifetime: lifetime), announcing: nil,
+            isNested: true)
     }
 
-    /// Selects all that changes what ``state(of:consistency:)`` answers for a call-id.
+    /// Selects all that changes what ``state(of:consistency:)`` answers for a call-id, with any sequence.
     public func prefix(of callID: CallID) throws(SharedCoreError) -> KeyPrefix {
         try mailbox.keys.prefix(of: ItemName(callID.text))
     }
@@ -39,20 +40,61 @@ public struct Inbox: Sendable {
     public func state(
         of callID: CallID, consistency: ReadConsistency = .linearizable
     ) async throws(SharedCoreError) -> InboxState {
-        try await find(callID, consistency: consistency).state
+        try await state(of: MessageID(callID), consistency: consistency)
     }
 
-    /// Returns what there is for a call-id, and which session stored that at which revision: the message, or the mark of one
-    /// that has nothing to show.
-    ///
-    /// - Returns: Where the message is not there, as yet or since it was acknowledged, the author is nil and the revision zero.
+    /// What there is for an identity: of the messages that match it, the oldest that can be taken, else one that a participant has in
+    /// hand, else what is remembered.
+    public func state(
+        of id: MessageID, consistency: ReadConsistency = .linearizable
+    ) async throws(SharedCoreError) -> InboxState {
+        try await find(id, consistency: consistency).state
+    }
+
+    /// What the inbox has for an identity.
+    package struct Finding: Sendable {
+        package let state: InboxState
+        /// The identity of what was found; the one that was asked for where that is nothing.
+        package let id: MessageID
+        package let item: QueueItem
+        /// The message, or the mark of one that has nothing to show; nil where the message is not there, as yet or since it was
+        /// acknowledged.
+        private var entry: Entry? { state == .nothingToShow ? item.mark : item.message }
+        /// Which session stored that.
+        package var author: SessionID? { entry?.origin }
+        /// The revision of that; zero where there is none.
+        package var revision: Revision { entry?.revision ?? .zero }
+    }
+
+    /// Returns what there is for an identity, as ``state(of:consistency:)`` does, and where it stands.
     package func find(
-        _ callID: CallID, consistency: ReadConsistency = .linearizable
-    ) async throws(SharedCoreError) -> (state: InboxState, author: SessionID?, revision: Revision) {
-        let item = try await mailbox.item(ItemName(callID.text), consistency: consistency)
-        let state = try InboxState(of: item, callID: callID)
-        let entry = state == .nothingToShow ? item.mark : item.message
-        return (state, entry?.origin, entry?.revision ?? .zero)
+        _ id: MessageID, consistency: ReadConsistency = .linearizable
+    ) async throws(SharedCoreError) -> Finding {
+        let contents = try await mailbox.contents(below: prefix(of: id.callID), consistency: consistency)
+        let matching = contents.items.filter { MessageID.matches($0.key.parts.sequence, id.sequence) }
+        guard let (name, item) = matching.min(by: { Self.comesBefore($0, $1) }) else {
+            return Finding(state: .absent, id: id, item: QueueItem())
+        }
+        let found = try Self.id(of: name, callID: id.callID)
+        return Finding(state: try InboxState(of: item, id: found), id: found, item: item)
+    }
+
+    /// Whether one of two items answers before the other.
+    private static func comesBefore(_ left: (ItemName, QueueItem), _ right: (ItemName, QueueItem)) -> Bool {
+        func rank(_ item: QueueItem) -> (Int, Revision) {
+            if let message = item.message { return (item.take == nil ? 0 : 1, message.creationRevision) }
+            return (item.mark == nil ? 3 : 2, item.mark?.revision ?? .zero)
+        }
+        return (rank(left.1).0, rank(left.1).1, left.0) < (rank(right.1).0, rank(right.1).1, right.0)
+    }
+
+    /// The identity whose messages stand in an item of a call-id.
+    private static func id(of item: ItemName, callID: CallID) throws(SharedCoreError) -> MessageID {
+        guard let sequence = item.parts.sequence else { return MessageID(callID) }
+        guard let id = MessageID(callID, sequence: sequence) else {
+            throw SharedCoreError(.corrupt, "A message has a sequence that is none.", at: item.text)
+        }
+        return id
     }
 
     /// A message that waits to be acknowledged.
@@ -74,7 +116,9 @@ public struct Inbox: Sendable {
 
     /// Returns the bytes of the records of all messages that wait to be acknowledged.
     package func waitingByteCount() async throws(SharedCoreError) -> Int {
-        try await mailbox.contents().items.values.reduce(0) { $0 + ($1.message?.value.count ?? 0) }
+        try await mailbox.contents().items.values.reduce(0) {
+            $0 + ($1.message?.value.count ?? 0) + ($1.details?.value.count ?? 0)
+        }
     }
 
     /// Forgets call-ids of which nothing is left but that they were acknowledged or had nothing to show, the oldest first, before
@@ -109,13 +153,59 @@ public struct Inbox: Sendable {
         }
     }
 
+    /// Returns messages that wait to be acknowledged, the oldest first, in a participant's hand or not. One that this version cannot
+    /// read is left out.
+    ///
+    /// ```swift
+    /// var page = try await inbox.messages(limit: 50)
+    /// while let next = page.next {
+    ///     show(page.messages)
+    ///     page = try await inbox.messages(after: next, limit: 50)
+    /// }
+    /// show(page.messages)
+    /// ```
+    ///
+    /// A page is of one revision of the group, and reads all of the inbox for that; what is stored later comes on a later page. An
+    /// update keeps a message in its place.
+    ///
+    /// Source: contract C20.
+    ///
+    /// - Parameters:
+    ///   - revision: Where a page before has ended, ``InboxPage/next``.
+    ///   - limit: How many messages at most; at least 1.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a limit below 1; what ``SharedStore/list(_:consistency:)`` throws.
+    public func messages(
+        after revision: Revision = .zero, limit: Int
+    ) async throws(SharedCoreError) -> InboxPage {
+        guard limit > 0 else {
+            throw SharedCoreError(.invalidArgument, "A page has at least 1 message, not \(limit).", at: mailbox.path)
+        }
+        let items = try await mailbox.contents().items.compactMap { name, item -> (ItemName, QueueItem, Entry)? in
+            guard let message = item.message, message.creationRevision > revision else { return nil }
+            return (name, item, message)
+        }.sorted { ($0.2.creationRevision, $0.0) < ($1.2.creationRevision, $1.0) }
+        var page = InboxPage(messages: [], next: nil)
+        for (name, item, entry) in items {
+            if page.messages.count == limit {
+                page.next = page.messages.last?.storedAt
+                break
+            }
+            guard let callID = InboxCoding.callID(of: entry), let id = try? Self.id(of: name, callID: callID),
+                let message = try? InboxMessage(entry, of: item, id: id)
+            else { continue }
+            page.messages.append(
+                ListedMessage(message: message, storedAt: entry.creationRevision, takenBy: item.take?.origin))
+        }
+        return page
+    }
+
     /// Waits until what was found survives what the store promises.
     package func waitUntilDurable(through revision: Revision) async throws(SharedCoreError) {
         try await mailbox.store.waitUntilDurable(through: revision)
     }
 }
 
-/// What the inbox has for a call-id.
+/// What the inbox has for an identity.
 public enum InboxState: Hashable, Sendable {
     /// Nothing yet: worth waiting for.
     case absent
@@ -128,7 +218,7 @@ public enum InboxState: Hashable, Sendable {
     /// It was received and has nothing to show.
     case nothingToShow
 
-    /// Whether a wait for the call-id is over.
+    /// Whether a wait for it is over.
     public var endsWait: Bool {
         switch self {
         case .absent, .taken: false
@@ -140,12 +230,12 @@ public enum InboxState: Hashable, Sendable {
     ///
     /// - Throws: ``SharedCoreError/Code/corrupt`` or ``SharedCoreError/Code/incompatible`` for bytes that are no record
     ///   of this version.
-    package init(of item: QueueItem, callID: CallID) throws(SharedCoreError) {
+    package init(of item: QueueItem, id: MessageID) throws(SharedCoreError) {
         if let entry = item.message {
-            let message = try InboxRecord(decoding: entry, for: callID).message
+            let message = try InboxMessage(entry, of: item, id: id)
             self = item.take.map { .taken(by: $0.origin) } ?? .stored(message)
         } else if let entry = item.mark {
-            switch try InboxMark(decoding: entry, for: callID).reason {
+            switch try InboxMark(decoding: entry, for: id.callID).reason {
             case .acknowledged: self = .acknowledged
             case .nothingToShow: self = .nothingToShow
             }
@@ -153,4 +243,21 @@ public enum InboxState: Hashable, Sendable {
             self = .absent
         }
     }
+}
+
+/// A part of the messages that wait to be acknowledged, from ``Inbox/messages(after:limit:)``.
+public struct InboxPage: Hashable, Sendable {
+    /// The messages, the oldest first.
+    public internal(set) var messages: [ListedMessage]
+    /// Where the next page begins; nil when this is the last.
+    public internal(set) var next: Revision?
+}
+
+/// A message that waits to be acknowledged.
+public struct ListedMessage: Hashable, Sendable {
+    public let message: InboxMessage
+    /// The revision at which it was first stored; each message has one of its own.
+    public let storedAt: Revision
+    /// The session that has it in hand; nil when it can be taken.
+    public let takenBy: SessionID?
 }

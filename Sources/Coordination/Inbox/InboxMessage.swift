@@ -1,28 +1,223 @@
 internal import CoreAPI
+package import Mailboxes
 
 /// What a core received and every participant may ask for.
+///
+/// Source: contract C20, C21.
 public struct InboxMessage: Hashable, Sendable {
-    /// What a message carries.
-    public enum Content: Hashable, Sendable {
-        /// A text.
-        case text(from: String, to: String, text: String)
-        /// An invitation to a chat room, asked for by its conference address: who invites, to what, and the address of the
-        /// user who is invited.
-        case invitation(from: String, subject: String, localAddress: String)
-        /// A message that is larger than the inbox can hold. Its text stays where the core found it.
-        case tooLarge(from: String, to: String)
-        /// Nothing that a person would see, such as a delivery report. It ends the wait for its call-id.
-        case nothingToShow
-    }
-
-    /// The identifier that its push announced.
-    public let callID: CallID
+    /// What tells it from all other messages.
+    public let id: MessageID
     /// What it carries.
     public let content: Content
 
-    public init(callID: CallID, content: Content) {
-        self.callID = callID
+    public init(id: MessageID, content: Content) {
+        self.id = id
         self.content = content
+    }
+
+    /// A message whose call-id is its identity.
+    public init(callID: CallID, content: Content) {
+        self.init(id: MessageID(callID), content: content)
+    }
+
+    /// The identifier that its push announced.
+    public var callID: CallID { id.callID }
+}
+
+extension InboxMessage {
+    /// What kind of message it is: one of those below, or a name of the application's own. New ones may be added.
+    public struct Kind: Hashable, Sendable, CustomStringConvertible {
+        /// 1 to 64 of `a-z`, `0-9`, `-` and `.`.
+        public let name: String
+
+        /// A kind of the application's own; nil when `name` breaks its rule.
+        public init?(_ name: String) {
+            guard Push.isType(name) else { return nil }
+            self.name = name
+        }
+
+        private init(standard name: String) {
+            self.name = name
+        }
+
+        public var description: String { name }
+
+        /// A text.
+        public static let text = Kind(standard: "text")
+        /// An invitation to a chat room.
+        public static let invitation = Kind(standard: "invitation")
+        /// A message that is larger than the inbox can hold. It stays where the core found it.
+        public static let tooLarge = Kind(standard: "too-large")
+        /// Nothing that a person would see, such as a delivery report. It ends the wait for its identity, and none of its content is
+        /// kept.
+        public static let nothing = Kind(standard: "nothing")
+        /// One that a later version has stored in a way that this one cannot read: it has its sender and its text.
+        public static let other = Kind(standard: "other")
+    }
+
+    /// What a message carries. All of it comes from outside.
+    ///
+    /// ```swift
+    /// var content = InboxMessage.Content(kind: .text, sender: "sip:ann@example.org", recipient: "sip:bob@example.org", text: "Tea?")
+    /// content.conversation = "tea-club"
+    /// try await context.deliver(InboxMessage(callID: callID, content: content))
+    /// ```
+    ///
+    /// Read ``kind`` with a `default`: a program that does not know a kind shows the sender and the text.
+    ///
+    /// Source: contract C20.
+    public struct Content: Hashable, Sendable {
+        /// What kind of message it is.
+        public var kind: Kind
+        /// Who sent it, or invites.
+        public var sender: String
+        /// The address of the user whom it is for.
+        public var recipient: String
+        /// What a person reads: of an invitation its subject, of an application's kind a sentence for readers that do not know it.
+        public var text: String
+        /// The account that it came to, at most 256 bytes.
+        public var account: String?
+        /// The conversation that it belongs to, at most 512 bytes.
+        public var conversation: String?
+        /// The time that its sender gave it, since the beginning of 1970. It may be any time.
+        public var time: Duration?
+        /// The content type (RFC 2045) of the body; without a body, of what the text was made from. At most 256 bytes.
+        public var contentType: String?
+        /// What the application makes of it, beside the text.
+        public var body: [UInt8]
+        /// What else the application keeps with it: at most 32, of names as a ``Kind`` has them, and values of at most 1,024 bytes.
+        public var fields: [String: String]
+
+        public init(
+            kind: Kind, sender: String = "", recipient: String = "", text: String = "", contentType: String? = nil,
+            body: [UInt8] = [], account: String? = nil, conversation: String? = nil, time: Duration? = nil,
+            fields: [String: String] = [:]
+        ) {
+            self.kind = kind
+            self.sender = sender
+            self.recipient = recipient
+            self.text = text
+            self.contentType = contentType
+            self.body = body
+            self.account = account
+            self.conversation = conversation
+            self.time = time
+            self.fields = fields
+        }
+
+        /// A text.
+        public static func text(from sender: String, to recipient: String, text: String) -> Content {
+            Content(kind: .text, sender: sender, recipient: recipient, text: text)
+        }
+
+        /// An invitation to a chat room, asked for by its conference address: who invites, to what, and the address of the
+        /// user who is invited.
+        public static func invitation(from sender: String, subject: String, localAddress: String) -> Content {
+            Content(kind: .invitation, sender: sender, recipient: localAddress, text: subject)
+        }
+
+        /// A message that is larger than the inbox can hold.
+        public static func tooLarge(from sender: String, to recipient: String) -> Content {
+            Content(kind: .tooLarge, sender: sender, recipient: recipient)
+        }
+
+        /// Nothing that a person would see.
+        public static let nothingToShow = Content(kind: .nothing)
+    }
+}
+
+extension InboxMessage.Content {
+    /// The most bytes of an account and of a content type.
+    package static let maximumLineByteCount = 256
+    static let maximumConversationByteCount = 512
+    static let maximumFieldCount = 32
+    static let maximumFieldByteCount = 1_024
+
+    /// The rule that a value breaks, as a sentence; nil when none does.
+    var problem: String? {
+        let lines = [
+            ("An account", account, Self.maximumLineByteCount),
+            ("A content type", contentType, Self.maximumLineByteCount),
+            ("A conversation", conversation, Self.maximumConversationByteCount),
+        ]
+        for case (let name, let line?, let maximum) in lines where !Self.isLine(line, upTo: maximum) {
+            return "\(name) is at most \(maximum) bytes without control characters."
+        }
+        guard fields.count <= Self.maximumFieldCount else {
+            return "A message has at most \(Self.maximumFieldCount) fields."
+        }
+        guard fields.keys.allSatisfy({ Push.isType($0) }) else {
+            return "The name of a field is 1 to \(Push.maximumTypeByteCount) of a-z, 0-9, “-” and “.”."
+        }
+        guard fields.values.allSatisfy({ $0.utf8.count <= Self.maximumFieldByteCount }) else {
+            return "The value of a field is at most \(Self.maximumFieldByteCount) bytes."
+        }
+        return nil
+    }
+
+    /// Whether a text may be an account, a conversation or a content type.
+    package static func isLine(_ text: String, upTo maximum: Int) -> Bool {
+        text.utf8.count <= maximum && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+}
+
+/// The identity of a message: the call-id that its push announces, and what tells it from others of the same call-id.
+///
+/// Source: contract C21.
+public struct MessageID: Hashable, Sendable, CustomStringConvertible {
+    /// The identifier that its push announced.
+    public let callID: CallID
+    /// What tells it from others of the same call-id, such as the number of a SIP request's CSeq; nil where call-ids are enough.
+    public let sequence: String?
+
+    /// An identity that is a call-id alone.
+    public init(_ callID: CallID) {
+        self.callID = callID
+        sequence = nil
+    }
+
+    /// Nil when `sequence` is not 1 to 64 of `A-Z`, `a-z`, `0-9`, `-`, `.` and `_`.
+    public init?(_ callID: CallID, sequence: String) {
+        guard (1...64).contains(sequence.utf8.count), sequence.utf8.allSatisfy(Self.isOfSequence) else { return nil }
+        self.callID = callID
+        self.sequence = sequence
+    }
+
+    /// Whether a wait for one of two identities is a wait for the other: the call-ids are equal, and the sequences are, or one has
+    /// none.
+    public func matches(_ other: MessageID) -> Bool {
+        callID == other.callID && Self.matches(sequence, other.sequence)
+    }
+
+    public var description: String { sequence.map { "\(callID) \($0)" } ?? callID.text }
+
+    static func matches(_ sequence: String?, _ other: String?) -> Bool {
+        sequence == nil || other == nil || sequence == other
+    }
+
+    private static func isOfSequence(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}
+
+extension MessageID {
+    /// The item of the inbox. That of one with a sequence stands below that of its call-id.
+    package var item: ItemName {
+        let call = ItemName(callID.text)
+        return sequence.map { ItemName(part: call.text + "/" + $0) } ?? call
+    }
+}
+
+extension ItemName {
+    /// The item of the call-id alone, and the sequence below it.
+    package var parts: (call: ItemName, sequence: String?) {
+        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else { return (self, nil) }
+        return (ItemName(part: text[..<slash]), String(text[text.index(after: slash)...]))
     }
 }
 

@@ -20,13 +20,13 @@ package struct Intentions: Sendable {
     package struct Need: Hashable, Sendable {
         package var insists: Bool
         /// The message that is missing; nil where a core is needed in any case.
-        package var callID: CallID?
+        package var id: MessageID?
         /// The ownership that fulfils it and that it is over with; nil as long as there is none.
         package var epoch: Revision?
 
-        package init(insists: Bool, callID: CallID? = nil) {
+        package init(insists: Bool, id: MessageID? = nil) {
             self.insists = insists
-            self.callID = callID
+            self.id = id
         }
     }
 

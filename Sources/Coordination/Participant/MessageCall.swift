@@ -11,7 +11,7 @@ final class MessageCall: Sendable {
         case givenUp
     }
 
-    let callID: CallID
+    let id: MessageID
     let deadline: BootInstant
     /// Whether the core has to run here.
     let insisting: Bool
@@ -22,8 +22,8 @@ final class MessageCall: Sendable {
     let callerEvent = AsyncEvent()
     private let state = Mutex(State.open)
 
-    init(for callID: CallID, before deadline: BootInstant, insisting: Bool, as number: Int) {
-        self.callID = callID
+    init(for id: MessageID, before deadline: BootInstant, insisting: Bool, as number: Int) {
+        self.id = id
         self.deadline = deadline
         self.insisting = insisting
         self.number = number

@@ -40,7 +40,7 @@ extension Participant {
                     _ = try await guarded.commit(transaction)
                     return .stored
                 } catch {
-                    guard inbox.isDuplicate(error, of: message.callID) else { throw error }
+                    guard inbox.isDuplicate(error, of: message.id) else { throw error }
                     return .duplicate
                 }
             },

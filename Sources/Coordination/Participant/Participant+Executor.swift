@@ -12,6 +12,19 @@ extension Participant {
         }
     }
 
+    /// Acknowledges a message that this participant has not taken.
+    func acknowledge(_ id: MessageID) async throws(CoordinationError) -> Bool {
+        try guardOpen()
+        do throws(SharedCoreError) {
+            switch try await inbox.acknowledge(id) {
+            case .changed, .changedInHand: return true
+            case .over, .absent: return false
+            }
+        } catch {
+            throw failure(error)
+        }
+    }
+
     func giveBack(_ message: TakenMessage) async throws(CoordinationError) {
         try guardOpen()
         do throws(SharedCoreError) {

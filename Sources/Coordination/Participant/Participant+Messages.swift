@@ -8,16 +8,16 @@ extension Participant {
     /// How often the store is asked to take back a message that has no caller to show it.
     private static let giveBackInterval = Duration.seconds(1)
 
-    /// Waits for the message of a call-id and takes it.
+    /// Waits for the message of an identity and takes it.
     ///
     /// The way to the message is a task of its own, which goes on without the caller where the store does not answer: a
     /// deadline and a cancellation hold, also when the store does not answer.
     func message(
-        for callID: CallID, before deadline: BootInstant, insisting: Bool,
+        for id: MessageID, before deadline: BootInstant, insisting: Bool,
         reporting: (@Sendable (OwnershipWaitReason) -> Void)?
     ) async throws(CoordinationError) -> MessageResult {
         try guardOpen()
-        let call = MessageCall(for: callID, before: deadline, insisting: insisting, as: newNumber())
+        let call = MessageCall(for: id, before: deadline, insisting: insisting, as: newNumber())
         let ending = newNumber()
         listeners[ending] = call.callerEvent
         report(to: call.number, by: reporting)
@@ -38,8 +38,8 @@ extension Participant {
         if let result = call.giveUp() { return try result.get() }
         try guardOpen()
         if Task.isCancelled { throw cancelled() }
-        if let silence = silence(for: callID) { return silence }
-        throw timeout(of: callID)
+        if let silence = silence(for: id.callID) { return silence }
+        throw timeout(of: id)
     }
 
     /// Goes the way of a call. What it takes when the caller is gone, others may have.
@@ -56,7 +56,7 @@ extension Participant {
     /// Nothing is needed or expected for a call any more.
     private func leave(_ call: MessageCall) {
         if intentions.needs.removeValue(forKey: call.number) != nil { wakeUp.signal() }
-        forget(ItemName(call.callID.text), as: call.number)
+        forget(call.id.item, as: call.number)
     }
 
     /// Gives a message back that has no caller to show it, until the store has taken it.
@@ -89,7 +89,7 @@ extension Participant {
         do throws(SharedCoreError) {
             // Armed before the first look: nothing that is stored from here on goes unnoticed.
             let watch = try await store.watch(
-                [inbox.prefix(of: call.callID), KeyPrefix(CallKey.record(of: call.callID))], from: .now)
+                [inbox.prefix(of: call.id.callID), KeyPrefix(CallKey.record(of: call.id.callID))], from: .now)
             let pump = Task(executorPreference: executor) { await self.signal(call.serverEvent, for: watch) }
             defer {
                 watch.cancel()
@@ -102,8 +102,8 @@ extension Participant {
         try guardOpen()
         try guardWanted(call)
         if let held, intentions.lastLoss?.epoch == held { throw fenced() }
-        if let silence = silence(for: call.callID) { return silence }
-        throw timeout(of: call.callID)
+        if let silence = silence(for: call.id.callID) { return silence }
+        throw timeout(of: call.id)
     }
 
     /// The answer for a push that announced a call which has not come before the deadline: its caller has given up. Nil for other
@@ -136,31 +136,30 @@ extension Participant {
     private func wait(
         for call: MessageCall, under held: Revision?, alarm: inout Alarm
     ) async throws(SharedCoreError) -> MessageResult? {
-        let callID = call.callID
         var wait = MessageWait(deadline: call.deadline, lookInterval: machine.rules.lookInterval)
         var consistency = ReadConsistency.linearizable
         // When the next look is due that trusts no wake-up. Those in between, which something else asked for, do not put it off.
         var lookDue = clock.now()
         while end == nil, !call.isOver, held == nil || intentions.lastLoss?.epoch != held {
-            let (state, author, revision) = try await inbox.find(callID, consistency: consistency)
+            let found = try await inbox.find(call.id, consistency: consistency)
             guard !call.isOver else { return nil }
             if consistency == .linearizable { lookDue = clock.now().advanced(by: wait.lookInterval) }
             var lost: Call?
-            if state == .absent, let found = try await find(callID) {
-                guard case .ended(.lost) = found.call.state, !found.isAcknowledged else {
-                    return try await answer(found)
+            if found.state == .absent, let foundCall = try await findCall(call.id.callID) {
+                guard case .ended(.lost) = foundCall.call.state, !foundCall.isAcknowledged else {
+                    return try await answer(foundCall)
                 }
                 // It may come again, to the next core.
-                lost = found.call
+                lost = foundCall.call
             }
-            switch wait.step(state, at: clock.now()) {
+            switch wait.step(found.state, at: clock.now()) {
             case .take:
-                guard case .taken(let message) = try await take(callID).get() else { continue }
+                guard case .taken(let message) = try await take(call.id).get() else { continue }
                 return MessageResult(.message(message), from: source(storedBy: message.delivery.sender))
             case .nothingToShow:
                 // The caller tells its sender: what that rests on must last.
-                try await inbox.waitUntilDurable(through: revision)
-                return MessageResult(.nothingToShow, from: source(storedBy: author))
+                try await inbox.waitUntilDurable(through: found.revision)
+                return MessageResult(.nothingToShow, from: source(storedBy: found.author))
             case .timeout:
                 if consistency == .linearizable {
                     return lost.map { MessageResult(.call($0), from: .inbox) }
@@ -168,7 +167,7 @@ extension Participant {
                 consistency = .linearizable
             case .expect:
                 wait.isExpected = true
-                try await expect(ItemName(callID.text), before: wait.deadline, as: call.number)
+                try await expect(call.id.item, before: wait.deadline, as: call.number)
                 // Behind its own commit the handle knows all that was stored before it.
                 consistency = .causal
             case .wait(let until, let needsCore):
@@ -191,7 +190,7 @@ extension Participant {
     /// Returns the call of an id, whether open or ended.
     ///
     /// Causal: the look at the inbox right before has shown what is to be seen.
-    private func find(_ callID: CallID) async throws(SharedCoreError) -> FoundCall? {
+    private func findCall(_ callID: CallID) async throws(SharedCoreError) -> FoundCall? {
         guard let entry = try await store.get(CallKey.record(of: callID), consistency: .causal),
             let record = CallRecord(entry.value), record.call.id == callID
         else { return nil }
@@ -209,10 +208,10 @@ extension Participant {
     }
 
     /// Takes a message in a task of its own, so that it is known what came of it also when the call is cancelled.
-    private func take(_ callID: CallID) async -> Result<InboxTakeResult, SharedCoreError> {
+    private func take(_ id: MessageID) async -> Result<InboxTakeResult, SharedCoreError> {
         await Task(executorPreference: executor) { [inbox] () -> Result<InboxTakeResult, SharedCoreError> in
             do throws(SharedCoreError) {
-                return .success(try await inbox.take(callID, firstLook: .causal))
+                return .success(try await inbox.take(id, firstLook: .causal))
             } catch {
                 return .failure(error)
             }
@@ -235,7 +234,7 @@ extension Participant {
 
     /// Takes note whether a core here would help a call.
     private func need(_ needsCore: Bool, for call: MessageCall) {
-        let need = needsCore ? Intentions.Need(insists: false, callID: call.callID) : nil
+        let need = needsCore ? Intentions.Need(insists: false, id: call.id) : nil
         guard intentions.needs[call.number] != need else { return }
         intentions.needs[call.number] = need
         wakeUp.signal()
@@ -249,10 +248,10 @@ extension Participant {
     /// - Returns: Whether no need is left.
     func dropAnsweredNeeds() async throws(SharedCoreError) -> Bool {
         for (number, need) in intentions.needs {
-            guard !need.insists, let callID = need.callID else { continue }
+            guard !need.insists, let id = need.id else { continue }
             // What was seen of the ownership came through this handle as well, so it is no older.
-            if try await inbox.state(of: callID, consistency: .causal) == .absent {
-                guard let found = try await find(callID), found.call.state != .ended(.lost) else { continue }
+            if try await inbox.state(of: id, consistency: .causal) == .absent {
+                guard let found = try await findCall(id.callID), found.call.state != .ended(.lost) else { continue }
             }
             if intentions.needs[number] == need { intentions.needs[number] = nil }
             listeners[number]?.signal()
@@ -338,7 +337,7 @@ extension Participant {
         CoordinationError(.cancelled, "The task that waited was cancelled.", cause: knownRefusal)
     }
 
-    private func timeout(of callID: CallID) -> CoordinationError {
+    private func timeout(of id: MessageID) -> CoordinationError {
         let refusal = knownRefusal
         let reason =
             if let refusal {
@@ -351,7 +350,7 @@ extension Participant {
                 "."
             }
         return CoordinationError(
-            .timeout, "No message “\(callID.text.prefix(64))” came before the deadline" + reason, owner: owner,
+            .timeout, "No message “\(id.description.prefix(64))” came before the deadline" + reason, owner: owner,
             cause: refusal)
     }
 }

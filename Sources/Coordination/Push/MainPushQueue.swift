@@ -220,7 +220,7 @@ package struct UntakenPushes: Sendable {
                 return (entry.revision, min(end, latest))
             }
         case .take: place.isTaken = entry != nil
-        case .mark: return
+        case .mark, .details: return
         }
         places[item] = place.message == nil && !place.isTaken ? nil : place
     }

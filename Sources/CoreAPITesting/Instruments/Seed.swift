@@ -1,5 +1,4 @@
 package import CoreAPI
-internal import Platform
 
 /// The seed of a randomised test. As the argument of a test it stands in the name of the case, so a failure names it:
 ///
@@ -7,8 +6,6 @@ internal import Platform
 /// @Test(arguments: Seed.several(8))
 /// func keepsItsOrder(seed: Seed) { var random = SeededRandom(seed) ... }
 /// ```
-///
-/// The environment variable `SHAREDCORE_TEST_SEED` replays one seed (decimal) instead of all others.
 package struct Seed: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     package let rawValue: UInt64
 
@@ -17,14 +14,6 @@ package struct Seed: RawRepresentable, Hashable, Sendable, CustomStringConvertib
     }
 
     package var description: String { "seed \(rawValue)" }
-
-    /// Returns the seeds 1 to `count` - 1, and a random one.
-    package static func several(_ count: Int) -> [Seed] {
-        if let text = OwnProcess.text("SHAREDCORE_TEST_SEED"), let seed = UInt64(text) {
-            return [Seed(rawValue: seed)]
-        }
-        return (1..<UInt64(max(count, 1))).map(Seed.init) + [Seed(rawValue: UInt64.random(in: 1...UInt64.max))]
-    }
 }
 
 extension SeededRandom {

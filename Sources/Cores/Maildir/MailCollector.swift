@@ -125,7 +125,7 @@ struct MailCollector {
             let isAwaited = await withTaskCancellationHandler {
                 while let event = try? await watch.next() {
                     let places = event.puts.compactMap { Expectation.place(of: $0) }
-                    if places.contains(where: { items.contains($0.item) }) { return true }
+                    if places.contains(where: { items.contains($0.item.parts.call) }) { return true }
                 }
                 return false
             } onCancel: {
@@ -308,7 +308,10 @@ struct MailCollector {
 
     /// Returns the items that participants wait for.
     private func awaitedItems() async throws(SharedCoreError) -> Set<ItemName> {
-        Set(try await context.store.list(Expectation.path).entries.compactMap { Expectation.place(of: $0.key)?.item })
+        Set(
+            try await context.store.list(Expectation.path).entries.compactMap {
+                Expectation.place(of: $0.key)?.item.parts.call
+            })
     }
 
     /// Returns whether a message may come into the group now; it is remembered when it may not.

@@ -17,7 +17,8 @@ internal import Synchronization
 ///
 /// The identifier of an invitation is the address of its conference, from the header `X-SharedCore-Conference` or the
 /// document's `entity`, where it has one; its inviter is the mailbox of the From header, its local address that of the
-/// To header.
+/// To header. A text and an invitation have the time of the Date header and the content type of the part that is shown, each
+/// where the message has it.
 ///
 /// No content of a file is an error of the core. Three folders beside `new`, in the manner of Maildir++, have the
 /// messages that were not delivered: `.Malformed` those that cannot be read as a message, `.Oversized` those that are
@@ -33,7 +34,7 @@ internal import Synchronization
 /// however long it takes until one does. Where the store has all values in memory, the messages that wait in the inbox
 /// have a bound in bytes, and the others stay in `new`.
 ///
-/// Of a message, no more is in memory than ten fields of its headers, each cut, and the text that is shown. GMime
+/// Of a message, no more is in memory than eleven fields of its headers, each cut, and the text that is shown. GMime
 /// decodes them; it is loaded when the core starts and only then.
 public final class MaildirCore: Core {
     private let directory: String

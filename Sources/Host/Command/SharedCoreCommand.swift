@@ -21,7 +21,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
         var subcommands: [any ParsableCommand.Type] = [
             DemoCommand.self, StoreCommand.self, NotifyCommand.self, MailboxCommand.self, MainCommand.self,
             ExecutorCommand.self, ExclusiveCommand.self, PushCommand.self, MaildirCommand.self, ServeCommand.self,
-            StatusCommand.self, CallsCommand.self,
+            StatusCommand.self, InboxCommand.self, CallsCommand.self,
             KeeperCommand.self, ApplicationCommand.self,
             TimelineCommand.self, CheckCommand.self,
             BackupCommand.self, RestoreCommand.self, SalvageCommand.self,

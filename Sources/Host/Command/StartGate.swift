@@ -1,3 +1,4 @@
+internal import CommandCore
 internal import CoreAPI
 internal import Platform
 internal import ProgramOutput

@@ -1,6 +1,8 @@
 internal import Coordination
 internal import CoreAPI
+internal import ExecutorRun
 internal import FileNotifyBackend
+internal import Lifecycle
 internal import SharedCoreConfiguration
 
 /// What the host makes of the configuration beyond the group itself.
@@ -25,11 +27,31 @@ extension Resolution {
                 clamping: memory / (isResident ? PushQueue.residentPartOfMemory : PushQueue.partOfMemory)))
     }
 
+    /// The program that is the core; nil for the core with a Maildir. It finds the group's configuration in its environment.
+    func coreProgram() throws(ConfigurationFailure) -> CoreCommand? {
+        guard let words = try coreCommand() else { return nil }
+        return CoreCommand(
+            words, variables: try variablesOfCore(), startTimeout: try value(Settings.coreStartTimeout))
+    }
+
+    /// What the environment of a core's program, and of the command of `exclusive`, has of the configuration: that another program there
+    /// reaches the same group.
+    func variablesOfCore() throws(ConfigurationFailure) -> [String: String] {
+        var variables = try variables()
+        variables[Settings.group.erased.environmentName] = try value(Settings.group)
+        return variables
+    }
+
+    /// The Maildir that the cores take messages from; nil where they are programs.
+    func maildirOfCores() throws(ConfigurationFailure) -> String? {
+        try coreCommand() == nil ? try maildir() : nil
+    }
+
     /// The Maildir that a host is to watch where the cores of its Executors read another one, because nothing names it for
     /// them.
     func unreadMaildir() throws(ConfigurationFailure) -> String? {
         guard let watched = try absolutePath(Settings.pushMaildir), find(Settings.coreMaildir.erased) == nil,
-            find(Settings.executorCommand.erased) == nil
+            find(Settings.executorCommand.erased) == nil, try coreCommand() == nil
         else { return nil }
         return try watched == maildir() ? nil : watched
     }
@@ -57,5 +79,23 @@ extension Resolution {
             }
         }
         return FileWitness(besideGroup: directory)
+    }
+
+    /// Returns the table of service levels, with the configured rows in place of its own.
+    func serviceLevels() throws(ConfigurationFailure) -> ServiceLevelTable {
+        var overrides: [ServiceLevelOverride] = []
+        for service in Service.allCases {
+            for application in Settings.levelledStates {
+                let setting = Settings.level(of: service, in: application)
+                guard find(setting.erased) != nil else { continue }
+                let level = try value(setting)
+                do throws(LifecycleError) {
+                    overrides.append(try ServiceLevelOverride(service, in: application, to: level))
+                } catch {
+                    throw ConfigurationFailure("\(setting.name): \(error.message)")
+                }
+            }
+        }
+        return ServiceLevelTable(replacing: overrides)
     }
 }

@@ -1,3 +1,4 @@
+internal import CommandCore
 internal import Coordination
 internal import Logging
 internal import ProgramOutput
@@ -10,7 +11,7 @@ enum UnknownVariables {
     /// Variables with the prefix that are no settings: this program's own, its keeper's, and those of its tests.
     private static let others =
         [EnvironmentLayer.fileVariable, prefix + "FAIL_POINT"] + LaunchMark.Role.allCases.map(\.variable)
-        + Push.Variable.allCases.map(\.rawValue)
+        + Push.Variable.allCases.map(\.rawValue) + CoreVariables.names
         + ["KEEPER", "BACKGROUND"].map { prefix + $0 }
 
     /// Says which they are. They are no error: another version may know them.

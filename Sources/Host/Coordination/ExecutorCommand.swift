@@ -50,6 +50,7 @@ struct ExecutorCommand: HostCommand {
             maildir: try resolution.maildir(), startDelay: try resolution.value(Settings.coreStartDelay),
             memory: try resolution.value(Settings.executorMemory), options: options, witness: try resolution.witness())
         request.isConfirmed = confirmed
+        request.command = try resolution.coreProgram()
         let description = SessionDescription(role: .executor, name: name)
         try await context.reportingWaits { reporting in
             request.reporting = reporting
@@ -70,10 +71,8 @@ extension ExecutorReport {
     /// The report for a person.
     var sentence: String {
         switch event {
-        case .message:
-            (from.map { "From \(ValueText.oneLine($0)): " } ?? "") + (text.map { ValueText.oneLine($0) } ?? "")
-        case .tooLarge:
-            (from.map { "From \(ValueText.oneLine($0)): " } ?? "") + "a message that is too large to be shown here."
+        case .message, .tooLarge:
+            (from.map { "From \(ValueText.oneLine($0)): " } ?? "") + (message?.content.sentence ?? "")
         case .call:
             (from.map { "From \(ValueText.oneLine($0)): " } ?? "") + "a call, "
                 + (text.map { ValueText.oneLine($0) } ?? "")

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Coordination
 internal import CoreAPI
+internal import ExecutorRun
 internal import MaildirCore
 internal import Platform
 internal import ProgramOutput
@@ -30,6 +31,7 @@ struct MainCommand: HostCommand {
     func run(in context: CommandContext) async throws {
         let resolution = context.resolution
         let maildir = try resolution.maildir()
+        let command = try resolution.coreProgram()
         let startDelay = try resolution.value(Settings.coreStartDelay)
         let memory = try resolution.value(Settings.executorMemory)
         let options = try resolution.coordinationOptions()
@@ -38,7 +40,7 @@ struct MainCommand: HostCommand {
             group in
             try await context.noteWakeUp(of: group)
             let main = try MainParticipant(of: group, options: options, environment: environment) {
-                MaildirCore(directory: maildir, startDelay: startDelay, memory: memory)
+                command?.makeCore() ?? MaildirCore(directory: maildir, startDelay: startDelay, memory: memory)
             }
             // Also while it runs: after a failure of its core it waits again.
             try await context.reportingWaits { reporting in

@@ -34,7 +34,7 @@ struct DemoScenario: Sendable {
         // The run is reported to its end before it is summed up.
         following.cancel()
         _ = await following.result
-        let told = await recorder.revision
+        let told = recorder.revision
         for record in history.records where record.revision > told { try await reporter.tell(record) }
         return DemoSummary(
             backend: backend, pushes: tally.pushes,
@@ -66,7 +66,7 @@ struct DemoScenario: Sendable {
     /// Main starts while an Executor runs, answers a push, and is killed while an Executor waits.
     private func mainComesAndGoes() async throws -> (handover: Duration, takeover: Duration) {
         try await reporter.act("Main starts while an Executor runs the core")
-        let before = await recorder.revision
+        let before = recorder.revision
         let early = Task { try await push(11) }
         defer { early.cancel() }
         _ = try await recorder.first(after: before, "an Executor runs its core") { record in
@@ -104,7 +104,7 @@ struct DemoScenario: Sendable {
         let waiting = Task { try await push(13) }
         defer { waiting.cancel() }
         try await arrival(of: name(13))
-        let before = await recorder.revision
+        let before = recorder.revision
         try await reporter.tell("SIGKILL to Main")
         let killed = SystemClock().now()
         main.kill()
@@ -161,11 +161,6 @@ struct DemoScenario: Sendable {
 
     /// Waits until a participant has joined the group.
     private func arrival(of name: String) async throws {
-        let clock = ContinuousClock()
-        let limit = clock.now + scenarioTimeout
-        while try await !driver.group.sessions().contains(where: { $0.name == name }) {
-            guard clock.now < limit else { throw CommandFailure(.no, "the demo waited in vain: \(name) begins") }
-            try await clock.sleep(for: .milliseconds(5))
-        }
+        _ = try await awaited("\(name) begins") { try await driver.group.sessions().first { $0.name == name } }
     }
 }

@@ -1,4 +1,5 @@
 #if Etcd
+    internal import BackendRegistry
     internal import CoreAPI
     internal import EtcdBackend
     internal import SharedCoreConfiguration
@@ -12,22 +13,20 @@
             var settings = ScenarioGroup.settings(in: directory)
             settings[Settings.group.name] = "scratch-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
             let own = context.with(settings)
-            do {
-                let value = try await play(own)
-                try await remove(own)
-                return value
-            } catch {
-                try? await remove(own)
-                throw error
+            return try await ScenarioGroup.playing {
+                try await play(own)
+            } end: {
+                try await EtcdGroup.erase(
+                    own.resolution.value(Settings.group), at: own.resolution.etcdCluster(),
+                    prefix: own.resolution.value(Settings.etcdPrefix))
             }
         }
+    }
 
-        /// Also when the command was interrupted: in a task of its own, because waiting ends with its task.
-        private static func remove(_ context: CommandContext) async throws {
-            let place = try context.resolution.etcdCluster()
-            let group = try context.resolution.value(Settings.group)
-            let prefix = try context.resolution.value(Settings.etcdPrefix)
-            _ = try await Task { try await EtcdGroup.erase(group, at: place, prefix: prefix) }.value
+    extension Resolution {
+        /// Where the configured cluster is.
+        func etcdCluster() throws -> EtcdCluster {
+            try EtcdFactory.cluster(of: etcdSettings())
         }
     }
 #endif

@@ -95,7 +95,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
                     let environment = CoordinationEnvironment(witness: try context.resolution.witness())
                     let ownership = try ExclusiveOwnership(
                         role, of: group, options: options.coordination, environment: environment, program: program,
-                        onOrder: { order.came(in: $0) })
+                        variables: try context.resolution.variablesOfCore(), onOrder: { order.came(in: $0) })
                     do {
                         let ended = try await ownership.run(
                             takingOver: takeOver, insisting: insist, reporting: reporting)

@@ -1,6 +1,8 @@
+internal import CommandCore
 internal import Coordination
 internal import CoreAPI
 internal import Platform
+internal import ProgramOutput
 
 /// The participant whose core is the command of `exclusive`.
 struct ExclusiveOwnership {
@@ -13,11 +15,11 @@ struct ExclusiveOwnership {
 
     init(
         _ role: ExclusiveRole, of group: any SharedStore, options: CoordinationOptions,
-        environment: CoordinationEnvironment, program: ExclusiveProgram,
+        environment: CoordinationEnvironment, program: ExclusiveProgram, variables: [String: String],
         onOrder: @escaping @Sendable (CoreContext) -> Void
     ) throws(SharedCoreError) {
         self.program = program
-        let core: @Sendable () -> any Core = { CommandCore(program: program, onOrder: onOrder) }
+        let core: @Sendable () -> any Core = { ExclusiveCore(program: program, variables: variables, onOrder: onOrder) }
         switch role {
         case .main:
             let main = try MainParticipant(of: group, options: options, environment: environment, core: core)
@@ -61,14 +63,22 @@ struct ExclusiveOwnership {
 }
 
 /// A core that is a program: it runs while the program does.
-struct CommandCore: Core {
+struct ExclusiveCore: Core {
     let program: ExclusiveProgram
+    /// What its environment has more or otherwise than this process's.
+    let variables: [String: String]
     /// Called when the program is told to end, because its ownership is over. It must not block.
     let onOrder: @Sendable (CoreContext) -> Void
 
     func start(in context: CoreContext) async throws {
-        let ended = try await FormerCommand.end(in: context.store)
-        let pid = try await program.start()
+        let ended: [Key]
+        do {
+            ended = try await FormerCommand.end(in: context.store, under: context.epoch)
+        } catch let error as CommandCoreError {
+            throw CommandFailure(.unavailable, error.message)
+        }
+        let pid = try await program.start(
+            variables: variables.merging(CoreVariables.of(context)) { _, own in own })
         FailPoint.hit("exclusive.beforeNote")
         // Before it runs: a command that has undone its tie to this process is known by the note alone.
         do {

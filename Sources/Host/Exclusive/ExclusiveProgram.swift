@@ -30,8 +30,9 @@ final class ExclusiveProgram: Sendable {
 
     /// Starts the process; again only where the former one failed to start or was withdrawn. It waits for ``begin()``.
     ///
+    /// - Parameter variables: What its environment has more or otherwise than this process's.
     /// - Returns: Its process number.
-    func start() async throws -> Int32 {
+    func start(variables: [String: String] = [:]) async throws -> Int32 {
         let isFirst = state.withLock { state in
             guard case .waiting = state else { return false }
             state = .starting([])
@@ -46,7 +47,7 @@ final class ExclusiveProgram: Sendable {
             let gate = StartGate.arguments(
                 for: [], as: .command, leave: pipe.output.descriptor, signals: signals)
             let program = try await AttendedProgram.start(
-                OwnProgram.path, gate.map { Array($0.utf8) } + command, keeping: pipe.output)
+                OwnProgram.path, gate.map { Array($0.utf8) } + command, variables: variables, keeping: pipe.output)
             leave.withLock { $0 = pipe.input }
             let missed = state.withLock { state in
                 guard case .starting(let signals) = state else { return [ProcessSignal]() }
@@ -176,23 +177,12 @@ enum CommandSearch {
 
     /// Makes sure that a command can be started, before anything is owned for it. Names and paths are bytes.
     static func check(_ name: [UInt8], path: [UInt8]?) throws(Failure) {
-        let separator = UInt8(ascii: "/")
-        let places = name.contains(separator) ? [name] : folders(in: path).map { $0 + [separator] + name }
-        var isThere = false
-        for place in places {
-            guard let status = try? FileStatus(behindPath: place) else { continue }
-            isThere = true
-            if status.isRegularFile, FileStatus.isExecutable(place) { return }
-        }
         let shown = "“\(ProgramText.escaped(name))”"
-        throw isThere
-            ? Failure(status: ExclusiveStatus.notExecutable, message: "\(shown) cannot be executed")
-            : Failure(status: ExclusiveStatus.notFound, message: "\(shown) was not found")
-    }
-
-    /// An empty part of the path is the directory that the program was called in; without a path, it is the system's.
-    private static func folders(in path: [UInt8]?) -> [[UInt8]] {
-        (path ?? Array("/bin:/usr/bin".utf8)).split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-            .map { $0.isEmpty ? [UInt8(ascii: ".")] : Array($0) }
+        switch ProgramSearch.find(name, path: path) {
+        case .found: return
+        case .notExecutable:
+            throw Failure(status: ExclusiveStatus.notExecutable, message: "\(shown) cannot be executed")
+        case .notFound: throw Failure(status: ExclusiveStatus.notFound, message: "\(shown) was not found")
+        }
     }
 }

@@ -1,4 +1,5 @@
 #if ZMQ
+    internal import CommandCore
     internal import CoreAPI
     internal import FileNotifyBackend
     internal import Platform
@@ -107,7 +108,9 @@
             let hub = try StartedProgram(
                 program, ["hub", "--report-to", "3"], variables: variables,
                 streams: [nothing, nothing, log, pipe.input],
-                ownSession: true, endsWithThread: endsWithThread)
+                ownSession: true, endsWithThread: endsWithThread,
+                // The program of a core may have started it, and does not take it along: others use it.
+                omitting: Set(LaunchMark.Role.allCases.map(\.variable)))
             return (hub, pipe.output)
         }
     }

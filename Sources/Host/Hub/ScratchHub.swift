@@ -15,22 +15,13 @@
             // Of the command's processes, none that is killed in the middle of its start leaves a hub behind.
             settings[Settings.zmqHub.name] = "none"
             let own = context.with(settings)
-            do {
+            return try await ScenarioGroup.playing {
                 try await DetachedHub(context: own).startTied()
-                let value = try await play(own)
-                try await end(own)
-                return value
-            } catch {
-                try? await end(own)
-                throw error
+                return try await play(own)
+            } end: {
+                _ = try await HubEnding.stop(
+                    at: own.resolution.hubEndpoint(), ofGroup: own.resolution.groupDirectory())
             }
-        }
-
-        /// Ends the hub, also when the command was interrupted: in a task of its own, because waiting ends with its task.
-        private static func end(_ context: CommandContext) async throws {
-            let endpoint = try context.resolution.hubEndpoint()
-            let directory = try context.resolution.groupDirectory()
-            _ = try await Task { try await HubEnding.stop(at: endpoint, ofGroup: directory) }.value
         }
     }
 #endif

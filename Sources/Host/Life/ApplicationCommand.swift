@@ -54,23 +54,3 @@ struct ApplicationCommand: HostCommand {
         return main.id
     }
 }
-
-extension Resolution {
-    /// Returns the table of service levels, with the configured rows in place of its own.
-    func serviceLevels() throws(ConfigurationFailure) -> ServiceLevelTable {
-        var overrides: [ServiceLevelOverride] = []
-        for service in Service.allCases {
-            for application in Settings.levelledStates {
-                let setting = Settings.level(of: service, in: application)
-                guard find(setting.erased) != nil else { continue }
-                let level = try value(setting)
-                do throws(LifecycleError) {
-                    overrides.append(try ServiceLevelOverride(service, in: application, to: level))
-                } catch {
-                    throw ConfigurationFailure("\(setting.name): \(error.message)")
-                }
-            }
-        }
-        return ServiceLevelTable(replacing: overrides)
-    }
-}

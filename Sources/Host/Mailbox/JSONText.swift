@@ -1,3 +1,4 @@
+internal import ProgramOutput
 internal import Wormholes
 
 /// A message as people and scripts write it at a shell: any JSON value, in one line.

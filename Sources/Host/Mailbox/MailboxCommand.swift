@@ -26,13 +26,8 @@ struct MailboxOptions: ParsableArguments {
     }
 }
 
-/// `mailbox read`: the content of a mailbox.
-struct MailboxRead: HostCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "read", abstract: "Print the message of a mailbox, or all of a queue, and leave them there.",
-        discussion: "Status 1 when there is none, or one that cannot be read.")
-
-    @OptionGroup var global: GlobalOptions
+/// The mailbox or queue that a command names.
+struct NamedMailbox: ParsableArguments {
     @OptionGroup var options: MailboxOptions
 
     @Argument(help: "The mailbox.")
@@ -40,33 +35,44 @@ struct MailboxRead: HostCommand {
 
     @Flag(help: "The queue of this name.")
     var queue = false
+}
+
+/// `mailbox read`: the content of a mailbox.
+struct MailboxRead: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read", abstract: "Print the message of a mailbox, or all of a queue, and leave them there.",
+        discussion: "Status 1 when there is none, or one that cannot be read.")
+
+    @OptionGroup var global: GlobalOptions
+    @OptionGroup var mailbox: NamedMailbox
 
     func run(in context: CommandContext) async throws {
         try await context.withReader(for: "mailbox read") { group in
-            let lines = try await lines(in: options.wormhole(in: group))
-            guard !lines.isEmpty else { throw CommandFailure(.no, "there is nothing in “\(id)”") }
+            let lines = try await lines(in: mailbox.options.wormhole(in: group))
+            guard !lines.isEmpty else { throw CommandFailure(.no, "there is nothing in “\(mailbox.id)”") }
             for line in lines { try await context.output.emit(text: line.text, json: line.json) }
             let problems = lines.compactMap(\.reason)
             guard problems.isEmpty else {
-                throw CommandFailure(.no, "\(problems.count) of \(lines.count) in “\(id)” cannot be read")
+                throw CommandFailure(.no, "\(problems.count) of \(lines.count) in “\(mailbox.id)” cannot be read")
             }
         }
     }
 
     private func lines(in wormhole: Wormhole) async throws(WormholeError) -> [MailboxLine] {
-        if queue {
-            return try await wormhole.read(QueueID(id, codec: JSONText.codec)).map { found in
+        if mailbox.queue {
+            return try await wormhole.read(QueueID(mailbox.id, codec: JSONText.codec)).map { found in
                 switch found {
-                case .success(let message): MailboxLine(id, message)
-                case .failure(let problem): MailboxLine(id, problem)
+                case .success(let message): MailboxLine(mailbox.id, message)
+                case .failure(let problem): MailboxLine(mailbox.id, problem)
                 }
             }
         }
         do throws(WormholeError) {
-            return try await wormhole.read(MailboxID(id, codec: JSONText.codec)).map { [MailboxLine(id, $0)] } ?? []
+            let message = try await wormhole.read(MailboxID(mailbox.id, codec: JSONText.codec))
+            return message.map { [MailboxLine(mailbox.id, $0)] } ?? []
         } catch {
             guard let problem = error.decodingFailure else { throw error }
-            return [MailboxLine(id, problem)]
+            return [MailboxLine(mailbox.id, problem)]
         }
     }
 }
@@ -78,23 +84,17 @@ struct MailboxClear: HostCommand {
         discussion: "Listeners are told. Status 1 when there was nothing.")
 
     @OptionGroup var global: GlobalOptions
-    @OptionGroup var options: MailboxOptions
-
-    @Argument(help: "The mailbox.")
-    var id: String
-
-    @Flag(help: "The queue of this name.")
-    var queue = false
+    @OptionGroup var mailbox: NamedMailbox
 
     func run(in context: CommandContext) async throws {
         try await context.withGroup(for: "mailbox clear") { group in
-            let wormhole = options.wormhole(in: group)
+            let wormhole = mailbox.options.wormhole(in: group)
             let hadSome =
-                queue
-                ? try await wormhole.clear(QueueID(id, codec: JSONText.codec))
-                : try await wormhole.clear(MailboxID(id, codec: JSONText.codec))
-            guard hadSome else { throw CommandFailure(.no, "there was nothing in “\(id)”") }
-            try await context.output.confirm(text: "cleared", json: ["id": .text(id), "cleared": true])
+                mailbox.queue
+                ? try await wormhole.clear(QueueID(mailbox.id, codec: JSONText.codec))
+                : try await wormhole.clear(MailboxID(mailbox.id, codec: JSONText.codec))
+            guard hadSome else { throw CommandFailure(.no, "there was nothing in “\(mailbox.id)”") }
+            try await context.output.confirm(text: "cleared", json: ["id": .text(mailbox.id), "cleared": true])
         }
     }
 }

@@ -14,13 +14,7 @@ struct MailboxListen: HostCommand {
             """)
 
     @OptionGroup var global: GlobalOptions
-    @OptionGroup var options: MailboxOptions
-
-    @Argument(help: "The mailbox.")
-    var id: String
-
-    @Flag(help: "The queue of this name.")
-    var queue = false
+    @OptionGroup var mailbox: NamedMailbox
 
     @Option(
         help: "What stands there already and comes first: none, latest or pending.",
@@ -44,16 +38,16 @@ struct MailboxListen: HostCommand {
 
     func run(in context: CommandContext) async throws {
         try await context.withGroup(for: "mailbox listen", within: timeout) { group in
-            let wormhole = options.wormhole(in: group)
+            let wormhole = mailbox.options.wormhole(in: group)
             let events =
-                queue
-                ? try await wormhole.listen(to: QueueID(id, codec: JSONText.codec), replay: replay)
-                : try await wormhole.listen(to: MailboxID(id, codec: JSONText.codec), replay: replay)
+                mailbox.queue
+                ? try await wormhole.listen(to: QueueID(mailbox.id, codec: JSONText.codec), replay: replay)
+                : try await wormhole.listen(to: MailboxID(mailbox.id, codec: JSONText.codec), replay: replay)
             context.logger.info("listening")
             var limit = LineLimit(count: count.map { UInt64($0) }, timeout: timeout) { events.cancel() }
             defer { limit.end() }
             for try await event in events {
-                let line = MailboxLine(id, event)
+                let line = MailboxLine(mailbox.id, event)
                 try await context.output.emit(text: line.text, json: line.json)
                 if limit.isReached() { return }
             }

@@ -14,8 +14,8 @@ struct PushMaildir: Sendable {
     let queue: PushQueue
     /// What the cores have taken.
     let inbox: Inbox
-    /// The Maildir that the cores take from.
-    let coreMaildir: String
+    /// The Maildir that the cores take from; nil where they are programs.
+    let coreMaildir: String?
     let logger: Logger
     let stopping: StopSignal
     /// How much memory an Executor may have now; nil for no limit.
@@ -30,7 +30,7 @@ struct PushMaildir: Sendable {
     private static let trouble = Duration.seconds(5)
 
     init(
-        _ path: String, _ queue: PushQueue, inbox: Inbox, of coreMaildir: String, logger: Logger, stopping: StopSignal,
+        _ path: String, _ queue: PushQueue, inbox: Inbox, of coreMaildir: String?, logger: Logger, stopping: StopSignal,
         memory: @escaping @Sendable () async -> UInt64? = { nil }
     ) {
         self.path = path
@@ -99,8 +99,9 @@ struct PushMaildir: Sendable {
     /// Whether the cores take from this Maildir, under this path or another. It may be put elsewhere meanwhile. Where a path
     /// cannot be followed that is not known: taken for another Maildir, this one's messages would be forgotten and told again.
     private func isCoreMaildir() async throws(SharedCoreError) -> Bool {
+        guard let coreMaildir else { return false }
         if path == coreMaildir { return true }
-        return try await thread.run { [path, coreMaildir] () throws(SharedCoreError) in
+        return try await thread.run { [path] () throws(SharedCoreError) in
             do throws(SystemCallError) {
                 return try FileStatus(behindPath: path).identity == FileStatus(behindPath: coreMaildir).identity
             } catch {

@@ -1,5 +1,6 @@
 internal import Coordination
 internal import CoreAPI
+internal import FoundationEssentials
 internal import Platform
 internal import ProgramOutput
 
@@ -53,6 +54,22 @@ extension TestProcess {
         defer { timer.cancel() }
         terminate()
         return await end()
+    }
+}
+
+/// The line that an Executor of the demo printed.
+struct ExecutorLine: Codable, Hashable, Sendable {
+    let event: String
+    let callID: String
+    let text: String?
+    let from: String?
+    let source: String?
+    let coreStarts: Int
+    let elapsedMs: UInt64
+
+    /// Reads a printed line.
+    init(printed line: String) throws {
+        self = try JSONDecoder().decode(Self.self, from: Data(line.utf8))
     }
 }
 

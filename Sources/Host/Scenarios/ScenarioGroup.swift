@@ -50,6 +50,19 @@ struct ScenarioGroup: Sendable {
         return try await withProcesses(context.with(settings(in: directory.path)))
     }
 
+    /// Runs a scenario, then its end, also when the command was interrupted: in a task of its own, because waiting ends
+    /// with its task.
+    static func playing<Value: Sendable>(
+        _ play: () async throws -> Value, end: @escaping @Sendable () async throws -> Void
+    ) async throws -> Value {
+        let result: Result<Value, any Error>
+        do { result = .success(try await play()) } catch { result = .failure(error) }
+        let ending = await Task { try await end() }.result
+        let value = try result.get()
+        try ending.get()
+        return value
+    }
+
     /// Returns the settings that a scenario sets over the user's own configuration. The rest of it holds.
     static func settings(in directory: String) -> [String: String] {
         [Settings.group.name: "demo", Settings.stateDirectory.name: directory]
@@ -59,6 +72,7 @@ struct ScenarioGroup: Sendable {
     static func settings(maildir: String, startDelay: Duration) -> [String: String] {
         [
             Settings.coreMaildir.name: maildir, Settings.coreStartDelay.name: DurationText.write(startDelay),
+            Settings.coreCommand.name: "none",
         ]
     }
 }

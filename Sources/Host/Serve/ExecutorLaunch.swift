@@ -111,7 +111,7 @@ struct ExecutorLaunch: Sendable {
             let arguments = slim.arguments(for: callID, as: name, timeout: timeout)
             return ExecutorInvocation(
                 path: path, arguments: arguments + ["--confirmed"] + (isHeld ? ["--held"] : []),
-                variables: push.variables,
+                variables: slim.variables.merging(push.variables) { _, pushed in pushed },
                 isHeld: isHeld, isConfirmed: true)
         case .own:
             let command = [

@@ -1,3 +1,4 @@
+internal import CommandCore
 internal import CoreAPI
 internal import Lifecycle
 internal import Platform

@@ -60,11 +60,11 @@ struct HostPublication: Sendable {
     }
 
     /// Publishes each change, and looks for others now and then, until the task is cancelled.
-    func run(lookingEvery pause: Duration = longestInterval) async {
+    func run() async {
         let looking = Task {
             while !Task.isCancelled {
                 changes.ring()
-                try? await Task.sleep(for: pause)
+                try? await Task.sleep(for: Self.longestInterval)
             }
         }
         defer { looking.cancel() }
@@ -103,4 +103,16 @@ struct HostPublication: Sendable {
             try? await Task.sleep(for: pause)
         }
     }
+}
+
+/// Rings when something has changed. Many changes between two looks are one ring.
+struct ChangeBell: Sendable {
+    let rings: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() {
+        (rings, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    func ring() { continuation.yield() }
 }

@@ -1,3 +1,4 @@
+internal import CommandCore
 internal import Coordination
 internal import CoreAPI
 internal import FileNotifyBackend
@@ -70,8 +71,8 @@ struct HostRun: Sendable {
             host: host, context: context, global: global, notifier: notifier, changes: changes,
             signals: await UnixSignalsSequence(trapping: .sighup), supervisor: supervisor)
         logger = context.logger
-        let coreMaildir = try context.resolution.maildir()
-        if let unread = try context.resolution.unreadMaildir() {
+        let coreMaildir = try context.resolution.maildirOfCores()
+        if let unread = try context.resolution.unreadMaildir(), let coreMaildir {
             context.logger.warning(
                 "core.maildir is not set: the cores take messages from \(coreMaildir), not from push.maildir, \(unread)"
             )

@@ -19,7 +19,6 @@ actor PushHost {
     private let show: ExecutorProcess.Hearing
     private let tell: @Sendable (HostEvent) -> Void
     private let slots: ExecutorSlots
-    private let clock: any TimeSource
     private let stopping = StopSignal()
 
     private var settings: ExecutorSettings
@@ -49,19 +48,16 @@ actor PushHost {
     private static let storePause = Duration.seconds(1)
 
     /// - Parameters:
-    ///   - clock: By which the time of busy Executors is counted.
     ///   - show: Shows the user what an Executor has printed. Its message is acknowledged behind that.
     ///   - tell: Told what happens.
     init(
         _ queue: PushQueue, settings: ExecutorSettings, cage: MemoryCage?, logger: Logger,
-        clock: any TimeSource = SystemClock(), show: @escaping ExecutorProcess.Hearing = { _ in },
-        tell: @escaping @Sendable (HostEvent) -> Void
+        show: @escaping ExecutorProcess.Hearing = { _ in }, tell: @escaping @Sendable (HostEvent) -> Void
     ) {
         self.queue = queue
         self.settings = settings
         self.cage = cage
         self.logger = logger
-        self.clock = clock
         self.show = show
         self.tell = tell
         slots = ExecutorSlots(limit: settings.limit)

@@ -25,7 +25,7 @@ struct ServeCommand: HostCommand {
             settings.limits.memory == nil
             ? nil : MemoryCage.ownPath().flatMap { MemoryCage(at: $0, process: ProcessIdentity.current.pid) }
         // Each Executor takes a few descriptors here.
-        OpenFile.raiseLimit()
+        SpareDescriptors.raiseLimit()
         let description = SessionDescription(role: SessionRole(rawValue: "host"), name: "sharedcore serve")
         try await context.withGroup(as: description, for: "serve") { group in
             try await context.noteWakeUp(of: group)

@@ -1,5 +1,6 @@
 internal import Coordination
 internal import CoreAPI
+internal import ExecutorRun
 internal import Lifecycle
 internal import Platform
 internal import SharedCoreConfiguration
@@ -9,6 +10,7 @@ struct SlimExecutor: Sendable {
     /// The absolute path of the group's directory.
     private let directory: String
     private let maildir: String
+    private let command: CoreCommand?
     private let startDelay: Duration
     private let memory: UInt64?
     private let options: CoordinationOptions
@@ -19,6 +21,7 @@ struct SlimExecutor: Sendable {
     init(_ resolution: Resolution, parent: Int32? = nil) throws(ConfigurationFailure) {
         directory = try resolution.groupDirectory()
         maildir = try resolution.maildir()
+        command = try resolution.coreProgram()
         startDelay = try resolution.value(Settings.coreStartDelay)
         memory = try resolution.value(Settings.executorMemory)
         options = try resolution.coordinationOptions()
@@ -31,6 +34,9 @@ struct SlimExecutor: Sendable {
         let path = Directory.parts(of: program).directory + "/sharedcore-executor"
         return FileStatus.isExecutable(path) ? path : nil
     }
+
+    /// What its environment has more or otherwise than this process's: the program of a core finds the group there.
+    var variables: [String: String] { command?.variables ?? [:] }
 
     func arguments(for callID: CallID, as name: String, timeout: Duration) -> [String] {
         var arguments = [
@@ -45,6 +51,10 @@ struct SlimExecutor: Sendable {
             "--handover-maximum-timeout-ms", String(options.handoverMaximumTimeout.millisecondsRoundedUp),
             "--on-handover-timeout", options.onHandoverTimeout.rawValue, "--durability", durability.rawValue,
         ]
+        if let command {
+            arguments += command.words.flatMap { ["--core-command", $0] }
+            arguments += ["--core-start-timeout-ms", String(command.startTimeout.millisecondsRoundedUp)]
+        }
         if let parent { arguments += ["--parent", String(parent)] }
         return arguments
     }
@@ -63,8 +73,8 @@ struct ExecutorSettings: Sendable {
         Settings.executorLimit.name, Settings.executorBudget.name, Settings.executorWarning.name,
         Settings.executorMemory.name, Settings.executorAttempts.name, Settings.executorRetryDelay.name,
         Settings.executorCommand.name, Settings.inboxLifetime.name, Settings.callsLifetime.name,
-        Settings.coreMaildir.name,
-        Settings.coreStartDelay.name, Settings.handoverTimeout.name, Settings.handoverMaximumTimeout.name,
+        Settings.coreMaildir.name, Settings.coreStartDelay.name, Settings.coreCommand.name,
+        Settings.coreStartTimeout.name, Settings.handoverTimeout.name, Settings.handoverMaximumTimeout.name,
         Settings.handoverOnTimeout.name,
         // Of a Main that is supervised already; the host tells its keeper.
         Settings.mainWatchdog.name, Settings.mainRestartLimit.name, Settings.mainRestartWindow.name,

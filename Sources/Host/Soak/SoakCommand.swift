@@ -66,7 +66,7 @@ struct SoakRun: Sendable {
     ) async throws -> SoakSummary {
         try await ScenarioGroup.run("soak", coreStarting: Self.startDelay, in: context) { group in
             // Also when it is interrupted, so that the message about that has a line of its own.
-            defer { progress?.clear() }
+            defer { if progress != nil { ProgressBar.clear() } }
             let soak = Soak(driver: group.driver, server: group.server, seed: seed, killsItself: false)
             let starts = try await CoreStartCounter(following: group.driver.group)
             let clock = ContinuousClock()

@@ -1,5 +1,4 @@
 internal import Coordination
-internal import Platform
 internal import ProgramOutput
 
 /// The counts of a soak: from the lines that the processes printed, from the timeline, its checker and the witness.
@@ -93,13 +92,6 @@ struct SoakProgress: Sendable {
 
     func show(_ count: SoakCount) {
         let percent = min(100, Int(begin.duration(to: clock.now) / .seconds(minutes * 60) * 100))
-        write("\r\u{1b}[K\(percent) %: \(count)")
-    }
-
-    func clear() { write("\r\u{1b}[K") }
-
-    private func write(_ text: String) {
-        // There is no caller to tell when this fails.
-        try? StandardStream.error.write(Array(text.utf8))
+        ProgressBar.show("\(percent) %: \(count)")
     }
 }

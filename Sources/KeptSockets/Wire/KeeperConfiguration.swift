@@ -4,7 +4,7 @@ package import Lifecycle
 /// The Main of a keeper, and the way in which it is supervised: the arguments of a new keeper, and the message for a
 /// running one.
 package struct KeeperConfiguration: Hashable, Sendable {
-    /// The program of Main, which is found as the shell does, and its arguments.
+    /// The program of Main, which is searched as the shell does, and its arguments.
     package var command: [String]
     package var options: SupervisionOptions
 
@@ -72,10 +72,10 @@ package struct KeeperPlace: Hashable, Sendable {
     /// P8).
     package static let backgroundVariable = "SHAREDCORE_BACKGROUND"
 
-    /// The lock that a keeper has for as long as it lives.
+    /// The lock that a keeper holds while it runs.
     package static let lockName = "keeper.lock"
     package static let socketName = "keeper.socket"
-    /// The lock that a Main has from before its own program runs until its process ends.
+    /// The lock that a Main holds from before its own program runs until its process ends.
     package static let mainLockName = "main.lock"
     /// The file with the memory of Main, valid for as long as the machine runs.
     package static let memoryName = "main.state"

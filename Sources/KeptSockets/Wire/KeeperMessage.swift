@@ -6,15 +6,15 @@ package enum KeeperMessage: Hashable, Sendable {
 
     case done
     case refused(KeeperProblem)
-    /// A kept socket, which comes with this message.
+    /// A kept socket, which is attached to this message.
     case kept(name: String)
     case status(KeeperStatus)
 
     // Events.
 
-    /// Data has come: you have so much time.
+    /// Data has arrived: Main has this time.
     case wake(budget: Duration)
-    /// The time is over soon.
+    /// The time is nearly over.
     case ending(left: Duration)
 }
 
@@ -30,7 +30,7 @@ extension KeeperMessage {
         }
     }
 
-    /// Nil when it is none that is known here.
+    /// Returns nil for an unknown message.
     package init?(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         if text == "OK" {
@@ -69,11 +69,11 @@ package struct KeeperProblem: Error, Hashable, Sendable {
         case tooLong
         /// A socket must come with the message.
         case noSocket
-        /// As many sockets are kept as can be.
+        /// The limit of kept sockets is reached.
         case tooMany
         /// No socket of the name is kept.
         case unknown
-        /// Only Main may ask that, and the connection is not Main's.
+        /// Only Main may send this request, and the connection is not Main's.
         case notMain
         /// Another process is connected as Main.
         case busy
@@ -98,7 +98,7 @@ package struct KeeperStatus: Hashable, Sendable {
     package var state: String
     /// The process of Main.
     package var main: Int32?
-    /// `silent`, `awake`, `asleep` or `woken`, of a Main that runs.
+    /// `silent`, `awake`, `asleep` or `woken`, of a running Main.
     package var presence: String?
     package var calls = 0
     /// How many times in a row Main has failed.
@@ -133,7 +133,7 @@ package struct KeeperStatus: Hashable, Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// Nil when it is no status. A key that is not known here is passed over.
+    /// Returns nil if it is no status. Unknown keys are skipped.
     package init?(_ text: String) {
         var values: [String: String] = [:]
         var kept: [String] = []

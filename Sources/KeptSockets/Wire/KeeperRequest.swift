@@ -1,24 +1,24 @@
-/// A request to a keeper: one message, answered by one, or by several where it says so.
+/// A request to a keeper: one message, answered by one message, or by several as noted.
 package enum KeeperRequest: Hashable, Sendable {
     // Of Main.
 
-    /// I am Main. The number is the protocol's.
+    /// The sender is Main. The message carries the protocol's version.
     case hello
-    /// Keep a duplicate of the socket that comes with this message.
+    /// Keep a duplicate of the attached socket.
     case keep(name: String)
-    /// Let a kept socket go.
+    /// Release a kept socket.
     case release(name: String)
-    /// Give me duplicates of all kept sockets: a `KEPT` for each, then `OK`.
+    /// Send duplicates of all kept sockets: a `KEPT` for each, then `OK`.
     case take
-    /// I sleep: watch my sockets and wake me.
+    /// Main sleeps: watch its sockets and wake it.
     case asleep
-    /// I am in use.
+    /// Main is in use.
     case awake
-    /// I live.
+    /// Main is alive.
     case alive
-    /// So many calls are active.
+    /// The number of active calls.
     case calls(Int)
-    /// My user closes me.
+    /// Main's user closes it.
     case leaving
 
     // Of the process that administers it.
@@ -26,7 +26,7 @@ package enum KeeperRequest: Hashable, Sendable {
     case status
     case start(inForeground: Bool)
     case stop
-    /// End, and Main with you.
+    /// End the keeper, and Main with it.
     case quit
     case configure(KeeperConfiguration)
 }
@@ -54,7 +54,7 @@ extension KeeperRequest {
         }
     }
 
-    /// - Throws: A sentence about the fault of the message.
+    /// - Throws: The fault of the message, as a sentence.
     package init(_ bytes: [UInt8]) throws(KeeperProblem) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw KeeperProblem(.malformed, "a message is UTF-8")
@@ -109,7 +109,7 @@ package enum KeeperLimits {
     package static let messageByteCount = 32 << 10
     /// The sockets that are kept.
     package static let socketCount = 64
-    /// The connections, that of Main among them.
+    /// The connections, including Main's.
     package static let visitorCount = 32
 
     /// Returns whether a socket may have the name: 1 to 64 letters, digits and `.`, `_`, `-`, `:`.

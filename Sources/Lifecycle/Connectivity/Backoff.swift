@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// The waits between failed attempts; the same seed gives the same waits.
+/// The waits between failed attempts; the same seed produces the same waits.
 public struct Backoff: Hashable, Sendable {
     /// The times.
     public let policy: BackoffPolicy
@@ -13,7 +13,7 @@ public struct Backoff: Hashable, Sendable {
         self.random = SeededRandom(seed: seed)
     }
 
-    /// Takes note of a failed attempt.
+    /// Records a failed attempt.
     ///
     /// - Returns: The time to wait before the next one.
     public mutating func failed() -> Duration {
@@ -22,7 +22,7 @@ public struct Backoff: Hashable, Sendable {
         return bound / 2 + random.duration(below: bound / 2)
     }
 
-    /// Takes note of a success, or of a new reason to try at once.
+    /// Records a success, or a new reason to try at once.
     public mutating func reset() {
         failures = 0
     }
@@ -31,7 +31,7 @@ public struct Backoff: Hashable, Sendable {
 /// The time to wait between attempts to connect.
 ///
 /// The wait before attempt *n* is drawn evenly from the upper half of `min(longest, first × 2ⁿ⁻¹)`, so that clients
-/// which lost one server do not come back at one moment.
+/// that lost one server do not reconnect at the same moment.
 ///
 /// Source: RFC 5626, 4.5 (flow recovery), with shorter times: a user is waiting.
 public struct BackoffPolicy: Hashable, Sendable {

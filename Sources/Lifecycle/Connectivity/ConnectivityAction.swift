@@ -1,21 +1,21 @@
-/// One thing that a transition wants done, by the application's ``ConnectivityDelegate``.
+/// An action of a transition, which the application's ``ConnectivityDelegate`` carries out.
 ///
 /// Source: contract P2; the table of transitions.
 public enum ConnectivityAction: Hashable, Sendable {
-    /// Tell every service that the network is gone.
+    /// Report the loss of the network to every service.
     case tellServices(Connectivity)
-    /// Mark the calls as out of reach. Their media is not touched.
+    /// Mark the calls as unreachable. Their media is not changed.
     case flagCallsUnavailable
     /// Stop sending and refreshing.
     case suspendSignaling
-    /// End the requests that wait for an answer with a failure.
+    /// Fail the requests that wait for an answer.
     case failPendingRequests
-    /// Give every service the level that the table has for this state.
+    /// Set every service to the level of the table for this state.
     case applyLevels(ApplicationState)
 
-    /// Connect to the server; nothing to do where the connection still stands.
+    /// Connect to the server; does nothing if the connection is still up.
     case reconnect
-    /// Make a new socket to the server, also where the old one may still work.
+    /// Open a new socket to the server, even if the old one may still work.
     case openNewSocket
     /// Register.
     case register
@@ -23,39 +23,39 @@ public enum ConnectivityAction: Hashable, Sendable {
     case subscribe
     /// Subscribe to the presence of others and publish one's own.
     case restorePresence
-    /// Let HTTP requests through again.
+    /// Allow HTTP requests again.
     case restoreHTTP
-    /// Tell the services and the user how things stood when the network was lost, and how they stand now.
+    /// Report the state at the loss of the network, and the present state, to the services and the user.
     case reportLastKnownState
     /// Refresh the registration.
     case refreshRegistration
     /// Refresh the subscriptions.
     case refreshSubscriptions
-    /// Find out whether the connection still stands; answers with ``ConnectivityActionResult/connection(_:)``.
+    /// Check whether the connection is still up; answers with ``ConnectivityActionResult/connection(_:)``.
     case checkConnectivity
 
-    /// Give up the ownership of the core and every lock: a suspended process must not hold locks that others wait for.
+    /// Release the ownership of the core and every lock: a suspended process must not hold locks that others wait for.
     case giveUpOwnershipAndLocks
-    /// The application is awake again, and may own the core again.
+    /// The application is awake, and may own the core again.
     case mayOwnAgain
-    /// Find out whether the registrations survive that long without a refresh,
+    /// Check whether the registrations survive the interval without a refresh,
     /// ``KeepAlive/prepareForBackground(interval:)``; answers with ``ConnectivityActionResult/preparation(_:)``. Ask
     /// every time.
     case prepareForBackground(interval: Duration)
-    /// Keep the system from suspending the application; it may own the core again.
+    /// Prevent the system from suspending the application; it may own the core again.
     case stayAwake([BackgroundBlocker])
     /// Tell the user that registrations will lapse.
     case warn([BackgroundBlocker])
-    /// Make sure that the keep-alive will wake the application: nothing else will.
+    /// Ensure that the keep-alive will wake the application: nothing else will.
     case relyOnKeepAlive
-    /// Let the system suspend the application. Nothing more runs until it is woken.
+    /// Allow the system to suspend the application. Nothing runs until it is woken.
     case allowSuspension
 
-    /// A wake began: so much time there is.
+    /// A wake began, with this much time.
     case beginBudget(Duration)
     /// The wake is over in time.
     case endBudget
-    /// The time is over: stop the work that still runs.
+    /// The time is over: stop the remaining work.
     case stopWork
     /// Read and process the data on the kept socket, completely.
     case processSocketData
@@ -64,15 +64,15 @@ public enum ConnectivityAction: Hashable, Sendable {
 
     /// Hold the active calls by signaling (contract P3).
     case holdActiveCalls
-    /// Let no media flow (contract P3).
+    /// Stop all media (contract P3).
     case takeMediaAway
-    /// Offer the user to resume the held calls.
+    /// Offer to resume the held calls to the user.
     case offerResume
 
     /// Begin in the background, without building a user interface.
     case relaunchWithoutUserInterface
 
-    /// Whether it needs a network, so that it is dropped when the network is lost.
+    /// Whether the action needs a network, so that it is dropped when the network is lost.
     public var needsNetwork: Bool {
         switch self {
         case .reconnect, .openNewSocket, .register, .subscribe, .restorePresence, .restoreHTTP, .reportLastKnownState,
@@ -87,7 +87,7 @@ public enum ConnectivityAction: Hashable, Sendable {
         }
     }
 
-    /// Whether it still has to be done when the time of a wake is over.
+    /// Whether the action must be done even after the time of a wake is over.
     var outlivesWake: Bool {
         switch self {
         case .tellServices, .flagCallsUnavailable, .suspendSignaling, .failPendingRequests, .applyLevels, .warn,
@@ -107,11 +107,11 @@ public enum ConnectivityAction: Hashable, Sendable {
 ///
 /// Source: contract P2.
 public enum ConnectivityEvent: Hashable, Sendable {
-    /// There is no network any more.
+    /// The network was lost.
     case networkLost
-    /// There is a network again.
+    /// A network is available again.
     case networkBack
-    /// The connection to the server is gone although the network is there.
+    /// The connection to the server was lost although there is a network.
     case connectionLost
     /// The application left the foreground.
     case toBackground
@@ -119,7 +119,7 @@ public enum ConnectivityEvent: Hashable, Sendable {
     case toForeground
     /// The system is about to suspend the application, which will be woken after the interval at the latest.
     case suspendedBySystem(interval: Duration)
-    /// Bytes came on the kept socket.
+    /// Data arrived on the kept socket.
     case dataOnKeptSocket
     /// The keep-alive is due.
     case keepAlive
@@ -127,14 +127,13 @@ public enum ConnectivityEvent: Hashable, Sendable {
     case cellularCallBegan
     /// The cellular call is over.
     case cellularCallEnded
-    /// The process is a new one: its predecessor was killed, or the machine was started anew. It finds a network or
-    /// not.
+    /// The process is a new one: its predecessor was killed, or the machine was restarted. It finds a network or none.
     case killedOrRebooted(finds: Connectivity)
     /// A call of the application has media from now on.
     case activeCallBegan
     /// One of these calls is over.
     case activeCallEnded
-    /// The time of a wake is over, as the enforcing process says. The machine watches the time itself, too.
+    /// The time of a wake is over, as reported by the enforcing process. The machine checks the time itself, too.
     case budgetOver
 
     /// An event without its values.
@@ -144,7 +143,7 @@ public enum ConnectivityEvent: Hashable, Sendable {
         case cellularCallBegan, cellularCallEnded, killedOrRebooted, activeCallBegan, activeCallEnded, budgetOver
     }
 
-    /// Which kind it is.
+    /// The kind of the event.
     public var kind: Kind {
         switch self {
         case .networkLost: .networkLost

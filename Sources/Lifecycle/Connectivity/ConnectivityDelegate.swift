@@ -13,17 +13,17 @@
 /// }
 /// ```
 ///
-/// The runner calls it for one action at a time, in the order of the transitions. It returns when the action is done,
-/// throws when it cannot be done, and returns promptly when its task is cancelled: the action no longer fits, or its
-/// time is over.
+/// The runner calls it for one action at a time, in the order of the transitions. It must return when the action is
+/// done, throw if it cannot be done, and return promptly when its task is cancelled: then the action no longer applies,
+/// or its time is over.
 public protocol ConnectivityDelegate: Sendable {
     /// Carries out one action.
     func carryOut(_ action: ConnectivityAction) async throws -> ConnectivityActionResult
 }
 
-/// The finding of an action.
+/// The result of an action.
 public enum ConnectivityActionResult: Hashable, Sendable {
-    /// It is done.
+    /// The action is done.
     case done
     /// The answer to ``ConnectivityAction/prepareForBackground(interval:)``.
     case preparation(BackgroundPreparation)
@@ -31,11 +31,11 @@ public enum ConnectivityActionResult: Hashable, Sendable {
     case connection(ConnectionStatus)
 }
 
-/// How the connection stands after a sleep.
+/// The state of the connection after a sleep.
 public enum ConnectionStatus: String, CaseIterable, Hashable, Sendable {
     /// The server still answers on it.
     case stands
-    /// There is a network, and the connection must be made anew.
+    /// There is a network, but the connection must be made again.
     case networkOnly
     /// There is no network.
     case noNetwork

@@ -1,6 +1,6 @@
 public import CoreAPI
 
-/// Runs a ``ConnectivityMachine``: feeds it the events and has its actions carried out, one at a time, in order.
+/// Runs a ``ConnectivityMachine``: passes the events to it and has its actions carried out, one at a time, in order.
 ///
 /// ```swift
 /// let runner = ConnectivityRunner(ConnectivityMachine(seed: .random(in: .min ... .max)), delegate: telephone,
@@ -8,12 +8,12 @@ public import CoreAPI
 /// await runner.handle(.networkBack)
 /// ```
 ///
-/// An action that no longer fits is cancelled. The next one waits for its end, but not for longer than a second: an
-/// action that ignores its cancellation is given up and named in ``abandoned``.
+/// An action that no longer applies is cancelled. The next one waits for its end, but at most a second: an action that
+/// ignores its cancellation is abandoned and listed in ``abandoned``.
 ///
 /// Source: contract P2.
 public actor ConnectivityRunner {
-    /// The time that a cancelled action is waited for.
+    /// The time to wait for a cancelled action.
     static let patience = Duration.seconds(1)
 
     private let delegate: any ConnectivityDelegate
@@ -39,11 +39,11 @@ public actor ConnectivityRunner {
     }
 
     /// - Parameters:
-    ///   - machine: The machine that decides, in its state at the beginning.
+    ///   - machine: The machine in its initial state.
     ///   - delegate: The delegate that carries out the actions.
     ///   - clock: The clock of the delays.
     ///   - traceCapacity: The number of transitions that ``trace`` keeps, and of actions that ``abandoned`` keeps.
-    ///   - onTransition: Called with each transition, in order; failures are among them. Returns at once.
+    ///   - onTransition: Called with each transition, in order, including failures. Must return at once.
     public init(
         _ machine: ConnectivityMachine, delegate: any ConnectivityDelegate, clock: any TimeSource,
         traceCapacity: Int = 256, onTransition: (@Sendable (ConnectivityTransition) -> Void)? = nil
@@ -67,16 +67,16 @@ public actor ConnectivityRunner {
     /// Whether the connection to the server was made and registered on.
     public var isRegistered: Bool { machine.isRegistered }
 
-    /// Whether that connection has its subscriptions, too.
+    /// Whether the connection has its subscriptions, too.
     public var isSubscribed: Bool { machine.isSubscribed }
 
-    /// The conditions that decide the levels of services now.
+    /// The present conditions for the levels of services.
     public var conditions: ServiceConditions { machine.conditions() }
 
     /// The number of tasks that wait in ``settle()``.
     var waitingCount: Int { waiting.count }
 
-    /// Takes an event. Returns when the actions are decided, not when they are done.
+    /// Handles an event. Returns when the actions are decided, not when they are done.
     ///
     /// - Returns: The transition; nil after ``close()``.
     @discardableResult
@@ -88,15 +88,14 @@ public actor ConnectivityRunner {
         return transition
     }
 
-    /// Returns when nothing is left to be done now, or when its task is cancelled. An attempt that waits for its time
-    /// is not waited for.
+    /// Waits until no action is due, or the task is cancelled. Does not wait for a delayed attempt.
     public func settle() async {
         while !isClosed, !Task.isCancelled, underWay != nil || !machine.pending.isEmpty {
             lastWaiting += 1
             let id = lastWaiting
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
-                    // A cancellation from here on finds it: the actor is not left in between.
+                    // A later cancellation finds it, because the actor does not suspend in between.
                     if Task.isCancelled { continuation.resume() } else { waiting[id] = continuation }
                 }
             } onCancel: {
@@ -109,7 +108,7 @@ public actor ConnectivityRunner {
         waiting.removeValue(forKey: id)?.resume()
     }
 
-    /// Ends it: the current action is cancelled, and no more actions are carried out. Idempotent.
+    /// Closes the runner: the current action is cancelled, and no more actions are carried out. Idempotent.
     public func close() {
         isClosed = true
         alarm?.task.cancel()

@@ -1,22 +1,22 @@
 public import CoreAPI
 
-/// One line of the connectivity machine's trace: the event, its changes, the actions, and the reason.
+/// One entry of the connectivity machine's trace: the event, its changes, the actions, and the reason.
 ///
 /// Source: contract P2.
 public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertible {
     /// The cause of the transition.
     public enum Cause: Hashable, Sendable {
-        /// Something happened.
+        /// An event happened.
         case event(ConnectivityEvent)
         /// An action was carried out.
         case done(ConnectivityAction, ConnectivityActionResult)
         /// An action could not be carried out, with the reason.
         case failed(ConnectivityAction, String)
-        /// An instant has come that the machine waited for.
+        /// An instant for which the machine waited has passed.
         case timePassed
     }
 
-    /// The row of the table that decided; nil for a cell that is not listed, which changes nothing.
+    /// The deciding row of the table; nil for a cell that is not listed, which changes nothing.
     public let number: TransitionNumber?
     /// The position before.
     public let from: LifecyclePosition
@@ -24,16 +24,16 @@ public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertibl
     public let to: LifecyclePosition
     /// The cause of the transition.
     public let cause: Cause
-    /// When.
+    /// The time of the transition.
     public let at: BootInstant
-    /// The actions of the transition, in their order, behind the earlier actions that are not done yet.
+    /// The actions of the transition, in order, after the earlier actions that are not done yet.
     public let actions: [OrderedAction]
-    /// The actions that are dropped; the first of all that were waiting may be under way, and is to be cancelled.
+    /// The dropped actions; the first of all pending ones may be running, and must be cancelled.
     public let dropped: [OrderedAction]
     /// One sentence for people.
     public let reason: String
 
-    /// The event that came, if one did.
+    /// The event, if that was the cause.
     public var event: ConnectivityEvent? {
         if case .event(let event) = cause { event } else { nil }
     }
@@ -58,7 +58,7 @@ public struct LifecyclePosition: Hashable, Sendable, Codable, CustomStringConver
         self.connectivity = connectivity
     }
 
-    /// All six.
+    /// All six positions.
     public static let all = ApplicationState.allCases.flatMap { application in
         Connectivity.allCases.map { LifecyclePosition(application, $0) }
     }
@@ -68,7 +68,7 @@ public struct LifecyclePosition: Hashable, Sendable, Codable, CustomStringConver
 
 /// The network to the server, as far as the application knows.
 ///
-/// While suspended it is the last known value, and `connected` means that the kept socket stands.
+/// While suspended it is the last known value, and `connected` means that the kept socket is connected.
 ///
 /// Source: contract P2.
 public enum Connectivity: String, CaseIterable, Hashable, Sendable, Codable {
@@ -76,9 +76,9 @@ public enum Connectivity: String, CaseIterable, Hashable, Sendable, Codable {
     case disconnected
 }
 
-/// An action with its place in the order of all actions of a machine.
+/// An action with its position in the order of all actions of a machine.
 public struct OrderedAction: Hashable, Sendable {
-    /// Its place; rising.
+    /// The position, in ascending order.
     public let number: UInt64
     /// The action to carry out.
     public let action: ConnectivityAction

@@ -5,7 +5,7 @@ public struct TransitionTable: Hashable, Sendable {
     /// The table of this package: rows T1 to T18.
     public static let standard = TransitionTable(rows: TransitionNumber.allCases.map(TransitionRow.standard))
 
-    /// The rows by their numbers.
+    /// The rows, by number.
     public private(set) var rows: [TransitionRow]
 
     init(rows: [TransitionRow]) {
@@ -18,7 +18,7 @@ public struct TransitionTable: Hashable, Sendable {
         set { rows[number.rawValue - 1] = newValue }
     }
 
-    /// Returns the row that is about an event at a position; nil for a cell that is not listed.
+    /// Returns the row for an event at a position; nil for a cell that is not listed.
     public func row(for event: ConnectivityEvent.Kind, at position: LifecyclePosition) -> TransitionRow? {
         rows.first { $0.applies(to: event, at: position) }
     }
@@ -30,22 +30,22 @@ public struct TransitionTable: Hashable, Sendable {
 public struct TransitionRow: Hashable, Sendable {
     /// Its number.
     public var number: TransitionNumber
-    /// The events that it is about; two for a cellular call, which begins and ends.
+    /// The events of the row; two for a cellular call, which begins and ends.
     public var events: [ConnectivityEvent.Kind]
-    /// The positions that it begins in.
+    /// The positions before the event.
     public var from: [LifecyclePosition]
-    /// The application's state afterwards; nil where it does not change.
+    /// The application's state afterwards; nil if it does not change.
     public var application: ApplicationState?
-    /// The connectivity afterwards; nil where it does not change, or where the actions have to find out.
+    /// The connectivity afterwards; nil if it does not change, or if the actions determine it.
     public var connectivity: Connectivity?
-    /// The actions, in their order. ``ConnectivityMachine`` decides what follows once their outcomes are known.
+    /// The actions, in order. ``ConnectivityMachine`` decides the consequences of their outcomes.
     public var actions: [ConnectivityAction]
     /// The source of the row.
     public var source: RuleSource
-    /// The row in a sentence.
+    /// The row as a sentence.
     public var sentence: String
 
-    /// Returns whether the row is about an event at a position.
+    /// Returns whether the row applies to an event at a position.
     public func applies(to event: ConnectivityEvent.Kind, at position: LifecyclePosition) -> Bool {
         events.contains(event) && from.contains(position)
     }

@@ -1,10 +1,10 @@
-/// The answer whether the registrations survive a time without a refresh.
+/// The answer whether the registrations survive an interval without a refresh.
 ///
 /// Source: contract P5.
 public enum BackgroundPreparation: Hashable, Sendable {
-    /// All do.
+    /// All registrations survive it.
     case ready
-    /// Some do not, or it could not be found out.
+    /// Some do not, or this could not be determined.
     case notReady([BackgroundBlocker])
 
     /// Whether the application may sleep.
@@ -15,13 +15,13 @@ public enum BackgroundPreparation: Hashable, Sendable {
 ///
 /// Source: contract P5.
 public enum BackgroundBlocker: Hashable, Sendable, CustomStringConvertible {
-    /// The registration lapses in less time than the interval. Refresh it and ask again.
+    /// The registration lapses in less time than the interval. Refresh it and call again.
     case lapses(registration: String, in: Duration, interval: Duration)
     /// The registration is never valid for as long as the interval, however fresh it is.
     case tooShort(registration: String, lifetime: Duration, interval: Duration)
     /// The registration has lapsed already.
     case lapsed(registration: String)
-    /// Ownership and locks could not be given up.
+    /// Ownership and locks could not be released.
     case notGivenUp(String)
     /// The question could not be answered.
     case unanswered(String)

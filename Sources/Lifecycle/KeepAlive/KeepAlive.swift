@@ -1,7 +1,7 @@
 public import CoreAPI
 
-/// Runs a ``KeepAliveMachine``: calls the handlers when they are due, tells them when their time is nearly over, and
-/// ends them when it is.
+/// Runs a ``KeepAliveMachine``: calls the handlers when they are due, warns them when their time is nearly over, and
+/// ends them when it is over.
 ///
 /// ```swift
 /// let keepAlive = try KeepAlive(restoring: saved, clock: SystemClock(), save: { keep($0.bytes) })
@@ -9,8 +9,8 @@ public import CoreAPI
 /// await keepAlive.prepareForBackground(interval: .seconds(600))
 /// ```
 ///
-/// A task cannot be stopped against its will: a handler that is cut off is cancelled and no longer waited for. Only its
-/// Host can stop a whole process.
+/// A task cannot be stopped by force: a handler that is cut off is cancelled and no longer awaited. Only its Host can
+/// stop a whole process.
 ///
 /// Source: contract P4, P5.
 public actor KeepAlive {
@@ -31,13 +31,13 @@ public actor KeepAlive {
     }
 
     /// - Parameters:
-    ///   - record: The record of a former one. Its handlers are called once they were added again, at once where they
-    ///     are due.
-    ///   - rules: The budget of a call, its warning, and the other choices.
+    ///   - record: The record of an earlier keep-alive. Its handlers are called after they were added again, at once if
+    ///     they are due.
+    ///   - rules: The budget of a call, its warning, and the other options.
     ///   - clock: The clock of the intervals.
-    ///   - save: Called with the record to keep at every change, in order; traffic is no change. Returns at once.
-    ///   - report: Called with the report of each call. Returns at once.
-    /// - Throws: ``LifecycleError`` for a record that no machine made.
+    ///   - save: Called with the record to keep at every change, in order; traffic is no change. Must return at once.
+    ///   - report: Called with the report of each call. Must return at once.
+    /// - Throws: ``LifecycleError`` for an invalid record.
     public init(
         restoring record: KeepAliveRecord? = nil, rules: KeepAliveRules = KeepAliveRules(), clock: any TimeSource,
         save: (@Sendable (KeepAliveRecord) -> Void)? = nil, report: (@Sendable (KeepAliveReport) -> Void)? = nil
@@ -57,7 +57,7 @@ public actor KeepAlive {
         for call in calls.values { call.task.cancel() }
     }
 
-    /// Adds a handler, or puts another one in its place.
+    /// Adds a handler, or replaces the one of the same name.
     ///
     /// - Throws: ``LifecycleError/Code/invalidInterval`` for less than 600 s, ``LifecycleError/Code/invalidName``,
     ///   ``LifecycleError/Code/closed``.
@@ -78,7 +78,7 @@ public actor KeepAlive {
         changed()
     }
 
-    /// Takes note that a registration was made or refreshed, and is valid for `lifetime` from now.
+    /// Records that a registration was made or refreshed, and is valid for `lifetime` from now.
     ///
     /// - Throws: ``LifecycleError/Code/invalidName`` or ``LifecycleError/Code/invalidLifetime``.
     public func registered(_ name: String, for lifetime: Duration) throws(LifecycleError) {
@@ -86,13 +86,13 @@ public actor KeepAlive {
         changed()
     }
 
-    /// Takes note that a registration is there no more.
+    /// Records that a registration was removed.
     public func unregistered(_ name: String) {
         machine.unregistered(name)
         changed()
     }
 
-    /// Takes note that something came in over a registration's connection: it lives.
+    /// Records inbound traffic on a registration's connection, which proves that it is alive.
     public func traffic(on name: String) {
         machine.traffic(on: name, at: clock.now())
     }
@@ -106,7 +106,7 @@ public actor KeepAlive {
     /// The state to keep until the next process runs it.
     public var record: KeepAliveRecord { machine.record(on: clock.bootID) }
 
-    /// Ends it: no handler is called any more, and the current call is cancelled. Idempotent.
+    /// Closes the keep-alive: no handler is called any more, and the current call is cancelled. Idempotent.
     public func close() {
         isClosed = true
         alarm?.task.cancel()
@@ -153,7 +153,7 @@ public actor KeepAlive {
     }
 
     private func ended(_ name: String, _ number: UInt64, _ failure: String?) {
-        // A call that was cut off or replaced is no longer waited for.
+        // A call that was cut off or replaced is no longer awaited.
         guard let call = calls[name], call.number == number else { return }
         let isInTime = machine.finished(handler: name, at: clock.now())
         calls[name] = nil

@@ -8,7 +8,7 @@ public protocol KeepAliveHandler: Sendable {
     /// is over.
     func keepAlive(_ run: KeepAliveRun) async throws
 
-    /// Is told that the time of a run is nearly over. Returns at once.
+    /// Called when the time of a run is nearly over. Must return at once.
     func timeIsNearlyOver(_ run: KeepAliveRun)
 }
 
@@ -25,7 +25,7 @@ public struct KeepAliveRun: Hashable, Sendable {
     public let handler: String
     /// The time at which it was called.
     public let startedAt: BootInstant
-    /// The time at which it is told that its time is nearly over.
+    /// The time of the warning that its time is nearly over.
     public let warnedAt: BootInstant
     /// The time at which it is cut off.
     public let endsAt: BootInstant
@@ -37,7 +37,7 @@ public struct KeepAliveRun: Hashable, Sendable {
     public let provenAlive: [String]
 }
 
-/// How a call of a keep-alive handler went.
+/// The report of a call of a keep-alive handler.
 public struct KeepAliveReport: Hashable, Sendable {
     /// How it ended.
     public enum Outcome: Hashable, Sendable {

@@ -22,13 +22,12 @@ extension KeepAliveMachine {
             })
     }
 
-    /// Makes the machine of a record. Calls that were due meanwhile are due now. After a new start of the machine, the
-    /// clock counts from zero again and all connections are gone, so every handler is due and every registration has
-    /// lapsed. A handler is called once it was added again.
+    /// Restores the machine from a record. Calls that were due meanwhile are due now. After a reboot, the clock counts
+    /// from zero again and all connections are lost, so every handler is due and every registration has lapsed. A
+    /// handler is called after it was added again.
     ///
     /// - Throws: ``LifecycleError/Code/unreadableRecord``, ``LifecycleError/Code/invalidInterval``,
-    ///   ``LifecycleError/Code/invalidName`` or ``LifecycleError/Code/invalidLifetime`` for a record that no machine
-    ///   made.
+    ///   ``LifecycleError/Code/invalidName`` or ``LifecycleError/Code/invalidLifetime`` for an invalid record.
     public init(
         restoring record: KeepAliveRecord, rules: KeepAliveRules = KeepAliveRules(), on boot: BootID,
         at now: BootInstant
@@ -42,7 +41,7 @@ extension KeepAliveMachine {
             try add(handler: handler.name, every: interval, at: now)
             if kept == boot {
                 var window = KeepAliveWindow(origin: handler.origin, interval: interval)
-                // A record that names a window of the future is wrong: nothing has run there yet.
+                // A record with a window in the future is wrong: nothing has run there yet.
                 let ranIn = min(handler.ranIn, window.number(at: now))
                 if handler.origin > Int64(clamping: now.nanoseconds) {
                     window = KeepAliveWindow(endingAt: now, interval: interval)

@@ -1,12 +1,12 @@
 public import CoreAPI
 
-/// The rules of the keep-alive: handlers that run once in each of their intervals, and the registrations that they are
-/// there for.
+/// The rules of the keep-alive: handlers that run once in each of their intervals, and the registrations that they
+/// refresh.
 ///
-/// A value without a clock: the time is given with each call. ``step(at:)`` returns the work that is due now, and
-/// ``nextStep`` when to ask again. A handler's intervals are equal windows of time; it runs in the last part of each,
-/// its slack, as soon as some handler must run, so that one wake serves several. An interval without a call is made up
-/// for once, as soon as the machine runs again.
+/// A value without a clock: the time is passed with each call. ``step(at:)`` returns the work that is due now, and
+/// ``nextStep`` the time of the next call. A handler's intervals are equal windows of time; it runs in the last part of
+/// each, its slack, as soon as any handler must run, so that one wake serves several. A missed interval is made up for
+/// once, as soon as the machine runs again.
 ///
 /// Source: contract P4, P5.
 public struct KeepAliveMachine: Hashable, Sendable {
@@ -19,10 +19,10 @@ public struct KeepAliveMachine: Hashable, Sendable {
         self.rules = rules
     }
 
-    /// The names of the handlers, in their order.
+    /// The names of the handlers, in order.
     public var handlerNames: [String] { handlers.keys.sorted() }
 
-    /// Returns the time at which a handler runs next at the latest; nil for one that is not there.
+    /// Returns the latest time of a handler's next run; nil for an unknown handler.
     public func dueTime(of name: String) -> BootInstant? { handlers[name]?.latest }
 
     /// The handlers that run now, in the order of their names.
@@ -30,8 +30,8 @@ public struct KeepAliveMachine: Hashable, Sendable {
 
     /// Adds a handler, or changes the interval of one.
     ///
-    /// Its first interval is cut short where that lets it run together with those that are there. One that is added
-    /// again with the interval that it had, as after a restart, keeps its place in it.
+    /// Its first interval is shortened if that lets it run together with existing handlers. A handler that is added
+    /// again with the same interval, as after a restart, keeps its position in the interval.
     ///
     /// - Throws: ``LifecycleError/Code/invalidInterval`` for less than 600 s, ``LifecycleError/Code/invalidName``.
     public mutating func add(
@@ -81,7 +81,7 @@ public struct KeepAliveMachine: Hashable, Sendable {
 
     /// Notes that a handler has returned.
     ///
-    /// - Returns: Whether it was in time; false as well for one that was cut off before.
+    /// - Returns: Whether it was in time; also false if it was cut off before.
     @discardableResult
     public mutating func finished(handler name: String, at now: BootInstant) -> Bool {
         guard let run = handlers[name]?.run else { return false }
@@ -89,7 +89,7 @@ public struct KeepAliveMachine: Hashable, Sendable {
         return now < run.endsAt
     }
 
-    /// The time to call ``step(at:)`` if nothing happens before; nil when there is nothing to wait for.
+    /// The time to call ``step(at:)`` if nothing happens before; nil if there is nothing to wait for.
     public var nextStep: BootInstant? {
         handlers.values.filter(\.isPresent).map { handler in
             guard let run = handler.run else { return handler.latest }
@@ -100,7 +100,7 @@ public struct KeepAliveMachine: Hashable, Sendable {
     private mutating func begin(
         _ name: String, _ handler: KeepAliveHandlerState, at now: BootInstant
     ) -> KeepAliveRun {
-        // The call stands for every interval that has ended, and for the present one when it comes in its slack.
+        // The call counts for every interval that has ended, and for the present one if it comes in its slack.
         let present = handler.window.number(at: now)
         let due = handler.ranIn + 1
         let isInSlack = handler.slackBegins(of: present, share: rules.slackShare) <= now
@@ -141,7 +141,7 @@ public struct KeepAliveMachine: Hashable, Sendable {
     }
 }
 
-/// One thing that the keep-alive wants done now.
+/// A directive of the keep-alive that is due now.
 ///
 /// Source: contract P4.
 public enum KeepAliveDirective: Hashable, Sendable {
@@ -164,11 +164,11 @@ public struct KeepAliveRules: Hashable, Sendable {
 
     /// The time that a handler may run. A handler that still runs then is cut off.
     public var budget: Duration
-    /// The time at which a running handler is told that its time is nearly over.
+    /// The running time after which a handler is warned that its time is nearly over.
     public var warning: Duration
-    /// The share of its interval that a handler may run early, so that it runs together with others: one in so many.
+    /// The divisor of its interval by which a handler may run early, so that it runs together with others.
     public var slackShare: Int
-    /// The time for which inbound traffic proves that its registration's connection lives.
+    /// The time for which inbound traffic proves that its registration's connection is alive.
     public var proofLifetime: Duration
 
     public init(
@@ -182,7 +182,7 @@ public struct KeepAliveRules: Hashable, Sendable {
     }
 }
 
-/// The rule that names of handlers and registrations keep.
+/// The rule for names of handlers and registrations.
 enum KeepAliveName {
     static let maximumByteCount = 128
 
@@ -201,13 +201,12 @@ extension KeepAliveMachine {
     /// The registrations that the keep-alive refreshes, in the order of their names.
     public var registrationNames: [String] { registrations.keys.sorted() }
 
-    /// Returns the time at which a registration lapses unless it is refreshed; nil for one that the keep-alive does not
-    /// know.
+    /// Returns the time at which a registration lapses unless it is refreshed; nil for an unknown registration.
     public func lapse(of name: String) -> BootInstant? { registrations[name]?.lapsesAt }
 
-    /// Takes note that a registration was made or refreshed, and is valid for `lifetime` from now.
+    /// Records that a registration was made or refreshed, and is valid for `lifetime` from now.
     ///
-    /// - Throws: ``LifecycleError/Code/invalidName``; ``LifecycleError/Code/invalidLifetime`` when it is never valid.
+    /// - Throws: ``LifecycleError/Code/invalidName``; ``LifecycleError/Code/invalidLifetime`` if it is never valid.
     public mutating func registered(
         _ name: String, for lifetime: Duration, at now: BootInstant
     ) throws(LifecycleError) {
@@ -220,12 +219,12 @@ extension KeepAliveMachine {
             lifetime: lifetime, lapsesAt: now.advanced(by: lifetime), provenAt: now)
     }
 
-    /// Takes note that a registration is there no more.
+    /// Records that a registration was removed.
     public mutating func unregistered(_ name: String) {
         registrations[name] = nil
     }
 
-    /// Takes note that something came in over a registration's connection: it lives (contract P4).
+    /// Records inbound traffic on a registration's connection, which proves that it is alive (contract P4).
     public mutating func traffic(on name: String, at now: BootInstant) {
         registrations[name]?.provenAt = now
     }
@@ -245,10 +244,10 @@ extension KeepAliveMachine {
         return obstacles.isEmpty ? .ready : .notReady(obstacles)
     }
 
-    /// Returns the registrations that a handler is to refresh, and those that were just proved alive.
+    /// Returns the registrations that a handler must refresh, and those that were just proved alive.
     ///
-    /// Traffic proves the connection, not the registration: one that would lapse before this handler comes again, which
-    /// may be one interval and its slack later, is refreshed all the same.
+    /// Traffic proves the connection, not the registration: one that would lapse before this handler runs again, which
+    /// may be one interval and its slack later, is refreshed nevertheless.
     func proofs(for interval: Duration, at now: BootInstant) -> (toRefresh: [String], provenAlive: [String]) {
         let again = now.advanced(by: interval + interval / rules.slackShare + rules.budget)
         var toRefresh: [String] = []
@@ -272,6 +271,6 @@ package struct KeepAliveRegistration: Hashable, Sendable {
     package var lifetime: Duration
     /// The time at which it lapses unless it is refreshed.
     package var lapsesAt: BootInstant
-    /// The time at which traffic came on its connection last.
+    /// The last time of traffic on its connection.
     package var provenAt: BootInstant?
 }

@@ -2,7 +2,7 @@ public import CoreAPI
 
 /// The state of a keep-alive between two processes: plain values, and bytes for a store or a file.
 ///
-/// Calls that were under way are not in it: they ended with their process, so their intervals are due again.
+/// Running calls are not in it: they ended with their process, so their intervals are due again.
 ///
 /// Source: contract P4.
 public struct KeepAliveRecord: Hashable, Sendable {
@@ -12,9 +12,9 @@ public struct KeepAliveRecord: Hashable, Sendable {
         public var name: String
         /// Its interval, in nanoseconds.
         public var interval: Int64
-        /// The begin of its first window, in nanoseconds since the machine started; may be negative.
+        /// The start of its first window, in nanoseconds since the machine started; may be negative.
         public var origin: Int64
-        /// The window that it ran in last.
+        /// The last window in which it ran.
         public var ranIn: Int64
     }
 
@@ -26,18 +26,18 @@ public struct KeepAliveRecord: Hashable, Sendable {
         public var lifetime: Int64
         /// The time at which it lapses.
         public var lapsesAt: UInt64
-        /// The time at which traffic came on its connection last.
+        /// The last time of traffic on its connection.
         public var provenAt: UInt64?
     }
 
-    /// The run of the machine that the times count in: its two words.
+    /// The boot of the machine to which the times belong, as two words.
     public var bootID: [UInt64]
     /// The handlers.
     public var handlers: [Handler]
     /// The registrations.
     public var registrations: [Registration]
 
-    /// The run of the machine that the times count in.
+    /// The boot of the machine to which the times belong.
     public var boot: BootID? {
         bootID.count == 2 ? BootID(high: bootID[0], low: bootID[1]) : nil
     }
@@ -55,9 +55,9 @@ extension KeepAliveRecord {
         return Array(lines.joined(separator: "\n").utf8)
     }
 
-    /// The record that ``bytes`` wrote.
+    /// Reads the record from ``bytes``.
     ///
-    /// - Throws: ``LifecycleError/Code/unreadableRecord`` with the line that it does not understand.
+    /// - Throws: ``LifecycleError/Code/unreadableRecord`` with the invalid line.
     public init(bytes: [UInt8]) throws(LifecycleError) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw LifecycleError(.unreadableRecord, "The record is no text.", at: "keep-alive record")
@@ -81,7 +81,7 @@ extension KeepAliveRecord {
     }
 
     private mutating func add(_ line: Substring) -> Bool {
-        // By bytes: a name may begin with a mark that makes one character of itself and the space before it.
+        // Split by bytes: a name may begin with a combining mark, which forms one character with the space before it.
         let space = UInt8(ascii: " ")
         let parts = line.utf8.split(separator: space, maxSplits: 4, omittingEmptySubsequences: false)
             .map(Substring.init)

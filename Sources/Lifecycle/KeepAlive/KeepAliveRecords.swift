@@ -18,12 +18,12 @@ public struct KeepAliveRecords: Sendable {
         self.store = store
     }
 
-    /// Returns the last record under a name; nil where there is none that this version understands.
+    /// Returns the last record of a name; nil if there is none that this version understands.
     public func record(of name: String) async throws(SharedCoreError) -> KeepAliveRecord? {
         try await store.get(Self.key(of: name)).flatMap { try? KeepAliveRecord(bytes: $0.value) }
     }
 
-    /// Returns all that are kept, by their names.
+    /// Returns all records, by name.
     public func all() async throws(SharedCoreError) -> [String: KeepAliveRecord] {
         var records: [String: KeepAliveRecord] = [:]
         for entry in try await store.list(Self.path).entries {
@@ -37,20 +37,20 @@ public struct KeepAliveRecords: Sendable {
         try await store.put(Self.key(of: name), record.bytes)
     }
 
-    /// Removes the record of a name, as of an application that is gone for good. No record is no error.
+    /// Removes the record of a name, for example of an uninstalled application. A missing record is no error.
     public func remove(_ name: String) async throws(SharedCoreError) {
         try await store.delete(Self.key(of: name))
     }
 
-    /// Returns the function with which a ``KeepAlive`` saves: it keeps the last record, and tries again with the next
-    /// one where that fails. It ends when the keep-alive releases it. A process that ends may lose the last record so,
-    /// and the next process goes on with the record before; a ``writer(as:)`` can be waited for.
+    /// Returns the function with which a ``KeepAlive`` saves: it keeps the last record, and after a failure tries again
+    /// with the next one. It ends when the keep-alive releases it. A process that ends may lose the last record, and
+    /// the next process continues with the record before; use a ``writer(as:)`` to wait for it.
     public func saving(as name: String) -> @Sendable (KeepAliveRecord) -> Void {
         let writer = writer(as: name)
         return { writer.save($0) }
     }
 
-    /// As ``saving(as:)``, with an end that can be waited for.
+    /// Returns a writer like ``saving(as:)``, with an end that can be awaited.
     public func writer(as name: String) -> KeepAliveRecordWriter {
         KeepAliveRecordWriter { record throws(SharedCoreError) in try await keep(record, as: name) }
     }
@@ -60,7 +60,7 @@ public struct KeepAliveRecords: Sendable {
     }
 }
 
-/// Keeps the records of one keep-alive, in their order, in the background.
+/// Keeps the records of one keep-alive, in order, in the background.
 ///
 /// ```swift
 /// let writer = records.writer(as: "main")
@@ -97,12 +97,12 @@ public final class KeepAliveRecordWriter: Sendable {
         records.finish()
     }
 
-    /// Keeps a record, unless a later one comes first. Returns at once.
+    /// Keeps a record, unless a later one replaces it. Returns at once.
     public func save(_ record: KeepAliveRecord) {
         records.yield(record)
     }
 
-    /// Ends it, and returns once nothing more of it reaches the group: the last record is kept.
+    /// Ends the writer, and returns after its last record was kept.
     ///
     /// - Throws: The reason why the last record could not be kept.
     public func finish() async throws(SharedCoreError) {

@@ -4,20 +4,20 @@ package import CoreAPI
 ///
 /// Source: contract P4.
 package struct KeepAliveWindow: Hashable, Sendable {
-    /// The begin of the first window; may lie before the boot, when the first one was cut short.
+    /// The start of the first window; may be before the boot if the first window was shortened.
     package var origin: Int64
     /// The length of each.
     package var interval: Duration
 
     private var length: Int64 { max(1, Int64(clamping: interval.clampedNanoseconds)) }
 
-    /// Returns the number of the window that an instant lies in.
+    /// Returns the number of the window that contains an instant.
     package func number(at instant: BootInstant) -> Int64 {
         let passed = Int64(clamping: instant.nanoseconds).subtractingReportingOverflow(origin)
         return passed.overflow ? Int64.max / length : Self.floor(passed.partialValue, length)
     }
 
-    /// Returns the end of a window, which is the begin of the next one.
+    /// Returns the end of a window, which is the start of the next one.
     package func end(of number: Int64) -> BootInstant {
         let next = number.addingReportingOverflow(1)
         let offset = next.partialValue.multipliedReportingOverflow(by: length)
@@ -26,7 +26,7 @@ package struct KeepAliveWindow: Hashable, Sendable {
         return BootInstant(nanoseconds: UInt64(clamping: end.partialValue))
     }
 
-    /// The windows of an interval, one of which ends at an instant.
+    /// Creates the windows of an interval, one of which ends at an instant.
     package init(endingAt end: BootInstant, interval: Duration) {
         self.interval = interval
         let length = Int64(clamping: interval.clampedNanoseconds)
@@ -44,22 +44,22 @@ package struct KeepAliveWindow: Hashable, Sendable {
     }
 }
 
-/// A keep-alive handler as the machine knows it.
+/// The machine's state of a keep-alive handler.
 package struct KeepAliveHandlerState: Hashable, Sendable {
     package var window: KeepAliveWindow
-    /// The window that it ran in last; the one before the first while it has not run.
+    /// The last window in which it ran; the one before the first if it has not run.
     package var ranIn: Int64
-    /// Whether a handler is there to call. After a restart that is so once the handler was added again.
+    /// Whether the handler exists. After a restart it does not until it was added again.
     package var isPresent = true
-    /// The call that is under way.
+    /// The running call.
     package var run: KeepAliveRun?
-    /// Whether that call was told that its time is nearly over.
+    /// Whether that call was warned that its time is nearly over.
     package var isWarned = false
 
-    /// The time at which it must run at the latest.
+    /// The latest time at which it must run.
     package var latest: BootInstant { window.end(of: ranIn + 1) }
 
-    /// From when on a call counts for a window.
+    /// Returns the time from which a call counts for a window.
     package func slackBegins(of number: Int64, share: Int) -> BootInstant {
         let slack = (window.interval / share).clampedNanoseconds
         let end = window.end(of: number).nanoseconds

@@ -1,15 +1,15 @@
-/// How much of a service there is.
+/// The level of a service.
 ///
 /// Source: contract P1.
 public enum ServiceLevel: String, CaseIterable, Hashable, Sendable, Codable {
-    /// All of it.
+    /// Full service.
     case normal
-    /// The call stands and can be controlled; no media flows.
+    /// The call is established and can be controlled; no media flows.
     case signalingOnly
-    /// A part, which the row of the table names: presence is published by itself when the state of a call changes, and
-    /// not otherwise.
+    /// A part of the service, described in the row of the table: presence is published only when the state of a call
+    /// changes.
     case limited
-    /// No service. Pending work is finished, then the service rests and refuses new work.
+    /// No service. Pending work is finished, then the service stops and refuses new work.
     case none
 }
 
@@ -39,7 +39,7 @@ public enum Service: String, CaseIterable, Hashable, Sendable, Codable {
     /// The services over HTTP requests: contacts, history, configuration.
     case httpServices
 
-    /// The levels that mean something for the service. Others are refused in a ``ServiceLevelOverride``.
+    /// The possible levels of the service. Others are refused in a ``ServiceLevelOverride``.
     public var possibleLevels: [ServiceLevel] {
         switch self {
         case .registration, .subscriptions, .presenceSubscription, .httpServices: [.normal, .none]

@@ -4,7 +4,7 @@
 public struct ServiceLevelRow: Hashable, Sendable {
     /// The level while the application is in front of its user.
     public var foreground: ServiceLevel
-    /// The level while the user does not.
+    /// The level while the application is in the background.
     public var background: ServiceLevel
     /// A note on the row, for people.
     public var note: String
@@ -18,7 +18,7 @@ public struct ServiceLevelRow: Hashable, Sendable {
         self.source = source
     }
 
-    /// Returns the row of a service that nothing was changed in. A service without a row does not compile.
+    /// Returns the unmodified row of a service. A service without a row does not compile.
     ///
     /// Source: Avaya Client SDK for iOS, "Backgrounding and battery considerations", and Apple's rules for voice over
     /// IP.
@@ -58,7 +58,7 @@ public struct ServiceLevelRow: Hashable, Sendable {
 public enum RuleSource: Hashable, Sendable, CustomStringConvertible {
     /// The rule of a published document.
     case documented(Document)
-    /// The sources leave it open; this package decides.
+    /// The published sources do not specify it; this package decides.
     case derived
     /// The application's own configuration.
     case configured
@@ -70,7 +70,7 @@ public enum RuleSource: Hashable, Sendable, CustomStringConvertible {
         /// Apple's rules for voice over IP in the background: the kept socket, `setKeepAliveTimeout(_:handler:)`.
         case appleVoiceOverIP
 
-        /// How to find it.
+        /// The title of the document.
         public var title: String {
             switch self {
             case .avayaBackgrounding: "Avaya Client SDK for iOS, “Backgrounding and battery considerations”"

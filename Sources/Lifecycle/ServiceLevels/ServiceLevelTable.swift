@@ -8,21 +8,21 @@
 ///
 /// Source: contract P1, P3.
 public struct ServiceLevelTable: Hashable, Sendable {
-    /// The table that nothing was changed in.
+    /// The unmodified table.
     public static let standard = ServiceLevelTable()
 
     private var overrides: [Service: [ApplicationState: ServiceLevel]] = [:]
 
     private init() {}
 
-    /// The standard table with some levels replaced; of two overrides of one level the last one counts.
+    /// Creates the standard table with some levels replaced; of two overrides of one level the last one counts.
     public init(replacing overrides: [ServiceLevelOverride]) {
         for override in overrides {
             self.overrides[override.service, default: [:]][override.application] = override.level
         }
     }
 
-    /// The row of a service, as it was replaced.
+    /// Returns the row of a service, with its overrides.
     public subscript(service: Service) -> ServiceLevelRow {
         var row = ServiceLevelRow.standard(service)
         guard let replaced = overrides[service] else { return row }
@@ -32,12 +32,12 @@ public struct ServiceLevelTable: Hashable, Sendable {
         return row
     }
 
-    /// How much of a service there is in a situation.
+    /// Returns the level of a service under given conditions.
     public func level(of service: Service, in conditions: ServiceConditions) -> ServiceLevel {
         explain(service, in: conditions).level
     }
 
-    /// Returns the level of a service in a situation, with the rule that decided it.
+    /// Returns the level of a service under given conditions, with the deciding rule.
     public func explain(_ service: Service, in conditions: ServiceConditions) -> ServiceLevelExplanation {
         let row = self[service]
         let isReplaced = overrides[service]?[conditions.application] != nil
@@ -75,7 +75,7 @@ public struct ServiceLevelTable: Hashable, Sendable {
     }
 }
 
-/// The level of a service in a situation, and why it is so.
+/// The level of a service under given conditions, with the reason.
 public struct ServiceLevelExplanation: Hashable, Sendable, CustomStringConvertible {
     /// The rule that decided a level.
     public enum Rule: String, CaseIterable, Hashable, Sendable {
@@ -89,11 +89,11 @@ public struct ServiceLevelExplanation: Hashable, Sendable, CustomStringConvertib
         case otherActiveCall
     }
 
-    /// The service that was asked about.
+    /// The service.
     public let service: Service
-    /// In which conditions.
+    /// The conditions.
     public let conditions: ServiceConditions
-    /// The answer.
+    /// The level.
     public let level: ServiceLevel
     /// The rule that decided it.
     public let rule: Rule
@@ -106,11 +106,11 @@ public struct ServiceLevelExplanation: Hashable, Sendable, CustomStringConvertib
 }
 
 extension ServiceLevelTable {
-    /// The table with the levels that the configuration of `sharedcore` replaces, as the environment of a process has
-    /// them that its Host or its keeper has started: `SHAREDCORE_SERVICE_LEVELS_PRESENCE_PUBLISH_BACKGROUND` and the
+    /// Creates the table with the overrides of the configuration of `sharedcore`, which a process that was started by
+    /// its Host or its keeper has in its environment: `SHAREDCORE_SERVICE_LEVELS_PRESENCE_PUBLISH_BACKGROUND` and the
     /// like.
     ///
-    /// - Throws: ``LifecycleError/Code/invalidOverride`` for a level that means nothing.
+    /// - Throws: ``LifecycleError/Code/invalidOverride`` for an impossible level.
     public init(environment: [String: String]) throws(LifecycleError) {
         var overrides: [ServiceLevelOverride] = []
         for service in Service.allCases {
@@ -133,9 +133,9 @@ extension String {
     }
 }
 
-/// One level of the table that an application wants otherwise.
+/// An override of one level of the table.
 ///
-/// Made by code, or of the three words that a line of configuration has.
+/// It is created by code, or from the three words of a configuration line.
 ///
 /// Source: contract P1.
 public struct ServiceLevelOverride: Hashable, Sendable {
@@ -143,11 +143,11 @@ public struct ServiceLevelOverride: Hashable, Sendable {
     public let service: Service
     /// The state of the application; never ``ApplicationState/suspended``.
     public let application: ApplicationState
-    /// The level in place of the table's.
+    /// The level that replaces the table's.
     public let level: ServiceLevel
 
-    /// - Throws: ``LifecycleError/Code/invalidOverride`` when the level means nothing for the service, when the state
-    ///   is ``ApplicationState/suspended``, where nothing runs, or when an active call would lose its full service
+    /// - Throws: ``LifecycleError/Code/invalidOverride`` when the level is not possible for the service, when the state
+    ///   is ``ApplicationState/suspended``, in which nothing runs, or when an active call would lose its full service
     ///   (contract P6).
     public init(
         _ service: Service, in application: ApplicationState, to level: ServiceLevel
@@ -168,7 +168,7 @@ public struct ServiceLevelOverride: Hashable, Sendable {
         self.level = level
     }
 
-    /// The override that three words of a configuration mean, each the name of a case.
+    /// Creates an override from three words of a configuration, each the name of a case.
     ///
     /// - Throws: ``LifecycleError/Code/invalidOverride`` with the right form, also for an unknown word.
     public init(service: String, application: String, level: String) throws(LifecycleError) {

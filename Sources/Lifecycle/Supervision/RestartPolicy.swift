@@ -1,41 +1,41 @@
 package import CoreAPI
 
-/// How a Main that failed is brought back (contract P8): the first time at once, then after a delay that doubles, and
-/// no more than so many times in any window of time.
+/// The restarts of a failed Main (contract P8): the first one at once, then after a doubling delay, and limited in any
+/// window of time.
 package struct RestartPolicy: Hashable, Sendable {
     /// The delay of the second restart in a row; each further one waits twice as long as the one before.
     package var firstDelay = Duration.seconds(1)
     /// The longest delay.
     package var longestDelay = Duration.seconds(60)
-    /// The number of restarts that any window may hold, 1 or more. One that is too many waits until the oldest has left
-    /// the window: supervision never gives up for good.
+    /// The most restarts in any window, 1 or more. A further one waits until the oldest has left the window:
+    /// supervision never gives up permanently.
     package var limit = 10
     /// The length of the window.
     package var window = Duration.seconds(600)
-    /// A Main that ran this long was well: its next failure counts as the first.
+    /// A Main that ran this long was stable: its next failure counts as the first.
     package var steadyAfter = Duration.seconds(60)
 
     package init() {}
 
-    /// Returns the delay of the restart after so many failures in a row.
+    /// Returns the delay of the restart after a number of failures in a row.
     package func delay(afterFailures failures: Int) -> Duration {
         failures > 1 ? firstDelay.doubled(failures - 2, upTo: longestDelay) : .zero
     }
 }
 
-/// The restarts of a Main so far, and when the next one may be.
+/// The restarts of a Main so far, and the earliest time of the next one.
 package struct Restarts: Hashable, Sendable {
     package var policy: RestartPolicy
-    /// How many times in a row it has failed.
+    /// The number of failures in a row.
     package private(set) var failures = 0
-    /// The times of its restarts, as far as the window reaches back.
+    /// The times of its restarts within the window.
     private var times: [BootInstant] = []
 
     package init(policy: RestartPolicy) {
         self.policy = policy
     }
 
-    /// It failed after it had run for a while.
+    /// Records a failure after a running time.
     package mutating func failed(after running: Duration) {
         failures = running >= policy.steadyAfter ? 1 : failures + 1
     }
@@ -43,9 +43,9 @@ package struct Restarts: Hashable, Sendable {
     /// Returns the earliest time of a restart.
     ///
     /// - Parameters:
-    ///   - end: The time at which it ended.
-    ///   - hastened: Whether data waits for it. Data on a kept socket cuts the delay to its first step, never to
-    ///     nothing, because the data may be the cause of the failure.
+    ///   - end: The time of its end.
+    ///   - hastened: Whether data waits for it. Data on a kept socket reduces the delay to its first step, never to
+    ///     zero, because the data may be the cause of the failure.
     package func time(afterEndAt end: BootInstant, hastened: Bool) -> BootInstant {
         let delay = policy.delay(afterFailures: failures)
         let time = end.advanced(by: hastened ? min(delay, policy.firstDelay) : delay)
@@ -53,13 +53,13 @@ package struct Restarts: Hashable, Sendable {
         return max(time, times[times.count - policy.limit].advanced(by: policy.window))
     }
 
-    /// It was restarted.
+    /// Records a restart.
     package mutating func restarted(at now: BootInstant) {
         times.removeAll { $0.advanced(by: policy.window) <= now }
         times.append(now)
     }
 
-    /// A person has intervened: earlier failures do not count.
+    /// Forgets earlier failures, after a person has intervened.
     package mutating func forget() {
         failures = 0
         times = []

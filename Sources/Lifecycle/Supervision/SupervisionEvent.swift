@@ -1,11 +1,11 @@
 /// An event of the supervision of a Main.
 package enum SupervisionEvent: Hashable, Sendable {
-    /// The keeper begins, and no Main is there.
+    /// The keeper begins, and there is no Main.
     ///
-    /// - isClosed: Whether a Main of this run of the machine was closed by its user, or stopped, and has not been
-    ///   started since. After a reboot nothing is closed.
+    /// - isClosed: Whether a Main of this boot of the machine was closed by its user, or stopped, and has not been
+    ///   started since. After a reboot it is false.
     case begun(isClosed: Bool)
-    /// A Main is there that another keeper has started.
+    /// There is a Main that another keeper has started.
     case adopted
     /// Main's process has ended, or could not be started.
     case ended(MainProcessEnd)
@@ -14,25 +14,25 @@ package enum SupervisionEvent: Hashable, Sendable {
     case startWanted(inForeground: Bool)
     /// A person wants Main to end and to stay down.
     case stopWanted
-    /// The keeper itself is to end, and takes Main with it.
+    /// The keeper itself must end, and Main with it.
     case quitWanted
 
     /// Main has opened its connection.
     case connected
-    /// Main's connection has ended, though Main may live.
+    /// Main's connection has ended, though Main may still run.
     case disconnected
-    /// Main says that it sleeps: it waits for nothing but a wake.
+    /// Main reports that it sleeps: it only waits for a wake.
     case fellAsleep
-    /// Main says that it is in use, so that no budget holds.
+    /// Main reports that it is in use, so that no budget applies.
     case awoke
-    /// Main says that it lives.
+    /// Main reports that it is alive.
     case saidAlive
-    /// So many calls are active in Main now.
+    /// Main reports the number of its active calls.
     case calls(Int)
-    /// Main says that it will end because its user closes it.
+    /// Main reports that it will end because its user closes it.
     case saidLeaving
 
-    /// Data has come on a kept socket.
+    /// Data has arrived on a kept socket.
     case dataCame
     /// Time has passed.
     case timePassed
@@ -44,7 +44,7 @@ package enum MainProcessEnd: Hashable, Sendable {
     case killed(signal: Int32)
     /// It could not be started at all.
     case notStarted
-    /// It was the child of a keeper that is gone, so its end cannot be known.
+    /// It was the child of an ended keeper, so its status cannot be known.
     case unseen
 
     /// Whether its user closed it. Every other end is a failure (contract P8).
@@ -55,7 +55,7 @@ package enum MainProcessEnd: Hashable, Sendable {
 package enum SupervisionDirective: Hashable, Sendable {
     /// Start Main.
     ///
-    /// - inBackground: Whether it is told that it is in the background, so that it builds no user interface (contract
+    /// - inBackground: Whether to tell it that it is in the background, so that it builds no user interface (contract
     ///   P8).
     case start(inBackground: Bool)
     /// Ask Main to end.
@@ -66,9 +66,9 @@ package enum SupervisionDirective: Hashable, Sendable {
     case wake(budget: Duration)
     /// Tell Main that its budget is over soon.
     case warn(left: Duration)
-    /// Remember for as long as the machine runs whether Main is to stay down.
+    /// Remember until the next reboot whether Main must stay down.
     case remember(isClosed: Bool)
-    /// Let the kept sockets go: no Main will read them any more.
+    /// Release the kept sockets: no Main will read them any more.
     case letSocketsGo
     /// Supervision is over.
     case finish
@@ -78,7 +78,7 @@ package enum SupervisionDirective: Hashable, Sendable {
 package enum KillReason: String, Hashable, Sendable {
     /// It used up the budget of a wake (contract P6).
     case budget
-    /// It did not say that it lives.
+    /// It did not report that it is alive.
     case watchdog
     /// It was asked to end and did not.
     case stop

@@ -3,7 +3,7 @@ package import CoreAPI
 /// The supervision of one Main: when it is started, woken, warned and killed (contract P6, P7, P8). A value: events and
 /// the time in, directives out.
 ///
-/// The time is that in which the keeper ran: the sleep of a machine counts against no Main.
+/// The time is the keeper's running time: the sleep of a machine does not count.
 package struct SupervisionMachine: Hashable, Sendable {
     package var options: SupervisionOptions {
         didSet { restarts.policy = options.restart }
@@ -16,11 +16,11 @@ package struct SupervisionMachine: Hashable, Sendable {
     /// The reason why the running Main is being killed; it dies once.
     package internal(set) var killing: KillReason?
 
-    /// Main runs since it was started for data that waits, so that it gets a budget as soon as it is there.
+    /// Whether Main was started for waiting data, so that it gets a budget as soon as it connects.
     var isStartedForData = false
-    /// Until when Main must have said that it lives.
+    /// The time until which Main must report that it is alive.
     var aliveUntil: BootInstant?
-    /// Main has said that its user closes it.
+    /// Whether Main has reported that its user closes it.
     var isLeaving = false
 
     package init(_ options: SupervisionOptions) {
@@ -37,13 +37,13 @@ package struct SupervisionMachine: Hashable, Sendable {
         }
     }
 
-    /// How many times in a row Main has failed; none once it has run well for a while.
+    /// Returns the number of failures of Main in a row; zero after it has run stably for a while.
     package func failures(at now: BootInstant) -> Int {
         if case .running(let since) = state, since.duration(to: now) >= options.restart.steadyAfter { return 0 }
         return restarts.failures
     }
 
-    /// Takes an event, then serves what is due.
+    /// Handles an event, then performs due steps.
     package mutating func handle(_ event: SupervisionEvent, at now: BootInstant) -> [SupervisionDirective] {
         take(event, at: now) + due(at: now)
     }
@@ -87,16 +87,16 @@ package struct SupervisionMachine: Hashable, Sendable {
     }
 }
 
-/// How a Main is supervised.
+/// The options of the supervision of a Main.
 package struct SupervisionOptions: Hashable, Sendable {
     package var restart = RestartPolicy()
-    /// The time that a Main that is awake may say nothing before it is killed; nil when it need not say anything.
+    /// The time for which an awake Main may be silent before it is killed; nil for no watchdog.
     package var watchdog: Duration?
     /// The time that a Main may run after it was woken by data, or started for it (contract P6).
     package var wakeBudget = Duration.seconds(10)
-    /// How long after the wake it is told that the budget ends.
+    /// The time from the wake to the warning that the budget ends.
     package var wakeWarning = Duration.seconds(8)
-    /// The time that a Main that is asked to end may take.
+    /// The time that Main may take to end after a request.
     package var stopGrace = Duration.seconds(5)
 
     package init() {}
@@ -108,21 +108,21 @@ package enum SupervisionState: Hashable, Sendable {
     case unbegun
     /// Main is down and stays so until a start is requested.
     case down
-    /// Main has failed and is started at the instant.
+    /// Main has failed and is restarted at the instant.
     case waiting(until: BootInstant, since: BootInstant, hastened: Bool)
     /// Main runs.
     case running(since: BootInstant)
     /// Main was asked to end, and is killed at the instant.
     case ending(killAt: BootInstant?, then: Next)
 
-    /// The step after the end of a Main that was asked to end.
+    /// The step after the requested end of Main.
     package enum Next: Hashable, Sendable {
         case stayDown
         case start(inForeground: Bool)
         case finish
     }
 
-    /// Whether a process of Main is there.
+    /// Whether there is a process of Main.
     package var hasMain: Bool {
         switch self {
         case .running, .ending: true
@@ -139,12 +139,12 @@ package enum MainPresence: Hashable, Sendable {
     case awake
     /// It waits for a wake.
     case asleep
-    /// It was woken, or started for data, and has until the limit.
+    /// It was woken, or started for data, and may run until the limit.
     case woken(warnAt: BootInstant?, limit: BootInstant)
 }
 
 extension SupervisionMachine {
-    /// Main runs from now on, and has said nothing yet.
+    /// Records the start of Main, which has reported nothing yet.
     mutating func run(at now: BootInstant) {
         state = .running(since: now)
         presence = .silent
@@ -161,12 +161,12 @@ extension SupervisionMachine {
         return [.remember(isClosed: false), .start(inBackground: inBackground)]
     }
 
-    /// Main has said something of itself.
+    /// Handles a report of Main.
     mutating func heard(_ event: SupervisionEvent, at now: BootInstant) {
         switch event {
         case .connected:
-            // Its calls are those of which it spoke last, until it speaks of them: none is cut for a lost connection. A
-            // budget that runs is not escaped by connecting anew.
+            // Its last report of calls holds until the next one: a lost connection ends no call. Reconnecting does not
+            // stop a running budget.
             if isStartedForData {
                 beginBudget(at: now)
             } else if !hasBudget {
@@ -174,12 +174,12 @@ extension SupervisionMachine {
             }
             isStartedForData = false
         case .disconnected:
-            // Its last statements of calls and of its wake still hold: its process is there.
+            // Its last reports of calls and of its wake still hold: its process is running.
             if !hasBudget { presence = .silent }
         case .fellAsleep: presence = .asleep
         case .awoke: presence = .awake
         case .calls(let count):
-            // After a call the budget begins anew: the time was spent on the call.
+            // After a call the budget starts again: the time was spent on the call.
             if count == 0, calls > 0, hasBudget { beginBudget(at: now) }
             calls = max(0, count)
         case .saidLeaving: isLeaving = true
@@ -198,14 +198,14 @@ extension SupervisionMachine {
         live(at: now)
     }
 
-    /// Main has given a sign of life.
+    /// Records a sign of life of Main.
     private mutating func live(at now: BootInstant) {
         aliveUntil = options.watchdog.map { now.advanced(by: $0) }
     }
 }
 
 extension SupervisionMachine {
-    /// The time at which something is due next; nil when nothing is.
+    /// The time of the next due step; nil if there is none.
     package var nextTime: BootInstant? {
         switch state {
         case .unbegun, .down: nil
@@ -219,7 +219,7 @@ extension SupervisionMachine {
         budgetTimes.map { $0.warnAt ?? $0.limit }
     }
 
-    /// Serves what is due.
+    /// Performs the due steps.
     mutating func due(at now: BootInstant) -> [SupervisionDirective] {
         switch state {
         case .unbegun, .down: return []
@@ -251,12 +251,12 @@ extension SupervisionMachine {
         return [.kill(reason)]
     }
 
-    /// An active call exempts from the watchdog; a Main that sleeps has nothing to say.
+    /// The watchdog's deadline. An active call and sleep exempt from it.
     private var watchdogTime: BootInstant? {
         calls == 0 && presence != .asleep ? aliveUntil : nil
     }
 
-    /// An active call exempts from the budget (contract P6).
+    /// The times of the budget. An active call exempts from it (contract P6).
     private var budgetTimes: (warnAt: BootInstant?, limit: BootInstant)? {
         guard calls == 0, case .woken(let warnAt, let limit) = presence else { return nil }
         return (warnAt, limit)

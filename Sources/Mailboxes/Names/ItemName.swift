@@ -3,12 +3,12 @@ internal import Synchronization
 
 /// The name of one message of a queue, as one part of a key: at most 256 bytes of printable ASCII without `/`.
 ///
-/// Any text gives a name, and two texts give one name only when their bytes are equal.
+/// Any text has a name, and two texts have the same name only if their bytes are equal.
 public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The longest name, in bytes. The path of a queue and a name always fit into a key together.
     public static let maximumByteCount = 256
 
-    /// The name as it stands in a key.
+    /// The name as part of a key.
     public let text: String
 
     /// The name of a text that the caller chose, such as a call-id.
@@ -21,8 +21,8 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
         self.text = String(part)
     }
 
-    /// Returns a name that no other message of the group has, later in order than all that this process made before for
-    /// `session`.
+    /// Returns a name that no other message of the group has, later in order than all that this process created before
+    /// for `session`.
     package static func numbered(by session: SessionID) -> ItemName {
         // One counter for the process, because several queues may have one path and one session.
         let number = counter.add(1, ordering: .relaxed).newValue
@@ -40,13 +40,13 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
 
 /// Any text as one part of a key's path: printable ASCII without `/`.
 ///
-/// Two texts give one part only when their bytes are equal. A byte that cannot stand in a part of a path is written as
-/// `%` and two hexadecimal digits; a part that would be empty or too long is the text's SHA-256 instead, marked by a
-/// `%` that no digit follows, so that neither form can be taken for the other.
+/// Two texts have the same part only if their bytes are equal. A byte that is not allowed in a part is written as `%`
+/// and two hexadecimal digits; a part that would be empty or too long is the text's SHA-256 instead, marked by a `%`
+/// without a following digit, so that the two forms cannot be confused.
 package enum PathPart {
-    /// Returns the part that stands for a text.
+    /// Returns the part for a text.
     ///
-    /// - Parameter maximumByteCount: The longest part; at least 72, which a hash takes.
+    /// - Parameter maximumByteCount: The longest part; at least 72, the length of a hash.
     package static func text(for text: String, maximumByteCount: Int) -> String {
         let escaped = escaped(text, upTo: maximumByteCount)
         guard escaped.isEmpty || escaped.utf8.count > maximumByteCount else { return escaped }

@@ -1,7 +1,6 @@
 /// The secure hash of FIPS 180-4 with a digest of 256 bits.
 ///
-/// It gives names too long for a key a short one that no other text shares. It is fed once, with all that is to be
-/// hashed.
+/// It maps names that are too long for a key to short unique ones. It takes the whole message at once.
 package struct SHA256: Sendable {
     /// The digest: 32 bytes.
     package let digest: [UInt8]

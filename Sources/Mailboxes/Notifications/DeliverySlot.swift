@@ -1,18 +1,18 @@
 internal import CoreAPI
 internal import Synchronization
 
-/// The pending delivery of one observer: one at most, which stands for all posts since the last one that was taken.
+/// The pending delivery of one observer: at most one, which represents all posts since the last one taken.
 ///
 /// Source: contract N3, N6.
 final class DeliverySlot: Sendable {
     private struct State {
         var pending: NotificationDelivery?
         var suspensions = 0
-        /// The last post that a delivery stood for.
+        /// The last post that was delivered.
         var revision: Revision
         /// The last post before the end of a suspension; all posts up to it are one delivery.
         var held: Revision?
-        /// Whether a suspension has ended and the posts during it are not known yet.
+        /// Whether a suspension has ended, with posts that are not known yet.
         var isBehind = false
         var isEnded = false
         var failure: SharedCoreError?
@@ -21,12 +21,12 @@ final class DeliverySlot: Sendable {
     private let state: Mutex<State>
     private let event = AsyncEvent()
 
-    /// - Parameter revision: The last post that no delivery will stand for.
+    /// - Parameter revision: The last post that is not delivered.
     init(after revision: Revision = .zero) {
         state = Mutex(State(revision: revision))
     }
 
-    /// Adds a delivery to the one that waits.
+    /// Merges a delivery into the pending one.
     func add(_ delivery: NotificationDelivery) {
         put(delivery)
         signal()
@@ -45,7 +45,7 @@ final class DeliverySlot: Sendable {
         event.signal()
     }
 
-    /// No more deliveries come; waiting ones can still be taken.
+    /// Ends the deliveries; a pending one can still be taken.
     func end(_ failure: SharedCoreError? = nil) {
         state.withLock { state in
             if !state.isEnded { state.failure = failure }
@@ -115,7 +115,7 @@ final class DeliverySlot: Sendable {
 
     /// Waits for a delivery; nil after the end, and when the task is cancelled.
     ///
-    /// - Parameter lastPost: Tells the last post that there was, wherever its delivery is on its way.
+    /// - Parameter lastPost: Returns the last post, whether or not it was delivered yet.
     nonisolated(nonsending) func next(
         lastPost: () async throws(SharedCoreError) -> Revision = { () async throws(SharedCoreError) in .zero }
     ) async throws(SharedCoreError) -> NotificationDelivery? {
@@ -136,7 +136,7 @@ final class DeliverySlot: Sendable {
 }
 
 extension NotificationDelivery {
-    /// Returns one delivery that stands for this one and all that came after it up to a later one.
+    /// Returns one delivery that represents this one and all later ones up to `later`.
     func followed(by later: NotificationDelivery) -> NotificationDelivery {
         NotificationDelivery(
             name: later.name, state: later.state, count: count + later.count, revision: later.revision,

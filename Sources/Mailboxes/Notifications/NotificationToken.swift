@@ -19,10 +19,10 @@ public final class NotificationToken: Sendable {
         notifications.cancel()
     }
 
-    /// The name that is observed.
+    /// The observed name.
     public var name: NotificationName { notifications.name }
 
-    /// Ends it: once this has returned, the handler neither starts nor runs. Idempotent.
+    /// Cancels the handler: after this has returned, it neither starts nor runs. Idempotent.
     ///
     /// It waits for a handler that runs on another thread at this moment, so a handler must not wait for the caller.
     /// Handlers may call it as well, for themselves and for each other; then it does not wait: the call that is running
@@ -32,12 +32,12 @@ public final class NotificationToken: Sendable {
         notifications.cancel()
     }
 
-    /// Holds the handler back until ``resume()`` was called as often as this.
+    /// Suspends the handler until ``resume()`` was called as often as this.
     public func suspend() {
         notifications.suspend()
     }
 
-    /// Takes one ``suspend()`` back. For all posts since then the handler is called once, at most.
+    /// Undoes one ``suspend()``. The handler is called at most once for all posts since then.
     ///
     /// - Returns: False when it was not suspended, and nothing changed.
     @discardableResult
@@ -45,12 +45,12 @@ public final class NotificationToken: Sendable {
         notifications.resume()
     }
 
-    /// Returns whether the name was posted since the last check, or, at the first one, since this was made.
+    /// Returns whether the name was posted since the last check, or, at the first one, since this was created.
     public func check() async throws(SharedCoreError) -> Bool {
         try await notifications.check()
     }
 
-    /// Returns the state under the name now.
+    /// Returns the name's present state.
     public func state() async throws(SharedCoreError) -> NotificationState {
         try await notifications.state()
     }

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The posts of one name, as an asynchronous sequence that can be suspended.
 ///
-/// Posts that come while no consumer takes them, or while the sequence is suspended, are one delivery, which says how
-/// many it stands for. It has one consumer at a time. Releasing the last reference cancels it.
+/// Posts that arrive while no consumer takes them, or while the sequence is suspended, are merged into one delivery
+/// with their number. It has one consumer at a time. Releasing the last reference cancels it.
 ///
 /// Source: contract N3, N6.
 public final class Notifications: AsyncSequence, Sendable {
@@ -18,12 +18,12 @@ public final class Notifications: AsyncSequence, Sendable {
     private let checking: NotificationCheck
     private let slot: DeliverySlot
 
-    /// - Parameter check: Made after the observation was armed.
+    /// - Parameter check: Must have been created after the observation was armed.
     init(_ observation: Observation, _ check: NotificationCheck, after revision: Revision) {
         self.observation = observation
         self.checking = check
         slot = DeliverySlot(after: revision)
-        // Knows the slot alone, so that letting go of this object ends it.
+        // The task holds only the slot, so that releasing this object ends it.
         Task { [slot] in
             do throws(SharedCoreError) {
                 while let delivery = try await observation.next() { slot.add(delivery) }
@@ -44,12 +44,12 @@ public final class Notifications: AsyncSequence, Sendable {
         observation.cancel()
     }
 
-    /// Holds deliveries back until ``resume()`` was called as often as this.
+    /// Suspends deliveries until ``resume()`` was called as often as this.
     public func suspend() {
         slot.suspend()
     }
 
-    /// Takes one ``suspend()`` back. The posts since then come as one delivery, at most.
+    /// Undoes one ``suspend()``. The posts since then arrive as at most one delivery.
     ///
     /// - Returns: False when it was not suspended, and nothing changed.
     @discardableResult
@@ -57,8 +57,8 @@ public final class Notifications: AsyncSequence, Sendable {
         slot.resume()
     }
 
-    /// Returns whether the name was posted since the last check, or, at the first one, since this was made. It takes no
-    /// delivery away, and works while suspended.
+    /// Returns whether the name was posted since the last check, or, at the first one, since this was created. It
+    /// consumes no delivery, and works while suspended.
     public func check() async throws(SharedCoreError) -> Bool {
         try await checking.check()
     }
@@ -88,10 +88,6 @@ public final class Notifications: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let notifications: Notifications
 
-        public mutating func next() async throws(SharedCoreError) -> NotificationDelivery? {
-            try await notifications.next()
-        }
-
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(SharedCoreError) -> NotificationDelivery? {
@@ -100,11 +96,11 @@ public final class Notifications: AsyncSequence, Sendable {
     }
 }
 
-/// Tells whether anything was posted since it was asked last, without any event.
+/// Tells whether a name was posted since the last check, without any event.
 ///
 /// Source: contract N5; `notify_check` of notify(3).
 public final class NotificationCheck: Sendable {
-    /// The name that is checked.
+    /// The checked name.
     public let name: NotificationName
     private let notifier: any CrossProcessNotifier
     private let lastCount: Mutex<UInt64>
@@ -115,10 +111,10 @@ public final class NotificationCheck: Sendable {
         self.lastCount = Mutex(count)
     }
 
-    /// Returns whether the name was posted since the last check, or, at the first one, since this was made.
+    /// Returns whether the name was posted since the last check, or, at the first one, since this was created.
     public func check() async throws(SharedCoreError) -> Bool {
         let count = try await notifier.state(of: name).count
-        // Two checks at once are two checks: one of them comes first.
+        // Two simultaneous checks count one after the other.
         return lastCount.withLock { last in
             defer { last = max(last, count) }
             return count > last

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The notifications that stay in this process: names that begin with `self.`, as in notify(3).
 final class ProcessNotifier: CrossProcessNotifier {
-    /// The one of this process.
+    /// The notifier of this process.
     static let shared = ProcessNotifier()
 
     /// Returns whether a name never leaves its process.
@@ -23,7 +23,7 @@ final class ProcessNotifier: CrossProcessNotifier {
 
     private let state = Mutex(State())
 
-    /// The origin of all posts: there is no session, and all of them are of this process.
+    /// The origin of all posts: they have no session, and all of them are of this process.
     private static let origin = SessionID(rawValue: 0)
 
     func post(_ name: NotificationName, state word: UInt64?) async throws(SharedCoreError) -> Revision {
@@ -36,7 +36,7 @@ final class ProcessNotifier: CrossProcessNotifier {
             state.topics[name] = topic
             let delivery = NotificationDelivery(
                 name: name, state: topic.state.state, count: 1, revision: revision, origin: Self.origin)
-            // Under the lock, so that every observer gets them in their order.
+            // Under the lock, so that every observer gets them in order.
             for slot in topic.slots.values { slot.put(delivery) }
             return (revision, Array(topic.slots.values))
         }

@@ -1,10 +1,10 @@
 public import CoreAPI
 internal import Synchronization
 
-/// Wakes observers by name in all processes of a group, with the calls that users of the Darwin notification center and
-/// of notify(3) know.
+/// Wakes observers by name in all processes of a group, with calls like those of the Darwin notification center and of
+/// notify(3).
 ///
-/// A notification carries no payload but a 64-bit state word, by design: its content stands in the store, and was
+/// A notification carries no payload except a 64-bit state word, by design: its content is in the store, and was
 /// committed before the post. Names that begin with `self.` stay in this process.
 ///
 /// ```swift
@@ -23,8 +23,7 @@ public final class SharedNotificationCenter: Sendable {
         group = notifier
     }
 
-    /// Counts one more post of `name` and wakes its observers, in this process and all others, whether there are any or
-    /// not.
+    /// Posts `name`, and wakes its observers in all processes.
     ///
     /// - Parameters:
     ///   - name: The name to post.
@@ -35,18 +34,18 @@ public final class SharedNotificationCenter: Sendable {
         try await notifier(of: name).post(name, state: state)
     }
 
-    /// Returns the state under `name` now: the state word, and how often it was posted.
+    /// Returns the present state of `name`: the state word, and how often it was posted.
     public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
         try await notifier(of: name).state(of: name)
     }
 
-    /// Begins to tell whether `name` was posted, when it is asked.
+    /// Creates a check that tells on request whether `name` was posted.
     public func check(of name: NotificationName) async throws(SharedCoreError) -> NotificationCheck {
         let notifier = notifier(of: name)
         return NotificationCheck(of: name, on: notifier, since: try await notifier.state(of: name).count)
     }
 
-    /// Begins to deliver the posts of `name`. Returns armed: a post that begins after this has returned is delivered.
+    /// Starts delivering the posts of `name`. Returns armed: a post that begins after this has returned is delivered.
     public func notifications(named name: NotificationName) async throws(SharedCoreError) -> Notifications {
         let notifier = notifier(of: name)
         let observation = try await notifier.observe(name)
@@ -57,19 +56,19 @@ public final class SharedNotificationCenter: Sendable {
     }
 
     /// Cancels every registration of an observer that was added with ``addObserver(_:forName:using:)``, or those for
-    /// one name. Once this has returned, none of its handlers starts or runs, as with ``NotificationToken/cancel()``.
+    /// one name. After this has returned, none of its handlers starts or runs, as with ``NotificationToken/cancel()``.
     public func removeObserver(_ observer: AnyObject, forName name: NotificationName? = nil) {
         for token in observers.withLock({ $0.remove(observer, forName: name) }) { token.cancel() }
     }
 
     /// Keeps a registration for as long as its observer lives.
     func keep(_ token: NotificationToken, for observer: any AnyObject & Sendable) {
-        // A released registration is freed outside of the lock.
+        // Replaced registrations are released without the lock.
         let gone = observers.withLock { $0.keep(token, for: observer) }
         withExtendedLifetime(gone) {}
     }
 
-    /// Ends the registrations of observers that went away.
+    /// Ends the registrations of released observers.
     func sweep() {
         let gone = observers.withLock { $0.sweep() }
         withExtendedLifetime(gone) {}
@@ -81,8 +80,8 @@ public final class SharedNotificationCenter: Sendable {
 }
 
 /// Handlers. Each of these returns armed: a post that begins after the call has returned is delivered. Calls of one
-/// handler never overlap, and posts that come while it runs are one delivery. When the session ends, a handler is just
-/// not called any more; a caller that must know of it takes ``notifications(named:)``, which throws.
+/// handler never overlap, and posts that arrive while it runs are merged into one delivery. After the session has
+/// ended, a handler is no longer called; a caller that must learn of this uses ``notifications(named:)``, which throws.
 extension SharedNotificationCenter {
     /// Calls a handler for the posts of `name`, on no particular thread.
     ///
@@ -113,7 +112,7 @@ extension SharedNotificationCenter {
     }
 
     /// Calls a handler for the posts of `name` for as long as an object lives and ``removeObserver(_:forName:)`` was
-    /// not called for it. The object is not kept alive, and observing ends by itself when it goes away.
+    /// not called for it. The object is not kept alive, and observing ends when it is released.
     public func addObserver<Observer: AnyObject & Sendable>(
         _ observer: Observer, forName name: NotificationName,
         using handler: @escaping @Sendable (Observer, NotificationDelivery) -> Void
@@ -136,7 +135,7 @@ extension SharedNotificationCenter {
     }
 }
 
-/// Which registrations belong to which observer. It keeps no observer alive.
+/// The registrations of each observer. It keeps no observer alive.
 struct ObserverTable {
     private struct Record {
         weak var observer: (any AnyObject & Sendable)?
@@ -163,7 +162,7 @@ struct ObserverTable {
 
     /// - Returns: The registrations of observers that went away, to be let go of.
     mutating func sweep() -> [NotificationToken] {
-        // Another object may have got the address of one that went away: so those are removed before any lookup.
+        // Another object may have the address of a released one, so released observers are removed before any lookup.
         let gone = records.filter { $0.value.observer == nil }
         for id in gone.keys { records[id] = nil }
         return gone.values.flatMap(\.tokens)

@@ -3,30 +3,31 @@ package import CoreAPI
 /// The contents of a queue at one revision, as a pure value.
 package struct QueueContents: Hashable, Sendable {
     package let keys: QueueKeys
-    /// The items of which anything stands in the store.
+    /// The items with at least one entry in the store.
     package private(set) var items: [ItemName: QueueItem] = [:]
     /// The last write of the key that every send of a bounded queue touches.
     package private(set) var lastSend: Revision?
 
-    /// The contents that a list of entries shows; those of other keys are passed over.
+    /// Creates the contents of a list of entries; entries of other keys are skipped.
     package init(of entries: some Sequence<Entry>, at keys: QueueKeys) {
         self.keys = keys
         for entry in entries { set(entry, at: entry.key) }
     }
 
-    /// The messages that no consumer has in hand, the oldest first.
+    /// The messages that no consumer has taken, the oldest first.
     package var waiting: [(item: ItemName, message: Entry)] { inOrder { $0.take == nil } }
 
-    /// The messages that a consumer has in hand, the oldest first.
+    /// The messages that a consumer has taken, the oldest first.
     package var taken: [(item: ItemName, message: Entry)] { inOrder { $0.take != nil } }
 
     /// All messages, the oldest first.
     package var inOrder: [Entry] { inOrder { _ in true }.map(\.message) }
 
-    /// The oldest message, in a consumer's hand or not.
+    /// The oldest message, taken or not.
     package var oldest: (item: ItemName, message: Entry)? { inOrder { _ in true }.first }
 
-    /// The order is that of the commits, and within one commit that of the names, which a sender makes rising.
+    /// The order is that of the commits, and within one commit that of the names, which each sender creates in
+    /// ascending order.
     private func inOrder(_ belongs: (QueueItem) -> Bool) -> [(item: ItemName, message: Entry)] {
         items.compactMap { name, item in
             guard let message = item.message, belongs(item) else { return nil }
@@ -52,10 +53,12 @@ package struct QueueContents: Hashable, Sendable {
 package struct QueueItem: Hashable, Sendable {
     /// The message, until it is acknowledged, dropped or expired.
     package var message: Entry?
-    /// The take of the consumer that has it in hand.
+    /// The take of the consumer that has it.
     package var take: Entry?
     /// The mark that it was acknowledged.
     package var mark: Entry?
+    /// What the inbox keeps beside the message.
+    package var details: Entry?
 
     package init(message: Entry? = nil, take: Entry? = nil, mark: Entry? = nil) {
         self.message = message
@@ -69,6 +72,7 @@ package struct QueueItem: Hashable, Sendable {
             case .message: message
             case .take: take
             case .mark: mark
+            case .details: details
             }
         }
         set {
@@ -76,9 +80,10 @@ package struct QueueItem: Hashable, Sendable {
             case .message: message = newValue
             case .take: take = newValue
             case .mark: mark = newValue
+            case .details: details = newValue
             }
         }
     }
 
-    package var isEmpty: Bool { message == nil && take == nil && mark == nil }
+    package var isEmpty: Bool { message == nil && take == nil && mark == nil && details == nil }
 }

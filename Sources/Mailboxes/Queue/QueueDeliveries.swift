@@ -1,10 +1,10 @@
 public import CoreAPI
 
-/// The messages of a queue as one consumer takes them: each element is in its hand until it is acknowledged or given
-/// back, or the session ends.
+/// The messages of a queue as taken by one consumer: each element belongs to it until it is acknowledged or given back,
+/// or the session ends.
 ///
-/// The sequence ends when it is cancelled or the store is closed, and throws when the session ends. It has one
-/// consumer at a time; several sequences of one queue share its messages between them.
+/// The sequence ends when it is cancelled or the store is closed, and throws when the session ends. It has one consumer
+/// at a time; several sequences of one queue share its messages.
 ///
 /// Source: contract M6.
 public final class QueueDeliveries: AsyncSequence, Sendable {
@@ -19,7 +19,7 @@ public final class QueueDeliveries: AsyncSequence, Sendable {
         self.watch = watch
     }
 
-    /// Ends the sequence. Messages in hand stay there. Idempotent.
+    /// Ends the sequence. Taken messages remain taken. Idempotent.
     public func cancel() {
         watch.cancel()
     }
@@ -40,17 +40,9 @@ public final class QueueDeliveries: AsyncSequence, Sendable {
             self.order = QueueOrder(at: mailbox.keys)
         }
 
-        public mutating func next() async throws(SharedCoreError) -> QueueDelivery? {
-            try await take()
-        }
-
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(SharedCoreError) -> QueueDelivery? {
-            try await take()
-        }
-
-        private nonisolated(nonsending) mutating func take() async throws(SharedCoreError) -> QueueDelivery? {
             while true {
                 while let item = order.first {
                     order.dropFirst()

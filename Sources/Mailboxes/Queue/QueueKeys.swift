@@ -2,13 +2,14 @@ package import CoreAPI
 
 /// The keys of a queue in the store.
 ///
-/// Everything about one message stands under one path, so that it can be read at one revision and watched by itself:
+/// All entries of one message are under one path, so that they can be read at one revision and watched separately:
 ///
 /// | key | what | lives |
 /// |---|---|---|
 /// | `<path>/<item>/m` | the message | until acknowledged, or for the queue's lifetime |
-/// | `<path>/<item>/t` | the take of the consumer that has it in hand | with the taker's session |
+/// | `<path>/<item>/t` | the take of the consumer that holds the item | with the taker's session |
 /// | `<path>/<item>/a` | the mark that it was acknowledged | for the queue's mark lifetime |
+/// | `<path>/<item>/d` | what the inbox keeps beside a message | as the message |
 /// | `<path>/%sends` | written by every send of a bounded queue | as long as the queue |
 package struct QueueKeys: Hashable, Sendable {
     /// The parts of an item.
@@ -16,6 +17,7 @@ package struct QueueKeys: Hashable, Sendable {
         case message = "m"
         case take = "t"
         case mark = "a"
+        case details = "d"
     }
 
     /// The longest path, in bytes, that leaves space for every item name.
@@ -27,8 +29,10 @@ package struct QueueKeys: Hashable, Sendable {
     package let prefix: KeyPrefix
     /// Written by every send of a bounded queue, so that two sends that rely on the same count cannot both succeed.
     package let sends: Key
+    /// Whether an item may stand below another one, as messages of one call-id do in the inbox.
+    private let isNested: Bool
 
-    package init(path: String) throws(SharedCoreError) {
+    package init(path: String, isNested: Bool = false) throws(SharedCoreError) {
         let count = path.utf8.count
         guard count > 0, count <= Self.maximumPathByteCount, path.utf8.last != UInt8(ascii: "/") else {
             throw SharedCoreError(
@@ -37,6 +41,7 @@ package struct QueueKeys: Hashable, Sendable {
                 at: path)
         }
         self.path = path
+        self.isNested = isNested
         prefix = try KeyPrefix(path + "/")
         sends = try Key(path + "/%sends")
     }
@@ -45,24 +50,26 @@ package struct QueueKeys: Hashable, Sendable {
         try Key(path + "/" + item.text + "/" + part.rawValue)
     }
 
-    /// Selects all that stands about one item.
+    /// Returns the prefix of all entries of one item.
     package func prefix(of item: ItemName) throws(SharedCoreError) -> KeyPrefix {
         try KeyPrefix(path + "/" + item.text + "/")
     }
 
-    /// Returns the item and the part that a key belongs to; nil when it is no part of an item.
+    /// Returns the item and the part that a key belongs to; nil if it is no part of an item.
     package func place(of key: Key) -> (item: ItemName, part: Part)? {
         let name = key.text.utf8
         guard prefix.contains(key), name.count >= path.utf8.count + 4 else { return nil }
         let start = name.index(name.startIndex, offsetBy: path.utf8.count + 1)
         let end = name.index(name.endIndex, offsetBy: -2)
-        guard let part = Part(endOf: key), !name[start..<end].contains(UInt8(ascii: "/")) else { return nil }
+        guard let part = Part(endOf: key),
+            name[start..<end].count(where: { $0 == UInt8(ascii: "/") }) <= (isNested ? 1 : 0)
+        else { return nil }
         return (ItemName(part: Substring(name[start..<end])), part)
     }
 }
 
 extension QueueKeys.Part {
-    /// The part that a key would be by its last two bytes.
+    /// Determines the part by the last two bytes of a key.
     init?(endOf key: Key) {
         let end = key.text.utf8.suffix(2)
         guard end.count == 2, end.first == UInt8(ascii: "/"), let last = end.last else { return nil }
@@ -70,16 +77,17 @@ extension QueueKeys.Part {
         case UInt8(ascii: "m"): self = .message
         case UInt8(ascii: "t"): self = .take
         case UInt8(ascii: "a"): self = .mark
+        case UInt8(ascii: "d"): self = .details
         default: return nil
         }
     }
 }
 
 extension QueueKeys {
-    /// Returns the oldest message that no consumer has in hand, among the entries of a snapshot of the queue.
+    /// Returns the oldest message that no consumer has taken, among the entries of a snapshot of the queue.
     ///
-    /// One pass: in the order of keys, the take of a message comes right behind it. Only a message that is older than
-    /// all before has its key looked into.
+    /// One pass: in the order of keys, the take of a message follows it directly. Only the key of a message that is
+    /// older than all before is parsed.
     package func oldestWaiting(in entries: [Entry]) -> (item: ItemName, message: Entry)? {
         var oldest: (item: ItemName, message: Entry)?
         for (index, entry) in entries.enumerated() where Part(endOf: entry.key) == .message {

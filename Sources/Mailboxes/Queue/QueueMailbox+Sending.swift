@@ -9,15 +9,15 @@ extension QueueMailbox {
     @discardableResult
     public func send(_ bytes: [UInt8]) async throws(SharedCoreError) -> SendReceipt {
         while true {
-            // A number is used once, so only an earlier attempt of this very call could have stored it, and a commit
-            // whose outcome is unknown is never tried again here.
+            // A number is used once, so only an earlier attempt of this call could have stored it, and a commit with an
+            // unknown outcome is never repeated here.
             if case .sent(let receipt) = try await send(bytes, as: .numbered(by: store.session.id)) { return receipt }
         }
     }
 
-    /// Puts a message into the queue under a name, unless one of that name is there or is remembered.
+    /// Puts a message into the queue under a name, unless one of that name is in the queue or is remembered.
     ///
-    /// - Throws: As ``send(_:)``.
+    /// - Throws: The errors of ``send(_:)``.
     public func send(_ bytes: [UInt8], as item: ItemName) async throws(SharedCoreError) -> SendResult {
         while true {
             var transaction = Transaction()
@@ -34,10 +34,10 @@ extension QueueMailbox {
         }
     }
 
-    /// Adds a message under a name, and the removals that the capacity demands. The transaction fails as that of
-    /// ``addSend(of:as:to:)`` does, and when the queue changes in between (``isOutdated(_:)``).
+    /// Adds a message under a name, and the removals that the capacity demands. The transaction fails in the cases of
+    /// ``addSend(of:as:to:)``, and if the queue changes in between (``isOutdated(_:)``).
     ///
-    /// - Returns: The messages that are dropped for it; nil when the name is known already and nothing was added.
+    /// - Returns: The messages that are dropped for it; nil if the name is known already and nothing was added.
     package func addJudgedSend(
         of bytes: [UInt8], as item: ItemName, to transaction: inout Transaction
     ) async throws(SharedCoreError) -> [ItemName]? {
@@ -57,7 +57,7 @@ extension QueueMailbox {
         return place.item == item && place.part != .take
     }
 
-    /// Drops the oldest messages for a new one, and makes sure that the count was right.
+    /// Drops the oldest messages for a new one, and guards the count.
     private func makeRoom(
         in contents: QueueContents, for capacity: Int, to transaction: inout Transaction
     ) throws(SharedCoreError) -> [ItemName] {
@@ -73,7 +73,7 @@ extension QueueMailbox {
         for (item, message) in candidates.prefix(max(0, excess)) {
             let take = try keys.key(of: .take, for: item)
             transaction.require(.revision(message.key, message.revision))
-            // One that is taken in between is a poorer choice than the next.
+            // If a message is taken in between, the next one is a better choice.
             if contents.items[item]?.take == nil { transaction.require(.absent(take)) }
             transaction.delete(message.key)
             transaction.delete(take)
@@ -103,6 +103,6 @@ public struct SendReceipt: Hashable, Sendable {
 public enum SendResult: Hashable, Sendable {
     /// It is in the queue.
     case sent(SendReceipt)
-    /// One of the same name is in the queue, or was acknowledged and is still remembered. Nothing was stored.
+    /// A message of the same name is in the queue, or was acknowledged and is still remembered. Nothing was stored.
     case duplicate
 }

@@ -1,7 +1,7 @@
 public import CoreAPI
 
 extension QueueMailbox {
-    /// Takes the oldest message that no consumer has in hand; nil when there is none.
+    /// Takes the oldest message that no consumer has taken; returns nil if there is none.
     public func take() async throws(SharedCoreError) -> QueueDelivery? {
         while true {
             let entries = try await store.list(keys.prefix).entries
@@ -10,7 +10,7 @@ extension QueueMailbox {
         }
     }
 
-    /// Takes the message of a name; nil when there is none or a consumer has it in hand.
+    /// Takes the message of a name; returns nil if there is none or a consumer has taken it.
     public func take(_ item: ItemName) async throws(SharedCoreError) -> QueueDelivery? {
         while true {
             let found = try await self.item(item)
@@ -19,13 +19,13 @@ extension QueueMailbox {
         }
     }
 
-    /// Acknowledges a message: it is gone and will never be delivered again.
+    /// Acknowledges a message: it is removed and will never be delivered again.
     ///
     /// Acknowledging twice does no harm.
     ///
     /// - Parameters:
     ///   - delivery: The delivery from ``take()``.
-    ///   - note: Bytes to remember with the name, where the queue remembers names.
+    ///   - note: Bytes to remember with the name, if the queue remembers names.
     @discardableResult
     public func acknowledge(
         _ delivery: QueueDelivery, leaving note: [UInt8] = []
@@ -40,8 +40,8 @@ extension QueueMailbox {
         }
     }
 
-    /// Puts a message back where it was, in front of younger ones, for any consumer to take. A take that does not stand
-    /// any more is left alone.
+    /// Puts a message back in its place, before newer ones, for any consumer to take. Does nothing for a take that no
+    /// longer exists.
     public func giveBack(_ delivery: QueueDelivery) async throws(SharedCoreError) {
         var transaction = Transaction()
         try addGiveBack(of: delivery, to: &transaction)
@@ -56,23 +56,22 @@ extension QueueMailbox {
     package func item(
         _ name: ItemName, consistency: ReadConsistency = .linearizable
     ) async throws(SharedCoreError) -> QueueItem {
-        let snapshot = try await store.list(keys.prefix(of: name), consistency: consistency)
-        return QueueContents(of: snapshot.entries, at: keys).items[name] ?? QueueItem()
+        try await contents(below: keys.prefix(of: name), consistency: consistency).items[name] ?? QueueItem()
     }
 }
 
-/// How one message is taken, also where the answer is lost.
+/// Takes one message, even if the answer is lost.
 extension QueueMailbox {
-    /// The interval and the number of searches for a take whose answer was lost and that no caller waits for.
+    /// The interval and the number of searches for a take with a lost answer for which no caller waits.
     private static let searchInterval = Duration.seconds(1)
     private static let searchCount = 60
 
-    /// Tries to take a message as it was seen; nil when something changed.
+    /// Tries to take a message as it was read; returns nil if something has changed.
     ///
     /// - Parameter condition: A further condition; its failure is thrown.
     ///
-    /// A take whose answer is lost may stand, and would keep the message from all consumers. So this searches for it by
-    /// its nonce. If that search fails too, the take is given back as soon as it is found.
+    /// A take with a lost answer may have succeeded, and would keep the message from all consumers. So this searches
+    /// for it by its nonce. If that search fails too, the take is given back as soon as it is found.
     package func take(
         _ message: Entry, of item: ItemName, requiring condition: Transaction.Guard? = nil
     ) async throws(SharedCoreError) -> QueueDelivery? {
@@ -101,7 +100,7 @@ extension QueueMailbox {
         throw lost
     }
 
-    /// Returns the delivery of a take that stands.
+    /// Returns the delivery of an existing take.
     private func find(
         _ nonce: [UInt8], for message: Entry, of item: ItemName
     ) async throws(SharedCoreError) -> QueueDelivery? {
@@ -125,8 +124,8 @@ extension QueueMailbox {
     }
 }
 
-/// A message in a consumer's hand. No other can take it until it is acknowledged, given back, or the consumer's session
-/// ends.
+/// A message that a consumer has taken. No other can take it until it is acknowledged, given back, or the consumer's
+/// session ends.
 public struct QueueDelivery: Hashable, Sendable {
     /// The name of the message.
     public let item: ItemName
@@ -136,10 +135,10 @@ public struct QueueDelivery: Hashable, Sendable {
     public let sentAt: Revision
     /// The session that sent it.
     public let sender: SessionID
-    /// The epoch of the take: an acknowledgement counts only while this take stands.
+    /// The epoch of the take: an acknowledgement counts only while this take exists.
     public let epoch: Revision
 
-    /// The delivery of a message whose take was committed as `epoch`.
+    /// Creates the delivery of a message that was taken at `epoch`.
     package init(of message: Entry, item: ItemName, epoch: Revision) {
         self.item = item
         self.bytes = message.value
@@ -151,9 +150,9 @@ public struct QueueDelivery: Hashable, Sendable {
 
 /// The outcome of an acknowledgement.
 public enum Acknowledgement: Hashable, Sendable {
-    /// The message is gone and will not be delivered again; the commit that says so.
+    /// The message is removed and will not be delivered again, by this commit.
     case acknowledged(Revision)
-    /// The take does not stand any more: the message was acknowledged before, given back, dropped by overflow or taken
-    /// by another session after this session's end. Nothing was changed.
+    /// The take no longer exists: the message was acknowledged before, given back, dropped by overflow or taken by
+    /// another session after this session's end. Nothing was changed.
     case superseded
 }

@@ -2,10 +2,10 @@ public import CoreAPI
 
 /// A mailbox that keeps every message until a consumer has acknowledged it.
 ///
-/// Messages are bytes and wait in the order of their commits, so those of one sender come in the order in which it sent
-/// them. A consumer *takes* a message, does its work, and *acknowledges* it; until then the message is its alone. The
-/// take lives with the consumer's session: when its process is killed, the message can be taken again as soon as the
-/// group knows of the death, and no timer decides.
+/// Messages are bytes and wait in the order of their commits, so those of one sender arrive in the order of sending. A
+/// consumer *takes* a message, does its work, and *acknowledges* it; until then no other consumer can take it. The take
+/// lives with the consumer's session: if its process is killed, the message can be taken again as soon as the group has
+/// noticed the end, without a timer.
 ///
 /// ```swift
 /// let outbox = try QueueMailbox(store, path: "outbox")
@@ -22,7 +22,7 @@ public import CoreAPI
 ///
 /// Source: contract M1, M2, M6.
 public struct QueueMailbox: Sendable {
-    /// The store that the messages are in.
+    /// The store that contains the messages.
     public let store: any SharedStore
     /// How messages are kept.
     public let options: QueueOptions
@@ -35,17 +35,20 @@ public struct QueueMailbox: Sendable {
     ///   - store: The group's store, through this participant's own handle: takes live with its session.
     ///   - path: 1 to 253 bytes without a `/` at the end. Nothing else may be kept under it.
     ///   - options: How messages are kept.
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a path or a capacity that breaks its rule.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for an invalid path or capacity.
     public init(
         _ store: any SharedStore, path: String, options: QueueOptions = QueueOptions()
     ) throws(SharedCoreError) {
         try self.init(store, path: path, options: options, announcing: nil)
     }
 
-    /// - Parameter announcement: The name that every send posts in its own commit, so that a listener that fell behind
-    ///   can count the messages it missed.
+    /// - Parameters:
+    ///   - announcement: The name that every send posts in its own commit, so that a lagging listener can count
+    ///     the messages it missed.
+    ///   - isNested: Whether an item may stand below another one.
     package init(
-        _ store: any SharedStore, path: String, options: QueueOptions, announcing announcement: NotificationName?
+        _ store: any SharedStore, path: String, options: QueueOptions, announcing announcement: NotificationName?,
+        isNested: Bool = false
     ) throws(SharedCoreError) {
         if let capacity = options.capacity, capacity < 1 {
             throw SharedCoreError(.invalidArgument, "A mailbox holds at least 1 message, not \(capacity).", at: path)
@@ -53,24 +56,31 @@ public struct QueueMailbox: Sendable {
         self.store = store
         self.options = options
         self.announcement = announcement
-        self.keys = try QueueKeys(path: path)
+        self.keys = try QueueKeys(path: path, isNested: isNested)
     }
 
-    /// The path that the messages stand under.
+    /// The path of the messages.
     public var path: String { keys.path }
 
-    /// Returns the number of messages here.
+    /// Returns the number of messages.
     public func count() async throws(SharedCoreError) -> QueueCount {
         let contents = try await contents()
         return QueueCount(waiting: contents.waiting.count, taken: contents.taken.count)
     }
 
     package func contents() async throws(SharedCoreError) -> QueueContents {
-        QueueContents(of: try await store.list(keys.prefix).entries, at: keys)
+        try await contents(below: keys.prefix)
     }
 
-    /// Returns whether an error says that the queue changed between a read and the commit that relied on it. Any other
-    /// failed guard, such as an owner's epoch that the store adds, is the caller's.
+    /// Returns what stands below a prefix of the queue, at one revision.
+    package func contents(
+        below prefix: KeyPrefix, consistency: ReadConsistency = .linearizable
+    ) async throws(SharedCoreError) -> QueueContents {
+        QueueContents(of: try await store.list(prefix, consistency: consistency).entries, at: keys)
+    }
+
+    /// Returns whether an error means that the queue changed between a read and the commit that relied on it. Any other
+    /// failed guard, such as an owner's epoch that the store adds, belongs to the caller.
     package func isOutdated(_ error: SharedCoreError) -> Bool {
         guard let failure = error.guardFailure else { return false }
         return keys.prefix.contains(failure.condition.key)
@@ -78,14 +88,14 @@ public struct QueueMailbox: Sendable {
 }
 
 extension QueueMailbox {
-    /// Begins to take messages, waiting where there is none.
+    /// Starts taking messages, and waits if there is none.
     ///
-    /// Returns armed: a message that is sent after this call has returned wakes a waiting consumer.
+    /// Returns armed: a message sent after this call has returned wakes a waiting consumer.
     public func deliveries() async throws(SharedCoreError) -> QueueDeliveries {
         QueueDeliveries(of: self, watch: try await watch(from: .snapshot))
     }
 
-    /// Begins to deliver every change of the queue: messages, takes and acknowledgements, as they stand in the store.
+    /// Starts delivering every change of the queue: messages, takes and acknowledgements, as entries of the store.
     public func watch(from start: WatchStart = .snapshot) async throws(SharedCoreError) -> Watch {
         try await store.watch([keys.prefix], from: start)
     }
@@ -95,20 +105,20 @@ extension QueueMailbox {
 public struct QueueOptions: Hashable, Sendable {
     /// The behaviour of a send when the queue is full.
     public enum Overflow: Hashable, Sendable {
-        /// It is refused with ``SharedCoreError/Code/limitExceeded``.
+        /// The message is refused with ``SharedCoreError/Code/limitExceeded``.
         case refuse
-        /// The oldest messages are dropped, those that no consumer has in hand first. The receipt names them.
+        /// The oldest messages are dropped, first those that no consumer has taken. The receipt names them.
         case dropOldest
     }
 
-    /// The most messages that are kept, those in hand counted; nil for no bound but the store's.
+    /// The most messages that are kept, including taken ones; nil for no limit except the store's.
     public var capacity: Int?
     /// The behaviour of a send when the queue is full.
     public var overflow: Overflow
-    /// The time that a message is kept when it is not acknowledged.
+    /// The time for which an unacknowledged message is kept.
     public var lifetime: Lifetime
-    /// The time that an acknowledged message's name is remembered, so that the same one is not accepted again; nil for
-    /// not at all.
+    /// The time for which an acknowledged message's name is remembered, so that the same name is not accepted again;
+    /// nil for not at all.
     public var markLifetime: Duration?
 
     public init(
@@ -122,33 +132,33 @@ public struct QueueOptions: Hashable, Sendable {
     }
 }
 
-/// The number of messages that a queue holds.
+/// The number of messages in a queue.
 public struct QueueCount: Hashable, Sendable {
-    /// Those that can be taken.
+    /// The messages that can be taken.
     public let waiting: Int
-    /// Those that a consumer has in hand.
+    /// The messages that a consumer has taken.
     public let taken: Int
 
-    /// All of them.
+    /// All messages.
     public var total: Int { waiting + taken }
 }
 
-/// The steps of a queue as additions to a transaction that does more, or under more conditions.
+/// The steps of a queue as additions to a transaction with further operations or conditions.
 extension QueueMailbox {
-    /// Adds the storing of a message under a name. The transaction fails when one of that name is in the queue or is
+    /// Adds the storing of a message under a name. The transaction fails if one of that name is in the queue or is
     /// remembered. The capacity is not checked.
     public func addSend(
         of bytes: [UInt8], as item: ItemName, to transaction: inout Transaction
     ) throws(SharedCoreError) {
         try requireUnknown(item, in: &transaction)
-        // A take without a message belongs to one that expired in its taker's hand.
+        // A take without a message belongs to one that expired while it was taken.
         transaction.delete(try keys.key(of: .take, for: item))
         transaction.put(try keys.key(of: .message, for: item), bytes, lifetime: options.lifetime)
         if let announcement { transaction.post(announcement) }
     }
 
-    /// Adds the record of a name whose message was never in the queue. The transaction fails when one of that name is
-    /// in the queue or is remembered.
+    /// Adds the record of a name without a message in the queue. The transaction fails if one of that name is in the
+    /// queue or is remembered.
     public func addMark(
         _ note: [UInt8], for item: ItemName, to transaction: inout Transaction
     ) throws(SharedCoreError) {
@@ -156,7 +166,7 @@ extension QueueMailbox {
         transaction.put(try keys.key(of: .mark, for: item), note, lifetime: markLifetime)
     }
 
-    /// Adds the acknowledgement of a message. The transaction fails when the take does not stand any more.
+    /// Adds the acknowledgement of a message. The transaction fails if the take no longer exists.
     public func addAcknowledgement(
         of delivery: QueueDelivery, leaving note: [UInt8] = [], to transaction: inout Transaction
     ) throws(SharedCoreError) {
@@ -167,7 +177,7 @@ extension QueueMailbox {
         }
     }
 
-    /// Adds the giving back of a message. The transaction fails when the take does not stand any more.
+    /// Adds the giving back of a message. The transaction fails if the take no longer exists.
     public func addGiveBack(
         of delivery: QueueDelivery, to transaction: inout Transaction
     ) throws(SharedCoreError) {
@@ -176,8 +186,8 @@ extension QueueMailbox {
         transaction.delete(take)
     }
 
-    /// Adds the taking of a message as it was seen; the revision of the commit is the epoch of the take. The
-    /// transaction fails when the message is gone or in a consumer's hand.
+    /// Adds the taking of a message as it was read; the revision of the commit is the epoch of the take. The
+    /// transaction fails if the message is removed or taken.
     ///
     /// - Parameter nonce: The bytes that distinguish this take from every other of the same session.
     package func addTake(

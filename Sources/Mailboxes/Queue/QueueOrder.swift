@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// The order of a queue's messages that no consumer has in hand, kept up to date by a watch. It holds names only.
+/// The order of a queue's messages that no consumer has taken, kept up to date by a watch. It stores names only.
 package struct QueueOrder: Sendable {
     private struct Place: Comparable {
         let revision: Revision
@@ -15,18 +15,18 @@ package struct QueueOrder: Sendable {
     /// The commit that stored each message.
     private var messages: [ItemName: Revision] = [:]
     private var taken: Set<ItemName> = []
-    /// Those that wait, in rising order.
+    /// The waiting messages, in ascending order.
     private var waiting: [Place] = []
 
     package init(at keys: QueueKeys) {
         self.keys = keys
     }
 
-    /// The oldest message that waits.
+    /// The oldest waiting message.
     package var first: ItemName? { waiting.first?.item }
 
-    /// Passes over the oldest message, until something changes about it. To be called when taking it was tried: where
-    /// that changed anything, the watch tells.
+    /// Skips the oldest message until it changes. Call it after trying to take the message: the watch reports any
+    /// change by that.
     package mutating func dropFirst() {
         waiting.removeFirst()
     }
@@ -56,7 +56,7 @@ package struct QueueOrder: Sendable {
         case .message: messages[item] = entry?.creationRevision
         case .take where entry != nil: taken.insert(item)
         case .take: taken.remove(item)
-        case .mark: break
+        case .mark, .details: break
         }
     }
 

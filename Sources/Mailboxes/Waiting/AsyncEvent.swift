@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// An event that one task waits for.
 ///
-/// A signal that comes while no task waits is kept, so that none is lost. Several signals count as one.
+/// A signal that arrives while no task waits is kept, so that none is lost. Several signals count as one.
 package final class AsyncEvent: Sendable {
     private enum State {
         case clear
@@ -27,7 +27,7 @@ package final class AsyncEvent: Sendable {
         waiting?.resume()
     }
 
-    /// Returns after the next signal, at once if there was one since the last wait, or when the task is cancelled.
+    /// Waits for the next signal. Returns at once if there was one since the last wait, and when the task is cancelled.
     package func wait() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

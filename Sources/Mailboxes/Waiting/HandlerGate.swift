@@ -1,17 +1,18 @@
 internal import Synchronization
 
-/// Lets a handler run until it is closed: after ``close()`` has returned, the handler neither starts nor runs any more.
+/// Allows a handler to run until the gate is closed: after ``close()`` has returned, the handler neither starts nor
+/// runs.
 ///
-/// Closing waits for a handler that is running on another thread, unless it is called by a handler itself, its own or
-/// another: two that close each other's gates would wait for each other. Then no call of the closed one begins any
-/// more, and one that is running has begun before.
+/// Closing waits for a handler that is running on another thread, unless a handler calls it, whether its own or
+/// another: two handlers that close each other's gates would deadlock. In that case no new call begins, and a running
+/// call continues.
 ///
 /// Source: contract N6.
 package final class HandlerGate: Sendable {
-    /// The tasks that are inside a handler, and in how many. A task that a handler makes is another one.
+    /// The tasks that are inside handlers, with the number of handlers. A task created by a handler is another one.
     private static let handling = Mutex<[Int: Int]>([:])
 
-    /// The task that calls, for as long as it runs; nil outside of tasks, where no handler is called.
+    /// The identity of the calling task; nil outside of tasks, where no handler is called.
     private static var caller: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
     private let isOpen = Atomic(true)
@@ -41,15 +42,15 @@ package final class HandlerGate: Sendable {
         if !isInsideHandler { running.withLock { _ in } }
     }
 
-    /// Closes the gate without waiting for a handler that runs.
+    /// Closes the gate without waiting for a running handler.
     package func closeWithoutWaiting() {
         isOpen.store(false, ordering: .releasing)
     }
 }
 
-/// A handler and where it is called.
+/// A handler, with the context in which it is called.
 package struct Handler<Input: Sendable>: Sendable {
-    /// Calls the handler through a gate, and tells whether the gate was open.
+    /// Calls the handler through a gate, and returns whether the gate was open.
     package let call: @Sendable (Input, HandlerGate) async -> Bool
 
     /// A handler that is called on no particular thread.

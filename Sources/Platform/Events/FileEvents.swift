@@ -3,13 +3,13 @@ internal import Glibc
 
 /// An inotify instance: reports writes to files that it watches.
 package final class FileEvents: Sendable {
-    /// One thing that happened.
+    /// A reported event.
     package enum Event: Hashable, Sendable {
         /// A watched file was written to.
         case changed(watch: Int32)
-        /// A watched file was closed by one that could write.
+        /// A watched file was closed by a process that had it open for writing.
         case closed(watch: Int32)
-        /// The watch is gone.
+        /// The watch has ended.
         case ended(watch: Int32)
         /// Events were dropped: anything may have happened anywhere.
         case overflow
@@ -18,7 +18,7 @@ package final class FileEvents: Sendable {
     /// The descriptor to poll for reading.
     package let descriptor: Int32
 
-    /// - Throws: With EMFILE when the user has no instance left.
+    /// - Throws: EMFILE when the user has no instance left.
     package init() throws(SystemCallError) {
         descriptor = try SystemCall.negated("inotify_init1", at: "inotify") { clinux_file_events() }
     }
@@ -34,7 +34,7 @@ package final class FileEvents: Sendable {
         }
     }
 
-    /// Watches a directory for files in it that are closed after writing, or get their name with their content.
+    /// Watches a directory for files in it that are closed after writing, or get their name with complete content.
     package func watchCompletions(in directory: Directory) throws(SystemCallError) -> Int32 {
         try SystemCall.negated("inotify_add_watch", at: directory.path) {
             clinux_watch_completions(descriptor, "/proc/self/fd/\(directory.descriptor)/.")
@@ -48,15 +48,15 @@ package final class FileEvents: Sendable {
         }
     }
 
-    /// Watches a file for writes. A file that is watched already keeps its number.
+    /// Watches a file for writes. A file that is already watched keeps its number.
     package func watchWrites(to file: OpenFile) throws(SystemCallError) -> Int32 {
-        // Through the descriptor: the name might mean another file by now.
+        // Through the descriptor: the name may belong to another file by now.
         try SystemCall.negated("inotify_add_watch", at: file.path) {
             clinux_watch_writes(descriptor, "/proc/self/fd/\(file.descriptor)")
         }
     }
 
-    /// Ends a watch. One that is gone already is no error.
+    /// Ends a watch. A missing watch is no error.
     package func remove(_ watch: Int32) {
         _ = clinux_remove_watch(descriptor, watch)
     }

@@ -7,30 +7,30 @@ package enum Poll {
     /// Returns when any of the descriptors is readable, or at the timeout.
     ///
     /// - Parameters:
-    ///   - descriptors: What to wait for.
-    ///   - timeout: The longest time to wait; nil waits without an end, zero only looks.
+    ///   - descriptors: The descriptors to wait for.
+    ///   - timeout: The longest time to wait; nil waits without limit, zero only polls.
     /// - Returns: For each descriptor, whether it is readable or has failed.
     package static func wait(for descriptors: [Int32], timeout: Duration?) -> [Bool] {
         var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // Rounded up: waking before the time would only mean to wait again.
+        // Rounded up: waking too early would only mean another wait.
         let milliseconds = timeout.map { Int32(clamping: $0.millisecondsRoundedUp) } ?? -1
         let count = poll(&entries, nfds_t(entries.count), milliseconds)
         guard count > 0 else { return descriptors.map { _ in false } }
         return entries.map { $0.revents != 0 }
     }
 
-    /// There is something to read.
+    /// Data can be read.
     package static let readable = Int16(POLLIN)
-    /// There is room to write.
+    /// Data can be written.
     package static let writable = Int16(POLLOUT)
-    /// It is closed at the other end, or has an error.
+    /// The other end is closed, or there is an error.
     package static let failed = Int16(POLLERR | POLLHUP)
     /// The descriptor is not open.
     package static let notOpen = Int16(POLLNVAL)
 
-    /// Returns when an event of a descriptor has come, or at the timeout.
+    /// Returns when a descriptor has an event, or at the timeout.
     ///
-    /// - Parameter timeout: The longest time to wait; nil waits without an end.
+    /// - Parameter timeout: The longest time to wait; nil waits without limit.
     /// - Returns: The events of each descriptor; nil when a signal has ended the wait.
     package static func events(
         of descriptors: [(descriptor: Int32, events: Int16)], timeout: Duration?
@@ -46,9 +46,9 @@ package enum Poll {
         return entries.map(\.revents)
     }
 
-    /// Returns when any of the descriptors is readable, or at the deadline, also when signals interrupt the wait.
+    /// Returns when any of the descriptors is readable, or at the deadline, even if signals interrupt the wait.
     ///
-    /// - Returns: As ``wait(for:timeout:)``.
+    /// - Returns: The same as ``wait(for:timeout:)``.
     package static func wait(for descriptors: [Int32], until deadline: ContinuousClock.Instant) -> [Bool] {
         while true {
             let left = max(.zero, ContinuousClock.now.duration(to: deadline))
@@ -58,7 +58,7 @@ package enum Poll {
     }
 }
 
-/// A counter of the kernel that any thread can raise to wake one that polls it.
+/// A kernel counter that any thread can raise to wake a thread that polls it.
 package final class EventCounter: Sendable {
     /// The descriptor to poll for reading.
     package let descriptor: Int32
@@ -71,7 +71,7 @@ package final class EventCounter: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// Makes the descriptor readable. It never blocks: a counter at its end is readable anyway.
+    /// Makes the descriptor readable. It never blocks: a counter at its maximum is readable anyway.
     package func raise() {
         var one: UInt64 = 1
         while write(descriptor, &one, MemoryLayout<UInt64>.size) == -1, errno == EINTR {}
@@ -89,7 +89,7 @@ package final class IntervalTimer: Sendable {
     /// The descriptor to poll for reading.
     package let descriptor: Int32
 
-    /// - Parameter countsSuspension: Whether the time counts in which the machine is suspended.
+    /// - Parameter countsSuspension: Whether the timer includes the time in which the machine is suspended.
     package init(countsSuspension: Bool = false) throws(SystemCallError) {
         descriptor = try SystemCall.negated("timerfd_create", at: "timer") { clinux_timer(countsSuspension) }
     }
@@ -100,11 +100,11 @@ package final class IntervalTimer: Sendable {
 
     /// Makes the descriptor readable after a time, and then at an interval; once, when that is zero.
     package func set(first: Duration, interval: Duration) {
-        // It fails only for times that there are not.
+        // It fails only for invalid times.
         _ = clinux_set_timer(descriptor, first.clampedNanoseconds, interval.clampedNanoseconds)
     }
 
-    /// Makes the descriptor unreadable until the next time has come. The timer goes on only after this.
+    /// Makes the descriptor unreadable until the next expiration. The timer continues only after this.
     package func clear() {
         var count: UInt64 = 0
         while read(descriptor, &count, MemoryLayout<UInt64>.size) == -1, errno == EINTR {}

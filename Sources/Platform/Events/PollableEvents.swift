@@ -9,17 +9,18 @@ internal import Synchronization
 /// while case .event(let call) = try calls.next() { ring(call) }
 /// ```
 ///
-/// A task takes one event ahead of the loop. Nothing is lost or added by that: a watch goes on behind it, and posts that come
-/// meanwhile are counted together into the next delivery.
+/// A task takes one event ahead of the loop. This loses or adds nothing: a watch continues after it, and later posts
+/// are merged into the next delivery.
 ///
 /// Source: contract W1-W4, N2-N4.
 public final class PollableEvents<Element: Sendable>: Sendable {
-    /// What there is to take.
+    /// The result of taking an event.
     public enum Next: Sendable {
         case event(Element)
-        /// Nothing now: the descriptor becomes readable when there is.
+        /// No event now: the descriptor becomes readable at the next one.
         case nothing
-        /// The sequence has ended, as when the group is closed, and the descriptor stays readable. Poll it no more.
+        /// The sequence has ended, for example because the group was closed, and the descriptor stays readable. Stop
+        /// polling it.
         case ended
     }
 
@@ -54,13 +55,13 @@ public final class PollableEvents<Element: Sendable>: Sendable {
         cancel()
     }
 
-    /// An eventfd that is readable exactly while ``next()`` gives something else than ``Next/nothing``. Poll it, and leave
-    /// reading and closing it to this object, with which it goes.
+    /// An eventfd that is readable exactly while ``next()`` returns anything other than ``Next/nothing``. Poll it, but
+    /// do not read or close it: this object owns it.
     public var descriptor: Int32 { ahead.counter.descriptor }
 
     /// Takes the next event. It never waits, and may be called from any thread.
     ///
-    /// - Throws: What ended the sequence, once; it gives ``Next/ended`` after that.
+    /// - Throws: The error that ended the sequence, once; after that it returns ``Next/ended``.
     public func next() throws(SharedCoreError) -> Next {
         try ahead.take()
     }
@@ -74,10 +75,10 @@ public final class PollableEvents<Element: Sendable>: Sendable {
 }
 
 extension Watch {
-    /// Gives the watch to a loop that polls: this object is then its consumer.
+    /// Connects the watch to a polling loop: the returned object is then its consumer.
     ///
-    /// - Parameter executor: Where the task runs that takes the events, best the group's ``SharedStore/deliveryExecutor``; nil for the
-    ///   concurrent pool.
+    /// - Parameter executor: The executor of the task that takes the events, best the group's
+    ///   ``SharedStore/deliveryExecutor``; nil for the concurrent pool.
     /// - Throws: ``SharedCoreError/Code/unavailable`` when the process has no descriptor left.
     public func pollable(
         on executor: (any TaskExecutor)? = nil
@@ -89,10 +90,10 @@ extension Watch {
 }
 
 extension Observation {
-    /// Gives the observation to a loop that polls: this object is then its consumer.
+    /// Connects the observation to a polling loop: the returned object is then its consumer.
     ///
-    /// - Parameter executor: Where the task runs that takes the deliveries, best the group's ``SharedStore/deliveryExecutor``; nil for
-    ///   the concurrent pool.
+    /// - Parameter executor: The executor of the task that takes the deliveries, best the group's
+    ///   ``SharedStore/deliveryExecutor``; nil for the concurrent pool.
     /// - Throws: ``SharedCoreError/Code/unavailable`` when the process has no descriptor left.
     public func pollable(
         on executor: (any TaskExecutor)? = nil
@@ -108,7 +109,7 @@ private final class Ahead<Element: Sendable>: Sendable {
     private struct State {
         /// The event; nil while there is none. An end or an error stays.
         var held: Result<Element?, SharedCoreError>?
-        /// Resumed when the event was taken, with whether another is wanted.
+        /// Resumed when the event was taken, with whether to take another one.
         var task: CheckedContinuation<Bool, Never>?
         var isEnded = false
     }
@@ -120,7 +121,7 @@ private final class Ahead<Element: Sendable>: Sendable {
         counter = try EventCounter()
     }
 
-    /// Waits until what came was taken. Gives whether another is wanted.
+    /// Waits until the event was taken. Returns whether to take another one.
     func offer(_ result: Result<Element?, SharedCoreError>) async -> Bool {
         await withCheckedContinuation { continuation in
             let isFinal = state.withLock { state in
@@ -159,7 +160,7 @@ private final class Ahead<Element: Sendable>: Sendable {
         }
     }
 
-    /// Drops what was taken ahead, unless the sequence has ended by itself.
+    /// Drops the event taken ahead, unless the sequence has ended by itself.
     func end() {
         let task = state.withLock { state in
             guard !state.isEnded else { return nil as CheckedContinuation<Bool, Never>? }

@@ -2,10 +2,10 @@ internal import CLinux
 
 /// Keeps the process alive when a file of a group is cut while the group is open.
 ///
-/// Processes of a group in files share pages of them. When another program truncates such a file, the system ends a
-/// process that uses the page then with SIGBUS. With the handler the process goes on: the group ends for it with
-/// `unavailable` or `corrupt`, and no commit counts as done that was not. Without it, the window is the time between a
-/// check of the file's size, once in some milliseconds, and the use.
+/// Processes of a group in files share pages of them. If another program truncates such a file, the kernel ends a
+/// process that then uses the page with SIGBUS. With the handler the process continues: the group ends for it with
+/// `unavailable` or `corrupt`, and no failed commit counts as done. Without the handler, the process is at risk between
+/// a check of the file's size, once every few milliseconds, and the use.
 ///
 /// SharedCore's programs install it. An application does so once, early, because a process has one handler of a signal:
 ///
@@ -13,12 +13,12 @@ internal import CLinux
 /// try BusErrorHandler.install()
 /// ```
 ///
-/// A bus error anywhere else goes to the handler that was installed before, or ends the process as ever. A handler that
-/// is installed later has to do the same with this one.
+/// A bus error elsewhere goes to the handler that was installed before, or ends the process as usual. A handler that is
+/// installed later must do the same with this one.
 public enum BusErrorHandler {
-    /// Installs the handler; again does nothing.
+    /// Installs the handler. Idempotent.
     ///
-    /// - Throws: ``SystemFailure`` when the system refuses, which it does for no known reason.
+    /// - Throws: ``SystemFailure`` when the system refuses, for which no reason is known.
     public static func install() throws(SystemFailure) {
         let result = clinux_handle_bus_errors()
         if result < 0 { throw SystemFailure(number: -result) }

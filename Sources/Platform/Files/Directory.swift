@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// An open directory. Names are looked up in it, so a rename or a replacement of its path does not matter.
+/// An open directory. Names are looked up in it, so renaming or replacing its path has no effect.
 package final class Directory: Sendable {
     /// The path it was opened by, for messages.
     package let path: String
@@ -18,7 +18,7 @@ package final class Directory: Sendable {
         )
     }
 
-    /// Opens a directory. A symbolic link in the place of its last part is refused.
+    /// Opens a directory. A symbolic link as its last part is refused.
     package init(path: String) throws(SystemCallError) {
         descriptor = try SystemCall.run("open", at: path) {
             Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
@@ -35,16 +35,16 @@ package final class Directory: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// Returns a path without symbolic links; nil where nothing is there.
+    /// Returns a path without symbolic links; nil if it does not exist.
     package static func resolvedPath(of path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    /// Makes a directory with the given permissions, less those of the process's mask.
+    /// Creates a directory with the given permissions, reduced by the process's umask.
     ///
-    /// - Returns: Whether it was made; false when something has that name already.
+    /// - Returns: Whether it was created; false if the name exists already.
     package static func create(path: String, permissions: UInt32) throws(SystemCallError) -> Bool {
         do throws(SystemCallError) {
             _ = try SystemCall.run("mkdir", at: path) { mkdir(path, permissions) }
@@ -55,11 +55,11 @@ package final class Directory: Sendable {
         }
     }
 
-    /// Makes a directory of its own for temporary files, which no other user may enter, and returns its path.
+    /// Creates a new directory for temporary files, which no other user may enter, and returns its path.
     ///
     /// - Parameters:
-    ///   - name: The beginning of its name, by which a directory that was left behind is recognised.
-    ///   - parent: The directory in which it is made. Anything but an absolute path stands for the usual place, `/tmp`.
+    ///   - name: The beginning of its name, by which a leftover directory is recognized.
+    ///   - parent: The directory in which it is created. Anything other than an absolute path means `/tmp`.
     package static func makeTemporary(_ name: String, in parent: String?) throws(SystemCallError) -> String {
         let base = parent.flatMap { $0.isAbsolutePath ? $0 : nil } ?? "/tmp"
         var template = Array("\(base)/\(name)-XXXXXX".utf8CString)
@@ -96,14 +96,14 @@ package final class Directory: Sendable {
         return names
     }
 
-    /// Calls `take` with each name in the directory and the kind of its file, nil where the file system does not tell
-    /// it there, in no order, until it returns false. Leaves out the directory itself and its parent.
+    /// Calls `take` with each name in the directory and the kind of its file, or nil if the file system does not list
+    /// it, in no order, until it returns false. Leaves out the directory itself and its parent.
     ///
-    /// - Throws: Also when the system stops in the middle: a part of the names never counts as all of them.
+    /// - Throws: Also if the listing fails in the middle: a part of the names never counts as all of them.
     package func forEachName(
         _ take: (_ name: UnsafeRawBufferPointer, _ kind: FileKind?) -> Bool
     ) throws(SystemCallError) {
-        // A descriptor of its own: reading moves a position that duplicates would share.
+        // A new descriptor: reading moves a position that duplicates would share.
         let copy = try SystemCall.run("openat", at: path) {
             openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
@@ -114,7 +114,7 @@ package final class Directory: Sendable {
         }
         defer { closedir(stream) }
         while true {
-            // Nil is the end or an error, which only errno tells.
+            // Nil is the end or an error, which only errno distinguishes.
             errno = 0
             let entry = readdir(stream)
             let found = entry == nil ? errno : 0
@@ -132,7 +132,7 @@ package final class Directory: Sendable {
 
     /// Removes a name.
     ///
-    /// - Returns: Whether it was there.
+    /// - Returns: Whether it existed.
     @discardableResult
     package func remove(_ name: String) throws(SystemCallError) -> Bool {
         do throws(SystemCallError) {
@@ -154,7 +154,7 @@ package final class Directory: Sendable {
         return FileStatus(status)
     }
 
-    /// Opens a file in the directory to read it: no symbolic link, and without a wait for the other end of a pipe.
+    /// Opens a file in the directory for reading: no symbolic link, and without waiting for the other end of a pipe.
     package func open(_ name: UnsafePointer<CChar>) throws(SystemCallError) -> OpenFile {
         let place = path + "/" + String(cString: name)
         let descriptor = try SystemCall.run("openat", at: place) {
@@ -163,21 +163,21 @@ package final class Directory: Sendable {
         return OpenFile(owning: descriptor, path: place)
     }
 
-    /// Makes a symbolic link in the directory.
+    /// Creates a symbolic link in the directory.
     ///
-    /// - Returns: Whether it was made.
+    /// - Returns: Whether it was created.
     package func link(_ name: UnsafePointer<CChar>, leadingTo target: UnsafePointer<CChar>) -> Bool {
         symlinkat(target, descriptor, name) == 0
     }
 
-    /// Returns the target of a symbolic link in the directory, at most so many bytes of it; nil where there is none.
+    /// Returns at most `count` bytes of the target of a symbolic link in the directory; nil if there is none.
     package func target(of name: UnsafePointer<CChar>, upTo count: Int) throws(SystemCallError) -> [UInt8]? {
         var bytes = [CChar](repeating: 0, count: count)
         do throws(SystemCallError) {
             let count = try SystemCall.run("readlinkat", at: path) { readlinkat(descriptor, name, &bytes, count) }
             return bytes[..<count].map(UInt8.init(bitPattern:))
         } catch {
-            // Another kind of file is none.
+            // Another kind of file counts as no link.
             guard error.isAbsent || error.number == EINVAL else { throw error }
             return nil
         }
@@ -188,13 +188,13 @@ package final class Directory: Sendable {
         unlinkat(descriptor, name, 0)
     }
 
-    /// Makes an empty file at a path where there is none, as far as that is possible.
+    /// Creates an empty file at a path if there is none, as far as that is possible.
     package static func mark(path: String) {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         if descriptor >= 0 { Glibc.close(descriptor) }
     }
 
-    /// Gives a file another name in this directory, unless that one is taken.
+    /// Renames a file in this directory, unless the new name is taken.
     ///
     /// - Returns: Whether the file has the new name; false when another one had it before.
     package func rename(_ name: String, toFree newName: String) throws(SystemCallError) -> Bool {
@@ -206,10 +206,10 @@ package final class Directory: Sendable {
     /// Moves a file to another directory of the same file system, unless its new name is taken there.
     ///
     /// A file system that cannot rename without replacing, as some that are mounted through FUSE, gives the file its
-    /// new name by a link and takes the old one away: a process that dies in between leaves both names.
+    /// new name by a link and then removes the old one: a process that is killed in between leaves both names.
     ///
     /// - Returns: Whether the file has the new name; false when another one had it before.
-    /// - Throws: An error with ``SystemCallError/cannotTakeFreeName`` where the file system can do neither.
+    /// - Throws: An error with ``SystemCallError/cannotTakeFreeName`` if the file system can do neither.
     package func move(
         _ name: UnsafePointer<CChar>, to target: Directory, asFree newName: UnsafePointer<CChar>
     ) throws(SystemCallError) -> Bool {
@@ -235,7 +235,7 @@ package final class Directory: Sendable {
         throw SystemCallError(call, number: -result, at: location)
     }
 
-    /// Returns when the names in the directory are on the disk. Blocks.
+    /// Waits until the names in the directory are on the disk. Blocks.
     package func synchronizeNames() throws(SystemCallError) {
         _ = try SystemCall.run("fsync", at: path) { fsync(descriptor) }
         FileTrace.record(path + "/", .namesSynced)

@@ -2,10 +2,10 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Reads the content of a file from the disk, past the system's cache: other processes may go on with cached content
-/// that the disk has lost. Written data that is not on the disk yet is brought there first.
+/// Reads the content of a file from the disk, past the system's cache: other processes may still use cached content
+/// that the disk has lost. Written data that is not on the disk yet is written there first.
 ///
-/// If a file system reads through its cache alone, so does this, and ``isPastCache`` says so.
+/// If a file system reads only through its cache, so does this, and ``isPastCache`` is false.
 package final class DiskReader: Sendable {
     /// The unit of a read that every disk accepts, and of the memory for it.
     private static let blockByteCount = 4096
@@ -14,14 +14,14 @@ package final class DiskReader: Sendable {
     private let direct: OpenFile?
     private let hasReadCache = Atomic(false)
 
-    /// Whether all that was read came from the disk, as far as the file system tells: a `tmpfs` has none, and newer
-    /// systems say of it that it reads past its cache.
+    /// Whether all data came from the disk, as far as the file system tells: a `tmpfs` has no disk, but newer kernels
+    /// claim that it reads past its cache.
     package var isPastCache: Bool { direct != nil && !hasReadCache.load(ordering: .relaxed) }
 
-    /// - Parameter file: One that is open.
+    /// - Parameter file: An open file.
     package init(_ file: OpenFile, named name: String, in directory: Directory) {
         self.file = file
-        // The name may be another file's by now.
+        // The name may belong to another file by now.
         let direct = try? OpenFile(name, in: directory, .readPastCache)
         let isSame = (try? direct?.presence().identity) == (try? file.presence().identity)
         self.direct = isSame ? direct : nil
@@ -49,7 +49,7 @@ package final class DiskReader: Sendable {
                 return try file.read(count: count, at: offset)
             }
             done += read
-            // The end of the file, which is the one place where a part of a block is read.
+            // The end of the file, the only place where a partial block is read.
             if read == 0 || done % Self.blockByteCount != 0 { break }
         }
         let found = buffer[min(offset - start, done)..<min(offset - start + count, done)]

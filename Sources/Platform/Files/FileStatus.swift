@@ -19,7 +19,7 @@ package struct FileStatus: Hashable, Sendable {
     package let group: UInt32
     /// The permissions, as the lower twelve bits of the mode.
     package let permissions: UInt32
-    /// Whether the last name of the file is gone. A process that has it open can use it, and no other can find it.
+    /// Whether the last name of the file was removed. A process that has it open can use it, and no other can find it.
     package let isRemoved: Bool
     /// The number of names that the file has.
     package let nameCount: Int
@@ -65,8 +65,8 @@ package enum FileKind: Hashable, Sendable {
             }
     }
 
-    /// - Parameter type: The type that stands with a name in a directory.
-    /// - Returns: Nil where the file system does not tell it there.
+    /// - Parameter type: The type listed with a name in a directory.
+    /// - Returns: Nil if the file system does not list it.
     init?(entryType type: UInt8) {
         guard type != UInt8(DT_UNKNOWN) else { return nil }
         // DTTOIF(3).
@@ -94,7 +94,7 @@ extension FileStatus {
         self.init(status)
     }
 
-    /// Reads the status of the file that a path leads to, through symbolic links.
+    /// Reads the status of the file at a path, following symbolic links.
     package init(behindPath path: String) throws(SystemCallError) {
         var status = stat()
         _ = try SystemCall.run("stat", at: path) { stat(path, &status) }
@@ -107,7 +107,7 @@ extension FileStatus {
     /// Whether there is a file at a path that this process may run as a program.
     package static func isExecutable(_ path: String) -> Bool { access(path, X_OK) == 0 }
 
-    /// The same for a path byte by byte. Also of a directory.
+    /// The same for a path given as bytes. Also true for a directory.
     package static func isExecutable(_ path: [UInt8]) -> Bool {
         access(path.map(CChar.init(bitPattern:)) + [0], X_OK) == 0
     }
@@ -115,7 +115,7 @@ extension FileStatus {
     /// Whether there is a file at a path that this process may write to.
     package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
 
-    /// Reads the status of the file that a path leads to, byte by byte and through symbolic links.
+    /// Reads the status of the file at a path given as bytes, following symbolic links.
     package init(behindPath path: [UInt8]) throws(SystemCallError) {
         var status = stat()
         let name = path.map(CChar.init(bitPattern:)) + [0]
@@ -127,11 +127,10 @@ extension FileStatus {
     package static var currentUser: UInt32 { geteuid() }
 }
 
-/// Which file stands in a place, of which kind, how large it is and how many names it has.
+/// The identity, the kind, the size and the number of names of a file.
 ///
-/// For files that are written all the time: where the system was asked for the times of a file, as for a
-/// ``FileStatus``, the next write stores a new one, which costs as much as the write (multigrain timestamps, Linux
-/// 6.13).
+/// For files that are written all the time: after the times of a file were read, as for a ``FileStatus``, the next
+/// write stores a new one, which costs as much as the write (multigrain timestamps, Linux 6.13).
 package struct FilePresence: Hashable, Sendable {
     package let identity: FileStatus.Identity
     package let byteCount: Int
@@ -144,8 +143,8 @@ package struct FilePresence: Hashable, Sendable {
     /// Whether the last name of the file is gone.
     package var isRemoved: Bool { nameCount == 0 }
 
-    /// Returns whether the file takes less of the file system than its first part of a length: then that part has
-    /// holes, for which no space is kept. A copy may leave them in the place of zeros (`cp --sparse`, `rsync -S`).
+    /// Returns whether the file takes less space than its part before `end` needs: then that part has holes without
+    /// reserved space. A copy may leave holes instead of zeros (`cp --sparse`, `rsync -S`).
     package func hasHoles(before end: Int) -> Bool { allocatedByteCount < min(end, byteCount) }
 
     /// Reads the status of the file at an absolute path. A symbolic link is read itself, not its target.
@@ -153,7 +152,7 @@ package struct FilePresence: Hashable, Sendable {
         try self.init(of: AT_FDCWD, path, at: path) { () throws(SystemCallError) in try FileStatus(ofPath: path) }
     }
 
-    /// - Parameter status: The older call, with the times.
+    /// - Parameter status: The older call, which also reads the times.
     init(
         of file: Int32, _ name: String, at path: String, orElse status: () throws(SystemCallError) -> FileStatus
     ) throws(SystemCallError) {
@@ -177,7 +176,7 @@ package struct FilePresence: Hashable, Sendable {
 
 /// An extended attribute of a file (xattr(7)).
 package enum FileAttribute {
-    /// Returns the attribute as text; nil when there is none, or none that this process may see.
+    /// Returns the attribute as text; nil if there is none that this process may see.
     package static func text(_ name: String, of path: String) -> String? {
         var value = [UInt8](repeating: 0, count: 256)
         let count = clinux_attribute(path, name, &value, value.count)
@@ -190,18 +189,18 @@ extension FileStatus {
     package enum Objection: Hashable, Sendable {
         /// It is a FIFO, a device, a directory or a socket.
         case notRegular
-        /// It belongs to a user that is none of them.
+        /// It belongs to another user.
         case foreign(owner: UInt32)
         /// Its mode gives others permissions that they may not have.
         case open(permissions: UInt32)
     }
 
-    /// Returns the reason against using the file; nil when there is none.
+    /// Returns the objection to using the file; nil if there is none.
     ///
     /// - Parameters:
     ///   - owners: The users that it may belong to.
-    ///   - bits: The permissions that its mode may not have. If all may read, the group may write if it is the
-    ///     user's own, as where a umask of 002 leaves it so; root's may not, which containers give to other users.
+    ///   - bits: The permissions that its mode may not have. If all users may read, the group may write if it is the
+    ///     user's own, as with a umask of 002; root's group may not, since containers give it to other users.
     package func objection(owners: [UInt32], forbidding bits: UInt32) -> Objection? {
         guard isRegularFile else { return .notRegular }
         guard owners.contains(owner) else { return .foreign(owner: owner) }

@@ -1,13 +1,13 @@
 internal import CLinux
 internal import Glibc
 
-/// The kind of a file system, by the number that the system has for it.
+/// The kind of a file system, by its number in the kernel.
 ///
-/// Many file systems have the number of FUSE. Of those the table of mounts has the name.
+/// Many file systems have the number of FUSE. The mount table has their names.
 package struct FileSystemKind: Hashable, Sendable {
     package let rawValue: UInt64
-    /// The type in the table of mounts, such as `virtiofs` or `fuse.sshfs`, of one with the number of FUSE; nil for all
-    /// others, and where that cannot be read.
+    /// The type in the mount table, such as `virtiofs` or `fuse.sshfs`, of a file system with the number of FUSE; nil
+    /// for all others, and if the table cannot be read.
     package let mountType: String?
 
     package init(rawValue: UInt64, mountType: String? = nil) {
@@ -17,7 +17,7 @@ package struct FileSystemKind: Hashable, Sendable {
 
     private static let fuse: UInt64 = 0x6573_5546
 
-    /// Those that are on this machine alone and report every write to them. The numbers are those of `statfs(2)`.
+    /// The file systems of this machine alone that report every write. The numbers are those of `statfs(2)`.
     private static let local: [UInt64: String] = [
         0xef53: "ext4",  // and ext2, ext3
         0x5846_5342: "XFS",
@@ -47,7 +47,7 @@ package struct FileSystemKind: Hashable, Sendable {
         0x1983_0326: "BeeGFS",
     ]
 
-    /// The same of those with the number of FUSE, by their type in the table of mounts.
+    /// The same for those with the number of FUSE, by their type in the mount table.
     private static let remoteMounts: Set<String> = [
         "virtiofs", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse", "fuse.cephfs", "fuse.s3fs",
         "fuse.rclone",
@@ -55,7 +55,7 @@ package struct FileSystemKind: Hashable, Sendable {
         "fuse.grpcfuse", "fuse.osxfs",
     ]
 
-    /// Others, by the names that people know them by.
+    /// Other file systems, by their common names.
     private static let others: [UInt64: String] = [
         fuse: "FUSE",
         0x794c_7630: "overlayfs",
@@ -64,34 +64,34 @@ package struct FileSystemKind: Hashable, Sendable {
         0x2fc1_2fc1: "ZFS",
     ]
 
-    /// The file systems on which space reserved by `fallocate` stays the file's, also when it is written over: ext2,
-    /// ext3 and ext4, XFS, tmpfs. A file system that copies on write needs new space for each write. The file system
-    /// below an overlay cannot be told.
+    /// The file systems on which space reserved by `fallocate` stays with the file, even when it is overwritten: ext2,
+    /// ext3 and ext4, XFS, tmpfs. A copy-on-write file system needs new space for each write. The file system below an
+    /// overlay cannot be determined.
     private static let reserving: Set<UInt64> = [0xef53, 0x5846_5342, 0x0102_1994]
 
-    /// Whether space that is reserved for a file is there for it on a full disk. On a thin volume it may not be, which
-    /// no system call tells.
+    /// Whether space that is reserved for a file is available on a full disk. On a thin volume it may not be, which no
+    /// system call reveals.
     package var keepsReservedSpace: Bool { Self.reserving.contains(rawValue) }
 
-    /// Whether it is known to report every write of every process. Of the others, some do.
+    /// Whether it is known to report every write of every process. Some of the others do, too.
     package var reportsWrites: Bool { Self.local[rawValue] != nil }
 
-    /// Whether other machines may have it too, so that processes cannot rely on its locks and on pages that they map.
+    /// Whether other machines may mount it too, so that processes cannot rely on its locks and mapped pages.
     package var isRemote: Bool {
         Self.remote[rawValue] != nil || mountType.map(Self.remoteMounts.contains) ?? false
     }
 
-    /// Whether only the table of mounts tells which one it is.
+    /// Whether only the mount table identifies it.
     fileprivate var isInUserSpace: Bool { rawValue == Self.fuse }
 
     /// Returns the type of a mount in the lines of `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
     ///
-    /// - Returns: Nil where no line has that number, or that line is not one of such a table.
+    /// - Returns: Nil if no line has that number, or the line has another form.
     package static func mountType(of mount: Int, inTable table: String) -> String? {
         for line in table.split(separator: "\n") {
             let fields = line.split(separator: " ")
             guard let first = fields.first, Int(first) == mount else { continue }
-            // Any number of optional fields comes behind the sixth, and a dash ends them. Spaces in names are escaped.
+            // Any number of optional fields follows the sixth, ended by a dash. Spaces in names are escaped.
             guard let end = fields.dropFirst(6).firstIndex(of: "-"), end + 1 < fields.endIndex else { return nil }
             return String(fields[end + 1])
         }
@@ -100,7 +100,7 @@ package struct FileSystemKind: Hashable, Sendable {
 }
 
 extension FileSystemKind: CustomStringConvertible {
-    /// Its name, or its number where the name is not known.
+    /// Its name, or its number if the name is not known.
     package var description: String {
         mountType ?? Self.local[rawValue] ?? Self.remote[rawValue] ?? Self.others[rawValue]
             ?? "a file system of type 0x" + String(rawValue, radix: 16)
@@ -108,7 +108,7 @@ extension FileSystemKind: CustomStringConvertible {
 }
 
 extension Directory {
-    /// Returns the kind of the file system that the directory is on.
+    /// Returns the kind of the directory's file system.
     package func fileSystemKind() throws(SystemCallError) -> FileSystemKind {
         var kind: UInt64 = 0
         try SystemCall.negated("fstatfs", at: path) { clinux_file_system(descriptor, &kind) }
@@ -116,7 +116,7 @@ extension Directory {
         return found.isInUserSpace ? FileSystemKind(rawValue: kind, mountType: mountType) : found
     }
 
-    /// The type of the mount that the directory is on, by the table of mounts; nil where that does not tell.
+    /// The type of the directory's mount in the mount table; nil if the table does not list it.
     private var mountType: String? {
         guard
             let line = OpenFile.text(of: "/proc/self/fdinfo/\(descriptor)")?.split(separator: "\n").first(where: {
@@ -134,7 +134,7 @@ extension Directory {
         var status = statvfs()
         _ = try SystemCall.run("fstatvfs", at: path) { fstatvfs(descriptor, &status) }
         let (count, isMore) = UInt(status.f_bavail).multipliedReportingOverflow(by: UInt(status.f_frsize))
-        // Some file systems do not know, and say all ones. So large a number can be added to without overflow.
+        // Some file systems do not know, and report all ones. The result can be added to without overflow.
         return isMore ? Int.max / 2 : min(Int(clamping: count), Int.max / 2)
     }
 }

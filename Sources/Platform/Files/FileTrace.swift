@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The operations on the files of one directory, in their order, for tests that simulate the loss of power, in which
-/// unsynced data may be lost. Compiled in debug builds only.
+/// The operations on the files of one directory, in order, for tests that simulate a loss of power, in which unsynced
+/// data may be lost. Compiled in debug builds only.
 package enum FileTrace {
-    /// One operation. Files are told by their number in the file system.
+    /// One operation. Files are identified by their number in the file system.
     package enum Event: Sendable {
         case created(name: String, file: UInt64)
         case madeUnnamed(file: UInt64)
@@ -15,7 +15,7 @@ package enum FileTrace {
         case renamed(from: String, to: String)
         case removed(name: String)
         case namesSynced
-        /// Something that a test wants to find again.
+        /// A mark that a test wants to find again.
         case mark(Int)
     }
 
@@ -28,7 +28,7 @@ package enum FileTrace {
         private static let recording = Mutex<Recording?>(nil)
         private static let isActive = Atomic(false)
 
-        /// Begins to record the operations in a directory. There is one recording at a time.
+        /// Starts recording the operations in a directory. There is one recording at a time.
         package static func begin(in directory: String) {
             recording.withLock { $0 = Recording(directory: directory + "/") }
             isActive.store(true, ordering: .releasing)

@@ -3,14 +3,14 @@ internal import Glibc
 /// The result of following a path.
 package enum Followed<Found> {
     case found(Found)
-    /// A symbolic link on the way belongs to neither this process's user nor root, and could lead it anywhere.
+    /// A symbolic link on the path belongs to neither this process's user nor root, and could lead anywhere.
     case foreignLink(owner: UInt32)
 }
 
 /// A path without symbolic links, as it was when it was followed.
 package struct SettledPath {
     package let path: String
-    /// The first directory on it that lets another user put something else in the place of a part: it belongs to one, or
+    /// The first directory on it in which another user can replace an entry of the path: it belongs to another user, or
     /// others may write to it and it is not sticky; nil if there is none.
     package let changeable: (path: String, status: FileStatus)?
 
@@ -23,8 +23,8 @@ extension Directory {
     /// to root.
     ///
     /// - Parameters:
-    ///   - permissions: Those of the directories that are made where the path names none; nil makes none.
-    ///   - lastIsLink: Whether a link in the place of the directory itself is followed.
+    ///   - permissions: The permissions of missing directories, which are created; nil creates none.
+    ///   - lastIsLink: Whether to follow a link as the directory itself.
     package static func follow(
         _ path: String, making permissions: UInt32? = nil, lastIsLink: Bool = true
     ) throws(SystemCallError) -> Followed<Directory> {
@@ -37,8 +37,8 @@ extension Directory {
     }
 
     /// Follows the absolute path of a directory, with the same rule for links as ``follow(_:making:lastIsLink:)``, and
-    /// returns it without them: for calls that take a path, such as those that bind and connect a socket. Parts that are
-    /// not there stay as they are given.
+    /// returns it without links: for calls that take a path, such as those that bind and connect a socket. Missing
+    /// parts are returned as given.
     package static func settle(_ path: String) throws(SystemCallError) -> Followed<SettledPath> {
         try Way.settle(path)
     }
@@ -48,7 +48,7 @@ extension OpenFile {
     /// Opens a file for reading, with the same rule for links as ``Directory/follow(_:making:)``. Does not wait for the
     /// writer of a FIFO.
     ///
-    /// - Parameter lastIsLink: Whether a link in the place of the file itself is followed.
+    /// - Parameter lastIsLink: Whether to follow a link as the file itself.
     package static func follow(
         _ path: String, lastIsLink: Bool = false
     ) throws(SystemCallError) -> Followed<OpenFile> {
@@ -61,14 +61,15 @@ extension OpenFile {
     }
 }
 
-/// The way along a path.
+/// Walks along a path.
 private enum Way {
-    /// To hold a place of the file system without reading it: O_PATH, which Swift does not import.
+    /// Opens a place in the file system without reading it: O_PATH, which Swift does not import.
     private static let placeOnly: Int32 = 0o10000000
     /// The number of links that the kernel follows on one path.
     private static let linkLimit = 40
 
-    /// Goes along a path, from the working directory when it does not begin with a slash, and has its last part opened.
+    /// Walks along a path, from the working directory if it does not begin with a slash, and opens its last part with
+    /// `open`.
     static func follow<Found>(
         _ path: String, making permissions: UInt32? = nil, lastIsLink: Bool = true,
         _ open: (_ parent: Int32, _ name: String) throws(SystemCallError) -> Found
@@ -109,7 +110,8 @@ private enum Way {
         guard path.isAbsolutePath else { throw SystemCallError("openat", number: EINVAL, at: path) }
         let root = try Place("/", at: path)
         var way = [(name: "", place: root, status: try root.status(at: path))]
-        // The owner of the root directory can replace every part. In a user namespace without root that is no known user.
+        // The owner of the root directory can replace every part. In a user namespace without root, the owner is no
+        // known user.
         let trusted = [FileStatus.currentUser, 0, way[0].status.owner]
         var parts = Array(path.pathParts.reversed())
         var missing: [String] = []
@@ -176,7 +178,7 @@ private enum Way {
             return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
 
-        /// Makes a directory. Without power, its content would be gone with its name.
+        /// Creates a directory, and syncs its name: a loss of power would otherwise lose its content with its name.
         func make(_ name: String, _ permissions: UInt32, at path: String) throws(SystemCallError) {
             do throws(SystemCallError) {
                 _ = try SystemCall.run("mkdir", at: path) { mkdirat(descriptor, name, permissions) }
@@ -187,8 +189,7 @@ private enum Way {
             try synchronizeNames(at: path)
         }
 
-        /// Writes the names in the directory to the disk. Leaves that to the kernel where the directory may not be
-        /// read.
+        /// Syncs the names in the directory to the disk. Leaves that to the kernel if the directory may not be read.
         private func synchronizeNames(at path: String) throws(SystemCallError) {
             let readable: Int32
             do throws(SystemCallError) {
@@ -206,7 +207,7 @@ private enum Way {
 }
 
 extension FileStatus {
-    /// Whether other users than some may give a name in the directory to something else.
+    /// Returns whether users other than the trusted ones may replace an entry of the directory.
     fileprivate func isChangeable(byOthersThan trusted: [UInt32]) -> Bool {
         guard trusted.contains(owner) else { return true }
         // If each user has a group of the same number, its members are that user and those that root adds.

@@ -1,6 +1,6 @@
 package import CoreAPI
 
-/// Reads files of keys, which belong to this user alone.
+/// Reads key files, which must belong to this user alone.
 package enum GuardedFile {
     private static let maximumByteCount = 1 << 20
 
@@ -9,10 +9,10 @@ package enum GuardedFile {
     /// - Parameters:
     ///   - bits: The permissions that the file's mode may not have.
     ///   - what: The content of the file, as the beginning of a sentence.
-    ///   - right: The mode that would be right.
+    ///   - right: The correct mode, for the message.
     /// - Throws: ``SharedCoreError/Code/forbidden`` when the file belongs to another user, its mode has one of `bits`,
     ///   it is a symbolic link, or a link of another user is on the path; ``SharedCoreError/Code/invalidArgument`` when
-    ///   it is not there or is no regular file.
+    ///   it is missing or is no regular file.
     package static func read(
         _ path: String, forbidding bits: UInt32, _ what: String, right: String
     ) throws(SharedCoreError) -> [UInt8] {

@@ -3,24 +3,24 @@ internal import Glibc
 
 /// The first page of a file, shared with every process that maps it. Its words are read and changed atomically.
 ///
-/// The file must have space reserved for the page: a store into a hole of a full file system would stop the process.
+/// The file must have space reserved for the page: a store into a hole of a full file system would kill the process.
 package final class MappedPage: Sendable {
     /// The size of the page, in bytes. Offsets of words are multiples of 8 below it.
     package static let byteCount = 4096
 
-    // The address is constant, and the memory behind it is only used by atomic operations.
+    // The address is constant, and its memory is only accessed by atomic operations.
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer
-    /// The page's entry for the handler of SIGBUS, which is changed by atomic operations alone; see
-    /// ``BusErrorHandler``.
+    /// The page's entry for the handler of SIGBUS, which is only changed by atomic operations; see ``BusErrorHandler``.
     private nonisolated(unsafe) let watched: OpaquePointer
     #if FAIL_POINTS
         private let file: OpenFile
     #endif
 
-    /// Maps the page of a file that is open for writing; or only to read, when `isReadOnly`: then no word is changed.
+    /// Maps the page of a file that is open for writing, or read-only if `isReadOnly` is set: then no word may be
+    /// changed.
     ///
-    /// - Throws: An error with ``SystemCallError/cannotShareMemory`` where the file system does not let processes share
-    ///   memory.
+    /// - Throws: An error with ``SystemCallError/cannotShareMemory`` if processes cannot share memory on the file
+    ///   system.
     package init(of file: OpenFile, isReadOnly: Bool = false) throws(SystemCallError) {
         let protection = isReadOnly ? PROT_READ : PROT_READ | PROT_WRITE
         // MAP_FAILED is -1.
@@ -34,15 +34,15 @@ package final class MappedPage: Sendable {
         }
         base = address
         self.watched = watched
-        // The kernel takes a page that could not be written out for clean: taken out of memory, it would come back as
-        // it was before. That can still happen where the user may lock no more memory.
+        // The kernel marks a page as clean even if writing it out has failed: after an eviction, its old content would
+        // be read again. This can still happen if the user may lock no more memory.
         if !isReadOnly { mlock(address, Self.byteCount) }
         #if FAIL_POINTS
             self.file = file
         #endif
     }
 
-    /// Notes the word at a byte offset, which was changed.
+    /// Records a change of the word at a byte offset.
     @inline(__always)
     private func trace(_ offset: Int) {
         #if FAIL_POINTS
@@ -59,14 +59,13 @@ package final class MappedPage: Sendable {
         munmap(base, Self.byteCount)
     }
 
-    /// Whether the page was gone from its file when it was used, as after a truncation, and memory of zeros that no
-    /// other process sees stands in for it. Only where ``BusErrorHandler`` is installed: otherwise such a use ends the
-    /// process.
+    /// Whether the page was missing from its file at a use, as after a truncation, and was replaced by private memory
+    /// of zeros. Only if ``BusErrorHandler`` is installed: otherwise such a use ends the process.
     package var isLost: Bool { clinux_is_page_lost(watched) }
 
-    /// Refuses to go by a page that is lost, or is now.
+    /// Throws if the page is lost.
     package func requirePresence(at location: String) throws(SystemCallError) {
-        // A use, by which the system notices.
+        // This access makes the kernel report a lost page.
         _ = load(at: 0)
         if isLost { throw SystemCallError("mmap", number: EIO, at: location) }
     }
@@ -82,9 +81,9 @@ package final class MappedPage: Sendable {
         trace(offset)
     }
 
-    /// Sets the word at a byte offset when it has an expected value.
+    /// Sets the word at a byte offset if it has an expected value.
     ///
-    /// - Returns: Whether it was.
+    /// - Returns: Whether it was set.
     package func replace(_ expected: UInt64, with value: UInt64, at offset: Int) -> Bool {
         let isReplaced = clinux_compare_exchange(base + offset, expected, value)
         if isReplaced { trace(offset) }
@@ -103,21 +102,21 @@ package final class MappedPage: Sendable {
         _ = clinux_wake_at(base + offset, mask)
     }
 
-    /// Sleeps as long as the lower half of the word at a byte offset is the one that was seen and no thread wakes those
-    /// that sleep there for a bit of the mask. Blocks; a signal may end it early.
+    /// Sleeps while the lower half of the word at a byte offset equals `seen` and no thread wakes the sleepers for a
+    /// bit of the mask. Blocks; a signal may end it early.
     package func sleep(at offset: Int, while seen: UInt32, for mask: UInt32) {
         _ = clinux_sleep_at(base + offset, seen, mask)
     }
 
     /// Returns whether the system lets threads sleep at words of the page.
     package func canSleep(at offset: Int) -> Bool {
-        // Another value than the present one, so that it returns at once.
+        // A value other than the present one, so that it returns at once.
         clinux_sleep_at(base + offset, ~loadHalf(at: offset), .max) == -EAGAIN
     }
 
     /// Sets bits of the word at a byte offset.
     ///
-    /// - Returns: The word as it was before.
+    /// - Returns: The previous word.
     @discardableResult
     package func insert(_ bits: UInt64, at offset: Int) -> UInt64 {
         let before = clinux_fetch_or(base + offset, bits)

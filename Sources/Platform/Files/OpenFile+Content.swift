@@ -32,8 +32,8 @@ extension OpenFile {
         return bytes
     }
 
-    /// Returns the start of a file as text; nil when it cannot be read. For files that the system makes as they are
-    /// read, such as those of `/proc`, which tell no size.
+    /// Returns the start of a file as text; nil when it cannot be read. For files that the kernel generates when they
+    /// are read, such as those of `/proc`, which report no size.
     package static func text(of path: String, upTo count: Int = 64 << 10) -> String? {
         (try? OpenFile(path: path, .read).read(count: count, at: 0)).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -55,7 +55,7 @@ extension OpenFile {
         return content
     }
 
-    /// Reads the 8 bytes at an offset as a little-endian word; 0 where the file ends before them.
+    /// Reads the 8 bytes at an offset as a little-endian word; 0 if the file ends before them.
     package func readWord(at offset: Int) throws(SystemCallError) -> UInt64 {
         var word: UInt64 = 0
         let count = try withUnsafeMutableBytes(of: &word) { buffer throws(SystemCallError) in
@@ -76,8 +76,8 @@ extension OpenFile {
         trace { .wrote(file: $0, offset: offset, bytes: Array(bytes)) }
     }
 
-    /// How many of so many bytes one call takes: half of them at a fail point, as the system may when a disk becomes
-    /// full.
+    /// Returns how many of `count` bytes one call transfers: half of them at a fail point, as the system may when a
+    /// disk becomes full.
     private func part(of count: Int, in place: String) -> Int {
         FailPoint.failure(of: place, at: path) == nil ? count : (count + 1) / 2
     }
@@ -104,8 +104,8 @@ extension OpenFile {
         trace { .extended(file: $0, byteCount: range.upperBound) }
     }
 
-    /// Gives the space of a range back to the file system: it reads as zeros from then on, and the size stays. A file
-    /// system that cannot do that keeps the space until the last process closes the file.
+    /// Frees the space of a range: it reads as zeros from then on, and the size stays. A file system that cannot do
+    /// that keeps the space until the last process closes the file.
     package func punch(_ range: Range<Int>) throws(SystemCallError) {
         guard !range.isEmpty else { return }
         try SystemCall.negated("fallocate(PUNCH_HOLE)", at: path) {
@@ -114,7 +114,7 @@ extension OpenFile {
         trace { .wrote(file: $0, offset: range.lowerBound, bytes: [UInt8](repeating: 0, count: range.count)) }
     }
 
-    /// Returns when the file's content is on the disk. Blocks: never for a thread of the cooperative pool.
+    /// Waits until the file's content is on the disk. Blocks, so never call it on a thread of the cooperative pool.
     package func synchronizeContent() throws(SystemCallError) {
         trace { .syncBegan(file: $0) }
         _ = try SystemCall.run("fdatasync", at: path) { fdatasync(descriptor) }

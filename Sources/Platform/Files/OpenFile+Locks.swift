@@ -1,11 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// Locks of single bytes. They belong to the open file description: the kernel takes them back when its last descriptor
-/// is closed, by any end of the process, and nothing else that the process closes matters. One description gives
-/// no exclusion between its own threads.
+/// Locks of single bytes. They belong to the open file description: the kernel releases them when its last descriptor
+/// is closed, by any end of the process; closing other descriptors has no effect. One description does not exclude the
+/// threads that share it.
 extension OpenFile {
-    /// Takes the lock of a byte when it is free. Needs a file that is open for writing.
+    /// Takes the lock of a byte if it is free. Needs a file that is open for writing.
     ///
     /// - Returns: Whether this description has the lock now.
     package func tryLock(byteAt offset: Int) throws(SystemCallError) -> Bool {
@@ -16,26 +16,26 @@ extension OpenFile {
         return true
     }
 
-    /// Gives the lock of a byte back. A local file system refuses that only where it has to divide a range and has no
-    /// memory; one on another machine or in FUSE may do so at any time. Then the description has the lock until it is
-    /// closed, and other processes take its holder for a stopped one.
+    /// Releases the lock of a byte. A local file system refuses that only if it must divide a range and has no memory;
+    /// a remote one or FUSE may refuse at any time. Then the description has the lock until it is closed, and other
+    /// processes treat its holder as stopped.
     package func unlock(byteAt offset: Int) {
         if Defect.processLocks.isPresent { _ = changeProcessLock(F_UNLCK, at: offset) }
         _ = clinux_unlock_byte(descriptor, Int64(offset))
     }
 
-    /// Returns whether another description has the byte locked. Takes nothing and no process sees it, so it also works
-    /// on the file of a process that is stopped. A description never sees its own locks: ask through another one.
+    /// Returns whether another description has the byte locked. It takes no lock and is invisible to other processes,
+    /// so it also works on the file of a stopped process. A description never sees its own locks: use another one.
     package func isLocked(byteAt offset: Int) throws(SystemCallError) -> Bool {
         try SystemCall.negated("fcntl(F_OFD_GETLK)", at: path) { clinux_probe_byte(descriptor, Int64(offset)) } == 1
     }
 }
 
 extension OpenFile {
-    /// Returns the bytes of a range that other descriptions have locked one by one, in rising order.
+    /// Returns the bytes of a range that other descriptions have locked one by one, in ascending order.
     ///
-    /// The kernel names one locked byte of a range, and not the first; so each one found divides the range, and the
-    /// parts are asked again. A lock that is taken or given back meanwhile may or may not be among them.
+    /// The kernel reports one locked byte of a range, not necessarily the first; so each one found divides the range,
+    /// and the parts are queried again. A lock that is taken or released meanwhile may or may not be included.
     package func lockedBytes(in range: Range<Int>) throws(SystemCallError) -> [Int] {
         var found: [Int] = []
         var rest = [range]
@@ -48,7 +48,7 @@ extension OpenFile {
         return found.sorted()
     }
 
-    /// Any byte of a range that another description has locked; nil when none is.
+    /// Returns any byte of a range that another description has locked; nil if there is none.
     package func lockedByte(in range: Range<Int>) throws(SystemCallError) -> Int? {
         var found: Int64 = 0
         let isLocked = try SystemCall.negated("fcntl(F_OFD_GETLK)", at: path) {
@@ -61,7 +61,7 @@ extension OpenFile {
     /// Returns whether any process has the file open for writing. Needs a file that is open for reading only, of this
     /// user.
     ///
-    /// - Throws: Where the file system cannot tell, an error of `fcntl(F_SETLEASE)`.
+    /// - Throws: An error of `fcntl(F_SETLEASE)` if the file system cannot tell.
     package func hasWriters() throws(SystemCallError) -> Bool {
         try SystemCall.negated("fcntl(F_SETLEASE)", at: path) { clinux_probe_writers(descriptor) } == 1
     }
@@ -73,7 +73,7 @@ extension OpenFile {
 extension OpenFile {
     /// Takes the lock, and leaves the file open in the program that this process becomes.
     ///
-    /// - Returns: Whether this process has it now.
+    /// - Returns: Whether this process has the lock now.
     package func tryLockForProgram() throws(SystemCallError) -> Bool {
         let result = clinux_lock_for_process(descriptor)
         if result == -EAGAIN { return false }
@@ -82,7 +82,7 @@ extension OpenFile {
         return true
     }
 
-    /// Returns the number of the process that has the lock; nil when none has.
+    /// Returns the number of the process that has the lock; nil if there is none.
     package func programLockHolder() throws(SystemCallError) -> Int32? {
         let holder = try SystemCall.negated("fcntl(F_GETLK)", at: path) { clinux_lock_holder(descriptor) }
         return holder > 0 ? holder : nil
@@ -90,11 +90,11 @@ extension OpenFile {
 }
 
 /// The defect ``Defect/processLocks``: locks that belong to the process and not to the open file description, so that
-/// any descriptor of the file that the process closes gives them back.
+/// closing any descriptor of the file releases them.
 extension OpenFile {
-    /// Takes the lock of a byte or gives it back.
+    /// Takes or releases the lock of a byte.
     ///
-    /// - Returns: Whether the system did.
+    /// - Returns: Whether the call succeeded.
     func changeProcessLock(_ type: Int32, at offset: Int) -> Bool {
         #if FAIL_POINTS
             var range = flock(l_type: Int16(type), l_whence: Int16(SEEK_SET), l_start: offset, l_len: 1, l_pid: 0)

@@ -1,13 +1,13 @@
 internal import CLinux
 internal import Glibc
 
-/// Files without a name, which leave nothing behind when their process dies: the kernel frees them with their last
+/// Files without a name, which leave nothing behind when their process ends: the kernel frees them with their last
 /// descriptor.
 extension OpenFile {
-    /// Makes a file without a name in a directory, to be read and written.
+    /// Creates a file without a name in a directory, for reading and writing.
     ///
-    /// - Parameter name: The name that it is for; in messages it has that already.
-    /// - Returns: The file; nil where the file system has no such files, as NFS and many in user space.
+    /// - Parameter name: Its intended name, which is also used in messages.
+    /// - Returns: The file; nil if the file system has no such files, as NFS and many in user space.
     package static func unnamed(_ name: String, in directory: Directory) throws(SystemCallError) -> OpenFile? {
         do throws(SystemCallError) {
             let descriptor = try SystemCall.negated("openat(O_TMPFILE)", at: directory.path) {
@@ -23,16 +23,16 @@ extension OpenFile {
         }
     }
 
-    /// Makes a file in memory, to be read and written.
+    /// Creates a file in memory, for reading and writing.
     ///
     /// - Parameter name: Its name in messages.
     static func inMemory(_ name: String) throws(SystemCallError) -> OpenFile {
         OpenFile(owning: try SystemCall.negated("memfd_create", at: name) { clinux_memory_file(name) }, path: name)
     }
 
-    /// Gives a file that was made without a name its name in a directory, unless that one is taken.
+    /// Gives an unnamed file a name in a directory, unless the name is taken.
     ///
-    /// - Returns: Whether the file has the name; false when another one had it before.
+    /// - Returns: Whether the file has the name; false if another file had it before.
     package func link(as name: String, in directory: Directory) throws(SystemCallError) -> Bool {
         do throws(SystemCallError) {
             try SystemCall.negated("linkat", at: directory.path + "/" + name) {

@@ -1,10 +1,10 @@
 internal import CLinux
 internal import Glibc
 
-/// An open file description, closed with its last reference and never given to a program that is started.
+/// An open file description, closed with its last reference and never inherited by started programs.
 ///
-/// It may be used from any thread: every read and write names its place. Opening never waits, not even for a pipe
-/// in the place of a file.
+/// It may be used from any thread: every read and write has its own offset. Opening never waits, not even if the path
+/// is a pipe.
 package final class OpenFile: Sendable {
     /// The path it was opened by, for messages.
     package let path: String
@@ -17,12 +17,12 @@ package final class OpenFile: Sendable {
         self.path = path
     }
 
-    /// Another descriptor of the same description, which is the caller's to close.
+    /// Returns another descriptor of the same description, which the caller must close.
     package func duplicate() throws(SystemCallError) -> Int32 {
         try SystemCall.negated("fcntl(F_DUPFD_CLOEXEC)", at: path) { clinux_duplicate(descriptor, 0) }
     }
 
-    /// Opens another descriptor of the description that a caller's descriptor means.
+    /// Opens another descriptor of the description of a caller's descriptor.
     package convenience init(duplicating descriptor: Int32) throws(SystemCallError) {
         let path = "descriptor \(descriptor)"
         self.init(
@@ -30,13 +30,13 @@ package final class OpenFile: Sendable {
             path: path)
     }
 
-    /// The ranges of descriptors for files on which other processes wait for the death of this one, in the order in
-    /// which they must be closed.
+    /// The ranges of descriptors for files by which other processes notice the end of this one. They must be closed in
+    /// a certain order.
     ///
-    /// The system closes the files of a dead process from the highest descriptor down, and to close an inotify instance
-    /// takes it some 15 ms: the descriptors below one, and the pidfd, are that much later.
+    /// The kernel closes the files of an ended process from the highest descriptor down, and closing an inotify
+    /// instance takes some 15 ms: lower descriptors, and the pidfd, are reported that much later.
     package enum EarlyEnd: Sendable {
-        /// The files whose closing wakes waiting processes.
+        /// Files that wake waiting processes when they are closed.
         case bell
         /// The locks that woken processes check then: they are closed first.
         case lock
@@ -50,7 +50,8 @@ package final class OpenFile: Sendable {
         }
     }
 
-    /// Opens a file at a descriptor that is closed early when the process dies; at any, where the limit is too low.
+    /// Opens a file at a descriptor that is closed early when the process ends; at any descriptor if the limit is too
+    /// low.
     package convenience init(
         _ name: String, in directory: Directory, _ access: Access, closing end: EarlyEnd
     ) throws(SystemCallError) {
@@ -68,13 +69,13 @@ package final class OpenFile: Sendable {
     package enum Access: Sendable {
         /// To read only.
         case read
-        /// The same, past the system's cache; see ``DiskReader``.
+        /// Read-only, past the system's cache; see ``DiskReader``.
         case readPastCache
         /// To read and write an existing file.
         case write
-        /// To read and write, made when it is not there, with mode 0600.
+        /// To read and write; created with mode 0600 if missing.
         case create
-        /// To read and write; it must not be there yet. Mode 0600.
+        /// To read and write; it must not exist yet. Mode 0600.
         case createNew
 
         fileprivate var flags: Int32 {
@@ -100,8 +101,8 @@ package final class OpenFile: Sendable {
         if access == .create || access == .createNew { trace { .created(name: name, file: $0) } }
     }
 
-    /// Opens a file by its path. A symbolic link in the place of its last part is refused; where the file may be made,
-    /// so is anything but a regular file.
+    /// Opens a file by its path. A symbolic link as its last part is refused; if the file may be created, so is
+    /// anything other than a regular file.
     package convenience init(path: String, _ access: Access) throws(SystemCallError) {
         let flags = access.flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         switch access {
@@ -112,12 +113,12 @@ package final class OpenFile: Sendable {
         }
     }
 
-    /// Opens a file to write only, as some of the kernel's can be opened.
+    /// Opens a file write-only, as some kernel files require.
     package convenience init(toWrite path: String) throws(SystemCallError) {
         self.init(owning: try SystemCall.run("open", at: path) { open(path, O_WRONLY | O_CLOEXEC) }, path: path)
     }
 
-    /// Opens a file to read, also one behind a symbolic link, and a pipe, for whose other end it waits.
+    /// Opens a file for reading, following symbolic links. For a pipe, waits for its other end.
     package convenience init(behind path: String) throws(SystemCallError) {
         self.init(owning: try SystemCall.run("open", at: path) { open(path, O_RDONLY | O_CLOEXEC) }, path: path)
     }
@@ -138,7 +139,7 @@ package final class OpenFile: Sendable {
         guard kind == .regular else { throw SystemCallError(call, number: EINVAL, at: path, found: kind) }
     }
 
-    /// The flag by which a program that is started does not inherit a file.
+    /// The flag that keeps started programs from inheriting a file.
     private static var closing: Int32 { Defect.inheritedFiles.isPresent ? 0 : O_CLOEXEC }
 
     /// Returns the system's record of the file.
@@ -151,23 +152,5 @@ package final class OpenFile: Sendable {
     /// Returns the system's record of the file without its times; see ``FilePresence``.
     package func presence() throws(SystemCallError) -> FilePresence {
         try FilePresence(of: descriptor, "", at: path) { () throws(SystemCallError) in try status() }
-    }
-
-    /// The number of descriptors that this process may have.
-    package static var limit: Int {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
-        return Int(clamping: limit.rlim_cur)
-    }
-
-    /// Lets this process have as many files open as the system allows it.
-    package static func raiseLimit() {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max
-        else {
-            return
-        }
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 }

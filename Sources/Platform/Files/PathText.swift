@@ -1,7 +1,8 @@
 /// Paths as the kernel reads them: bytes, with the byte `/` between their parts.
 ///
-/// A `Character` may be more than its first scalar: behind a slash a combining mark belongs to it, and a prepended mark takes the
-/// slash that follows. Comparing characters, `split` and `hasPrefix` do not find such a slash, where the kernel does.
+/// A `Character` may be more than its first scalar: a combining mark after a slash belongs to the same character, and
+/// so does a prepended mark before one. Comparing characters, `split` and `hasPrefix` do not find such a slash, but the
+/// kernel does.
 extension StringProtocol {
     /// Whether it begins with a slash.
     package var isAbsolutePath: Bool { utf8.first == UInt8(ascii: "/") }

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// A pipe between processes.
 package struct Pipe: Sendable {
-    /// The end that is read.
+    /// The end to read from.
     package let output: OpenFile
-    /// The end that is written. The reader sees the end when no process has this one any more.
+    /// The end to write to. The reader sees the end of the stream when no process has this end any more.
     package let input: OpenFile
 
     package init() throws(SystemCallError) {
@@ -23,7 +23,7 @@ extension OpenFile {
         return ioctl(descriptor, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
     }
 
-    /// Reads the bytes that have come through a stream; none at its end. Blocks until there are some.
+    /// Reads the bytes that have arrived in a stream; none at its end. Blocks until there are some.
     package func readPart(upTo count: Int) throws(SystemCallError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: count)
         let received = try SystemCall.run("read", at: path) { Glibc.read(descriptor, &buffer, count) }
@@ -48,7 +48,7 @@ extension OpenFile {
         }
     }
 
-    /// Lets every write go to the end of the file, wherever that is by then.
+    /// Makes every write append to the end of the file.
     package func appendOnly() throws(SystemCallError) {
         try SystemCall.negated("fcntl(F_SETFL)", at: path) { clinux_append_only(descriptor) }
     }

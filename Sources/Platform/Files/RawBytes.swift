@@ -1,8 +1,8 @@
 internal import Glibc
 
 extension UnsafeRawBufferPointer {
-    /// Returns where a byte first stands, at an offset or behind it; nil where it does not. By the C library, which looks at many
-    /// bytes at once.
+    /// Returns the first position of a byte at or after an offset; nil if there is none. Uses the C library, which
+    /// compares many bytes at once.
     package func firstOffset(of byte: UInt8, from offset: Int = 0) -> Int? {
         guard offset < count, let base = baseAddress, let found = memchr(base + offset, Int32(byte), count - offset)
         else {
@@ -11,7 +11,7 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawPointer(found) - base
     }
 
-    /// Returns whether it begins with other bytes. By the C library, as ``firstOffset(of:from:)``.
+    /// Returns whether it begins with other bytes. Uses the C library, like ``firstOffset(of:from:)``.
     package func begins(with other: [UInt8]) -> Bool {
         guard other.count <= count else { return false }
         guard let base = baseAddress else { return true }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A stream that the program got from its parent. Its calls block.
+/// A stream that the program inherited from its parent. Its calls block.
 package enum StandardStream: Int32 {
     case input = 0
     case output = 1
@@ -11,7 +11,7 @@ package enum StandardStream: Int32 {
         try bytes.withUnsafeBytes { bytes in Result { () throws(SystemCallError) in try write(bytes) } }.get()
     }
 
-    /// Writes a text, without a copy of it: it may have megabytes.
+    /// Writes a text without copying it: it may have megabytes.
     package func write(text: String) throws(SystemCallError) {
         var text = text
         try text.withUTF8 { text in
@@ -51,7 +51,7 @@ package enum StandardStream: Int32 {
     ///
     /// - Returns: Whether the reader has gone; for a file, false at once.
     package func waitForEndOfReader() -> Bool {
-        // An error is reported whether it is asked for or not.
+        // An error is reported even if it was not requested.
         var entry = pollfd(fd: rawValue, events: 0, revents: 0)
         while poll(&entry, 1, -1) < 0, errno == EINTR {}
         return entry.revents & Int16(POLLERR) != 0

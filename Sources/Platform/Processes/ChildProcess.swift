@@ -3,7 +3,7 @@ internal import Glibc
 internal import Synchronization
 
 /// A child process that is driven by lines: its input, its output, its signals and its end. It is killed with the last
-/// reference to it, and by the kernel with this process, also while it is stopped.
+/// reference to it, and by the kernel with this process, even while it is stopped.
 ///
 /// Its input and its output are one socket, so that a write to a process that has ended is an error and not a signal.
 ///
@@ -26,13 +26,13 @@ package final class ChildProcess: Sendable {
         var readers: [Reader] = []
         /// Whether the process has ended and all that it printed is in `lines`.
         var isRead = false
-        /// How it ended. Until this is known the process is not reaped, so that its number means it.
+        /// How it ended. Until this is known the process is not reaped, so that its number belongs to it.
         var end: ProgramEnd?
-        /// The lines that wait for space in the socket, in their order.
+        /// The lines that wait for space in the socket, in order.
         var unsent: [ArraySlice<UInt8>] = []
-        /// Whether it is being sent, or about to be.
+        /// Whether a thread sends them, or is about to.
         var isSending = false
-        /// Whether its input ends behind that.
+        /// Whether its input ends after them.
         var isInputClosed = false
         /// Whether it stays a zombie until the last reference goes.
         var staysZombie = false
@@ -57,21 +57,21 @@ package final class ChildProcess: Sendable {
 
     private let content: Content
     private let isGroup: Bool
-    /// The content of its standard error, where that is kept.
+    /// The content of its standard error, if that is kept.
     private let keptErrors: OpenFile?
 
     /// `SOCK_CLOEXEC`, which is an enumerator that Swift does not see.
     private static let closeOnExec: Int32 = 0o2000000
 
-    /// Starts a program in the working directory of this process. Blocks until the child has become it,
-    /// ``StartedProgram/startTimeout`` at most, so in a program it is for a thread of its own.
+    /// Starts a program in the working directory of this process. Blocks until the child runs it, for at most
+    /// ``StartedProgram/startTimeout``, so call it on a thread of its own.
     ///
     /// - Parameters:
     ///   - program: Its path, or a name that is looked up in `PATH`.
     ///   - environment: Variables that differ from those of this process; nil removes one.
-    ///   - input: Whether it can be sent lines; its input is at its end otherwise.
+    ///   - input: Whether lines can be sent to it; otherwise its input is empty.
     ///   - errors: The path of a file to which its standard error is appended; nil for that of this process.
-    ///   - keepsErrors: Whether its standard error is kept for ``errorText(upTo:)`` in place of that.
+    ///   - keepsErrors: Whether its standard error is kept for ``errorText(upTo:)`` instead.
     ///   - ownSession: Whether it leaves the terminal of this process. Signals then reach its process group.
     package init(
         _ program: String, _ arguments: [String], environment: [String: String?] = [:], input: Bool = false,
@@ -124,7 +124,7 @@ package final class ChildProcess: Sendable {
 
     package var pid: Int32 { content.program.pid }
 
-    /// Its number and its start, which no other process has.
+    /// Its number and its start time, which no other process has.
     package var identity: ProcessIdentity { content.process.identity }
 
     // MARK: - Lines
@@ -132,10 +132,10 @@ package final class ChildProcess: Sendable {
     /// All lines that it has printed so far.
     package var lines: [String] { content.state.withLock(\.lines) }
 
-    /// Sends lines. While the process has too many unread ones, a thread waits to send the rest; only where the system
-    /// has no thread left does the caller.
+    /// Sends lines. While the process has too many unread ones, a thread waits to send the rest; the caller waits only
+    /// if the system has no thread left.
     ///
-    /// - Throws: With EPIPE, or ECONNRESET where it left lines unread, when it has ended or closed its input.
+    /// - Throws: EPIPE, or ECONNRESET if it left lines unread, when it has ended or closed its input.
     package func send(_ lines: String...) throws(SystemCallError) { try send(lines) }
 
     package func send(_ lines: [String]) throws(SystemCallError) {
@@ -144,7 +144,7 @@ package final class ChildProcess: Sendable {
         let mustSend = try content.state.withLock { state throws(SystemCallError) in
             var done = 0
             do throws(SystemCallError) {
-                // Nothing overtakes the waiting lines.
+                // New lines must not overtake the waiting ones.
                 while !state.isSending, done < bytes.count {
                     done += try Self.send(bytes[done...], to: connection, Int32(MSG_DONTWAIT))
                 }
@@ -154,7 +154,7 @@ package final class ChildProcess: Sendable {
             defer { state.isSending = true }
             return !state.isSending
         }
-        // Not under the lock: where the system has no thread left, it is done here.
+        // Not under the lock: if the system has no thread left, the lines are sent here.
         if mustSend { content.sender.submit { [content] in Self.sendRest(of: content) } }
     }
 
@@ -171,7 +171,7 @@ package final class ChildProcess: Sendable {
                 return
             }
             for var piece in pieces {
-                // A process that ends meanwhile reads no more; its end is told.
+                // A process that ends meanwhile reads no more; its end is reported.
                 while !piece.isEmpty, let count = try? send(piece, to: content.connection, 0) {
                     piece = piece.dropFirst(count)
                 }
@@ -189,7 +189,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Lets it read the end of its input, after all that was sent.
+    /// Closes its input after all that was sent.
     package func closeInput() {
         let mustSend = content.state.withLock { state in
             state.isInputClosed = true
@@ -201,8 +201,8 @@ package final class ChildProcess: Sendable {
 
     /// Waits for the first line that was not returned yet.
     ///
-    /// - Returns: Nil when it has ended and all of its lines were returned.
-    /// - Throws: ``LineTimeout`` at the limit, which takes no line; `CancellationError` when the task is cancelled.
+    /// - Returns: Nil if it has ended and all of its lines were returned.
+    /// - Throws: ``LineTimeout`` at the timeout, without taking a line; `CancellationError` when the task is cancelled.
     package func nextLine(timeout: Duration? = nil) async throws -> String? {
         let number = content.state.withLock { state in
             state.lastReader += 1
@@ -230,7 +230,7 @@ package final class ChildProcess: Sendable {
                     return nil
                 }
                 if let known { continuation.resume(returning: known) }
-                // A cancellation or a timeout that came before the reader was there has found none.
+                // A cancellation or a timeout before the reader was registered has not found it.
                 if known == nil, Task.isCancelled { Self.stopReading(number, of: content, CancellationError()) }
                 if known == nil, let deadline, clock.now >= deadline { Self.stopReading(number, of: content, tooLate) }
             }
@@ -246,7 +246,7 @@ package final class ChildProcess: Sendable {
         reader?.continuation.resume(throwing: error)
     }
 
-    /// Returns the end of its standard error, where that is kept; empty otherwise.
+    /// Returns the end of its standard error, if that is kept; otherwise an empty text.
     package func errorText(upTo limit: Int) -> String {
         guard let file = keptErrors, let size = try? file.presence().byteCount else { return "" }
         let count = min(limit, size)
@@ -263,7 +263,7 @@ package final class ChildProcess: Sendable {
         // The process is reaped under the same lock, so the number cannot be another process's by now.
         content.state.withLock { state in
             guard state.end == nil else { return }
-            // One that has not become its program yet may not have its group yet.
+            // A child that does not run its program yet may not have its group yet.
             if !isGroup || Glibc.kill(-pid, signal.rawValue) != 0 { Glibc.kill(pid, signal.rawValue) }
         }
     }
@@ -274,13 +274,13 @@ package final class ChildProcess: Sendable {
         while !isStopped, !hasEnded, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
     }
 
-    /// Whether it has ended, though not all of its lines may be there yet. A zombie has.
+    /// Whether it has ended, even if not all of its lines were received yet. A zombie has ended.
     package var hasEnded: Bool { content.process.hasEnded }
 
-    /// How it ended, when all of its lines are there; nil until then.
+    /// How it ended, after all of its lines were received; nil until then.
     package var ended: ProgramEnd? { content.state.withLock { $0.isRead ? $0.end : nil } }
 
-    /// Waits for its end, also when the task is cancelled.
+    /// Waits for its end, even if the task is cancelled.
     package func end() async -> ProgramEnd {
         await withCheckedContinuation { continuation in
             let end: ProgramEnd? = content.state.withLock { state in
@@ -296,7 +296,7 @@ package final class ChildProcess: Sendable {
     package func killNow() async {
         signal(.kill)
         _ = await end()
-        // One that was killed to stay a zombie is not reaped by then.
+        // A process that was killed to stay a zombie is not reaped by then.
         content.state.withLock { Self.reap(content.program, &$0) }
     }
 
@@ -319,7 +319,8 @@ package final class ChildProcess: Sendable {
         while true {
             let ready = Poll.wait(
                 for: [content.process.descriptor] + (isOpen ? [content.connection.descriptor] : []), timeout: nil)
-            // By then the socket has all that the process itself wrote. A child that it left is not waited for.
+            // By then the socket has all that the process itself wrote. It does not wait for children that the process
+            // has left.
             let hasEnded = ready[0]
             if isOpen, ready[1] { isOpen = receive(&rest, content) }
             if hasEnded {
@@ -327,7 +328,7 @@ package final class ChildProcess: Sendable {
                 break
             }
         }
-        // A send that waits for a process that it left waits no more.
+        // Ends a send that waits for a process that the child has left.
         shutdown(content.connection.descriptor, Int32(SHUT_WR))
         let (readers, waiting, end) = content.state.withLock { state in
             if !state.staysZombie { reap(content.program, &state) }
@@ -339,10 +340,10 @@ package final class ChildProcess: Sendable {
         for continuation in waiting { continuation.resume(returning: end ?? .killed(by: SIGKILL)) }
     }
 
-    /// Takes the data that has come, one buffer at most, so that the end of the process is seen although a process that
+    /// Takes at most one buffer of the received data, so that the end of the process is noticed even if a process that
     /// it left writes without pause.
     ///
-    /// - Returns: Whether more can come.
+    /// - Returns: Whether more data can arrive.
     private static func receive(_ rest: inout [UInt8], _ content: Content) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         let count = recv(content.connection.descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))

@@ -2,34 +2,34 @@
 package enum Defect: BackendDefect {
     // MARK: - The order
 
-    /// A record is published also when the commit word has changed since.
+    /// A record is published even if the commit word has changed since.
     case blindPublication
-    /// A writer that is frozen under the lock is waited for.
+    /// Others wait for a writer that is frozen under the lock.
     case endlessPatience
-    /// A writer that is passed over again and again gives no sign of life.
+    /// A writer that is passed over repeatedly does not tick.
     case silentWriter
     /// A compaction leaves the old journal open.
     case unsealedCompaction
-    /// A reader takes the place that it has come to for the published end.
+    /// A reader treats its own position as the published end.
     case cachedTail
-    /// A record with a wrong checksum is believed.
+    /// A record with a wrong checksum is accepted.
     case ignoredChecksum
-    /// The journal of an earlier run of the machine goes on in this one.
+    /// The journal of an earlier boot of the machine is continued in this one.
     case ignoredBoot
-    /// After a start of the machine, revisions go on where the files end.
+    /// After a restart of the machine, revisions continue where the files end.
     case repeatedRevisions
-    /// Time is that of the wall clock.
+    /// Times are of the wall clock.
     case wallClock
 
     // MARK: - The disk
 
     /// A commit returns before it is on the disk.
     case unawaitedDisk
-    /// A failed sync is forgotten by all but the process that saw it.
+    /// Only the process that saw a failed sync acts on it.
     case forgottenFailure
-    /// Content may use all space, also that of endings and of the next compaction.
+    /// Content may use all space, including that for endings and for the next compaction.
     case withoutReserve
-    /// An ending that finds no space makes none.
+    /// An ending that finds no space does not free any.
     case withoutRoom
     /// A journal that was replaced keeps its space as long as a process has it open.
     case heldSpace
@@ -40,9 +40,9 @@ package enum Defect: BackendDefect {
     case earlyRing
     /// Wake channels are opened only when they are signalled, so that the end of a writer signals none.
     case lateBells
-    /// The listeners are forgotten when the journal is passed over.
+    /// The interest of listeners is lost when the journal is passed over.
     case lostInterest
-    /// A queue of events that has overflowed is taken for one that has not.
+    /// An overflow of the event queue is ignored.
     case overlookedOverflow
     /// Writers do not wake the threads that sleep at shared memory.
     case silentSignals
@@ -55,9 +55,9 @@ package enum Defect: BackendDefect {
     case inheritedFiles
     /// A check whether a lock is held takes it.
     case lockingProbe
-    /// The end of a process is not waited for.
+    /// The ends of processes are not awaited.
     case unawaitedEnds
-    /// A lock that is held proves a life, also when a child of the ended process holds it.
+    /// A held lock proves that the process is alive, even if a child of the ended process holds it.
     case believedLock
 
     #if FAIL_POINTS

@@ -1,7 +1,7 @@
 package import CoreAPI
 internal import Glibc
 
-/// A library that is loaded when it is needed, never unloaded, and unknown to the linker.
+/// A library that is loaded on demand, never unloaded, and not linked.
 package struct DynamicLibrary {
     /// The system's handle: a word, so that it can go to the search for a name.
     private let handle: UInt
@@ -21,7 +21,7 @@ package struct DynamicLibrary {
 
     /// Finds a function, in the library and in those that it needs itself.
     ///
-    /// The caller vouches for the type: nothing in the library says it.
+    /// The caller must pass the correct type: the library does not contain it.
     package func function<Function>(
         _ symbol: String, as type: Function.Type = Function.self
     ) throws(SharedCoreError) -> Function {

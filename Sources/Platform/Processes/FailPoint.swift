@@ -2,8 +2,8 @@ internal import Glibc
 internal import Synchronization
 
 /// The registry of injected faults: places in product code, and system calls, at which a test stops or ends the process
-/// or has the call fail. Compiled in debug builds only. The environment or ``arm(_:)`` says which ones are active, and
-/// ``strikeCount(of:)`` how often one has acted:
+/// or makes the call fail. Compiled in debug builds only. The environment or ``arm(_:)`` activates them, and
+/// ``strikeCount(of:)`` counts how often one has acted:
 ///
 ///     SHAREDCORE_FAIL_POINT=commit.beforePublish:stop       stops the process there, as SIGSTOP does
 ///     SHAREDCORE_FAIL_POINT=roll.afterSeal:kill             kills it, as SIGKILL does
@@ -19,11 +19,11 @@ internal import Synchronization
 ///     pread.short
 ///     SHAREDCORE_FAIL_POINT=roll.afterSeal:stop,roll.afterPlace:kill     several, each of them once
 ///
-/// A system call is made to fail in `Platform`, under its own name, wherever the product makes it. A place with a name
-/// of its own stands only where no failing call leads: between two steps, or where a protection is switched off.
+/// A system call is made to fail in `Platform`, under its own name, wherever the product makes it. A named place exists
+/// only where no failing call leads: between two steps, or where a protection is switched off.
 package enum FailPoint {
     /// Returns the path that each strike of a place checks, so that a trace of the process's system calls shows the
-    /// strike. There is no such file.
+    /// strike. The file does not exist.
     ///
     /// - Parameter name: The name that the place was armed with.
     package static func mark(ofStrike name: String) -> String { "struck fail point: " + name }
@@ -39,11 +39,11 @@ package enum FailPoint {
         private struct Setting {
             let name: String
             let action: Action
-            /// The number of times that the place is passed before.
+            /// The number of passes before it acts.
             var remaining: Int
-            /// The number of times that it acts from then on.
+            /// The number of times that it acts after that.
             var count: Int
-            /// Which call has armed it, from 1; 0 for the environment.
+            /// The number of the call that has armed it, from 1; 0 for the environment.
             let arming: Int
 
             init?(_ text: String, arming: Int) {
@@ -70,24 +70,24 @@ package enum FailPoint {
             getenv("SHAREDCORE_FAIL_POINT").map { settings(from: String(cString: $0), arming: 0) } ?? [])
         private static let armings = Atomic(0)
         private static let strikes = Mutex<[String: Int]>([:])
-        /// Passing a place costs no more than this when none is active.
+        /// Passing a place costs only this check if none is active.
         private static let isArmed = Atomic(getenv("SHAREDCORE_FAIL_POINT") != nil)
 
         private static func settings(from text: String, arming: Int) -> [Setting] {
             text.split(separator: ",").compactMap { Setting(String($0), arming: arming) }
         }
 
-        /// The places that one call of ``FailPoint/arm(_:)`` has made active.
+        /// The places that one call of ``FailPoint/arm(_:)`` has activated.
         package struct Arming: Sendable {
             fileprivate let number: Int
 
-            /// Makes those inactive again that have not acted as often as they were to. Has no effect a second time.
+            /// Deactivates the places that have not acted as often as requested. Idempotent.
             package func disarm() {
                 settings.withLock { $0.removeAll { $0.arming == number } }
             }
         }
 
-        /// Makes places active beside those that are: suites of one process arm theirs at the same time.
+        /// Activates places in addition to the active ones: suites of one process arm theirs at the same time.
         ///
         /// ```swift
         /// let armed = FailPoint.arm("hub.echo:fail")
@@ -100,7 +100,7 @@ package enum FailPoint {
             return Arming(number: number)
         }
 
-        /// Makes places the only active ones, for a process that is told so and has one such task.
+        /// Makes places the only active ones, for a process with a single such task.
         package static func armOnly(_ text: String) {
             settings.withLock { $0 = [] }
             _ = arm(text)
@@ -119,13 +119,13 @@ package enum FailPoint {
             _ = fails(name)
         }
 
-        /// Passes a place, and returns whether the next call is to fail as if the system had refused it.
+        /// Passes a place, and returns whether the next call must fail as if the system had refused it.
         package static func fails(_ name: StaticString) -> Bool {
             pass { $0 == name.description } != nil
         }
 
-        /// Returns the error number with which a system call on a path is to fail; nil when it is to be made. A place
-        /// is the name of the call alone, or with a slash and a part of the path.
+        /// Returns the error number with which a system call on a path must fail; nil if it must be made. A place is
+        /// the name of the call, optionally followed by a slash and a part of the path.
         static func failure(of call: String, at location: @autoclosure () -> String) -> Int32? {
             guard isArmed.load(ordering: .acquiring) else { return nil }
             let location = location()
@@ -136,9 +136,9 @@ package enum FailPoint {
             }
         }
 
-        /// Passes the first place that is meant, and executes its action.
+        /// Passes the first matching place, and executes its action.
         ///
-        /// - Returns: The error number with which the next call is to fail.
+        /// - Returns: The error number with which the next call must fail.
         private static func pass(_ isMeant: (String) -> Bool) -> Int32? {
             guard isArmed.load(ordering: .acquiring) else { return nil }
             let action = settings.withLock { settings -> Action? in
@@ -151,7 +151,8 @@ package enum FailPoint {
                 return settings[index].count > 0 ? settings[index].action : settings.remove(at: index).action
             }
             switch action {
-            // To this thread, which then does not run another instruction, as it might if another one took the signal.
+            // Sent to this thread, which then does not run another instruction, as it might if another thread took the
+            // signal.
             case .stop: raise(SIGSTOP)
             case .kill: raise(SIGKILL)
             case .exit(let status): _exit(status)

@@ -3,15 +3,14 @@ internal import Synchronization
 
 /// The lines of the standard input.
 ///
-/// Not by `readLine()`: a program that many signals had interrupted in it was found to spin there for ever, in
-/// `getdelim`.
+/// `readLine()` is not used: after many signals, a program was found to spin for ever in its `getdelim`.
 package struct InputLines {
     private var bytes: [UInt8] = []
 
     package init() {}
 
-    /// Returns the next line, without its end; nil at the end of the input, where a line without an end is dropped.
-    /// Blocks.
+    /// Returns the next line, without its terminator; nil at the end of the input. A last line without a terminator is
+    /// dropped. Blocks.
     package mutating func next() -> String? {
         var searched = 0
         while true {

@@ -6,13 +6,14 @@ package enum OwnProcess {
     /// Its number.
     package static var pid: Int32 { getpid() }
 
-    /// The user that it is of, also where it acts as another.
+    /// The real user, even if the process acts as another one.
     package static var user: UInt32 { getuid() }
 
-    /// Whether it has more rights than its parent, as a program has that is set-user-ID: then its environment is not its user's.
+    /// Whether it has more rights than its parent, as a set-user-ID program has: then its environment belongs to
+    /// another user.
     package static var hasMoreRightsThanCaller: Bool { clinux_has_more_rights_than_caller() }
 
-    /// Ends it in order: the handlers run that libraries have for its end.
+    /// Ends it in order: exit handlers of libraries run.
     package static func exit(_ status: Int32) -> Never {
         Glibc.exit(status)
     }
@@ -22,8 +23,8 @@ package enum OwnProcess {
         _exit(status)
     }
 
-    /// Ends it at once, and says why on standard error. No step waits for another thread, nor longer than a tenth of a second where
-    /// standard error is a pipe that is full: then the kernel kills it.
+    /// Ends it at once, with a line on standard error. It waits for no other thread, and at most a tenth of a second
+    /// for a full pipe as standard error: then the kernel kills it.
     package static func end(_ status: Int32, saying line: String) -> Never {
         var event = sigevent()
         event.sigev_notify = Int32(SIGEV_SIGNAL)
@@ -39,24 +40,23 @@ package enum OwnProcess {
         _exit(status)
     }
 
-    /// Has a signal do nothing.
+    /// Ignores a signal.
     package static func ignore(_ signal: ProcessSignal) {
         Glibc.signal(signal.rawValue, SIG_IGN)
     }
 
-    /// Has the kernel kill this process when the thread that started it has ended, and with it the process of that
-    /// thread. It lasts through ``become(_:_:)``, unless that program runs with rights of its own.
+    /// Makes the kernel kill this process when the thread that started it ends, and so when that thread's process ends.
+    /// It remains in effect after ``become(_:_:)``, unless that program runs with rights of its own.
     ///
-    /// - Returns: Whether that process still is the parent.
+    /// - Returns: Whether that process is still the parent.
     package static func endsWith(parent: Int32) -> Bool {
         clinux_end_with_parent(parent) == 0
     }
 
     /// Sets SIGCHLD and SIGQUIT to their defaults, and unblocks all signals; a SIGQUIT that was ignored at the start
-    /// stays so. Where SIGCHLD is ignored the system does not say how children have ended. The report that Swift's
-    /// runtime makes at SIGQUIT takes seconds, behind which the process may go on. A SIGTERM that the parent has left
-    /// blocked would never arrive. For programs, at their start: threads that run already keep the signals that they
-    /// block.
+    /// stays ignored. If SIGCHLD is ignored the system does not report how children have ended. The report of Swift's
+    /// runtime at SIGQUIT takes seconds, after which the process may continue. A SIGTERM that the parent has left
+    /// blocked would never arrive. For programs, at their start: running threads keep the signals that they block.
     package static func takeDefaultSignals() {
         var none = sigset_t()
         sigemptyset(&none)
@@ -67,7 +67,7 @@ package enum OwnProcess {
 
     /// Waits until the parent process lets this one begin, by a byte on a descriptor, such as standard input.
     ///
-    /// - Returns: Whether it may; not where that process has gone without a word.
+    /// - Returns: Whether it may; false if the parent has ended without sending the byte.
     package static func waitForLeave(on descriptor: Int32 = STDIN_FILENO) -> Bool {
         var byte: UInt8 = 0
         while true {
@@ -77,15 +77,14 @@ package enum OwnProcess {
         }
     }
 
-    /// Has all threads of this process take memory from one heap. Otherwise each gets one of its own, with pages of its
-    /// own: so many threads that take memory at once are not in each other's way, which those of a short-lived program
-    /// hardly are.
+    /// Makes all threads of this process allocate from one heap. By default each gets a heap of its own, with separate
+    /// pages, so that many allocating threads do not block each other, which is rare in a short-lived program.
     package static func shareHeap() {
         clinux_share_heap()
     }
 
-    /// Gives memory that was freed back to the system. glibc keeps it for as long as something behind it is in use. It
-    /// holds up all threads that take memory meanwhile, for some milliseconds.
+    /// Returns freed memory to the system. glibc keeps it while something after it is in use. The call blocks all
+    /// allocating threads for some milliseconds.
     package static func returnHeap() {
         clinux_return_heap()
     }
@@ -98,9 +97,9 @@ package enum OwnProcess {
     /// Becomes another program, which is searched as the shell does.
     ///
     /// - Parameters:
-    ///   - name: The program, byte by byte.
+    ///   - name: The program, as bytes.
     ///   - arguments: Its arguments, without its own name.
-    ///   - variables: The variables of its environment that differ from this process's.
+    ///   - variables: Environment variables that differ from this process's.
     /// - Returns: The error.
     package static func become(
         _ name: [UInt8], _ arguments: [[UInt8]], variables: [String: String] = [:]
@@ -112,7 +111,7 @@ package enum OwnProcess {
         return SystemCallError("execvp", number: number, at: String(decoding: name, as: UTF8.self))
     }
 
-    /// Has the system make no core dump of this process, nor of those that it starts from now on.
+    /// Disables core dumps of this process, and of those that it starts from now on.
     package static func makeNoCoreDump() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 else { return }
@@ -120,15 +119,15 @@ package enum OwnProcess {
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
     }
 
-    /// Returns the arguments of this process, byte by byte and without the program's name. Swift's
-    /// `CommandLine.arguments` replaces bytes that are not UTF-8, so that two arguments become one.
+    /// Returns the arguments of this process as bytes, without the program's name. Swift's `CommandLine.arguments`
+    /// replaces bytes that are not UTF-8, so that two arguments become one.
     package static var arguments: [[UInt8]] {
         (1..<max(1, Int(CommandLine.argc))).compactMap { index in
             CommandLine.unsafeArgv[index].map { [UInt8](cString: $0) }
         }
     }
 
-    /// Returns the variables of the environment, byte by byte. Entries without a `=` are left out.
+    /// Returns the variables of the environment as bytes. Entries without a `=` are omitted.
     package static var environment: [(name: [UInt8], value: [UInt8])] {
         var variables: [(name: [UInt8], value: [UInt8])] = []
         var entry = environ
@@ -142,17 +141,17 @@ package enum OwnProcess {
         return variables
     }
 
-    /// Returns the value of a variable of the environment, byte by byte; nil where it is not set.
+    /// Returns the value of a variable of the environment as bytes; nil if it is not set.
     package static func variable(_ name: String) -> [UInt8]? {
         environment.first { $0.name == Array(name.utf8) }?.value
     }
 
-    /// Returns the value of a variable of the environment as text; nil where it is not set.
+    /// Returns the value of a variable of the environment as text; nil if it is not set.
     package static func text(_ variable: String) -> String? {
         getenv(variable).map { String(cString: $0) }
     }
 
-    /// Returns the path of the directory that this process works in, byte by byte.
+    /// Returns the path of this process's working directory, as bytes.
     ///
     /// - Throws: The reason why there is none, such as that it was removed.
     package static func workingDirectory() throws(SystemCallError) -> [UInt8] {
@@ -172,14 +171,14 @@ package enum OwnProcess {
         }
     }
 
-    /// The signals that this process was started with, also where they have changed since.
+    /// The signals that this process was started with, even if they have changed since.
     package static var startedSignals: Signals {
         var (ignored, blocked): (UInt64, UInt64) = (0, 0)
         clinux_started_signals(&ignored, &blocked)
         return Signals(ignored: ignored, blocked: blocked)
     }
 
-    /// Has signals ignored and blocked, and all others set to their defaults. Only before ``become(_:_:)``.
+    /// Ignores and blocks signals, and sets all others to their defaults. Only before ``become(_:_:)``.
     package static func set(_ signals: Signals) {
         clinux_set_signals(signals.ignored, signals.blocked)
     }
@@ -199,14 +198,14 @@ extension [UInt8] {
 
 /// The program that this process runs.
 package enum OwnProgram {
-    /// The path at the first call. Later, another version may have taken its place.
+    /// The path at the first call. Another version may have replaced the program later.
     ///
     /// - Throws: The error of finding it, such as that there is no /proc.
     package static var path: String {
         get throws(SystemCallError) { try found.get() }
     }
 
-    /// Returns the path of a program that stands beside it.
+    /// Returns the path of a program in the same directory.
     package static func sibling(_ name: String) throws(SystemCallError) -> String {
         try Directory.parts(of: path).directory + "/" + name
     }

@@ -2,22 +2,21 @@ internal import CLinux
 package import CoreAPI
 internal import Glibc
 
-/// A process that was there when the handle was opened. Its number cannot come to mean another process, which is why a
-/// process is only ever signalled through a handle.
+/// A process that existed when the handle was opened. Its number cannot be reused while the handle is open, so
+/// processes are only signalled through handles.
 package final class ProcessHandle: Sendable {
     /// The process.
     package let identity: ProcessIdentity
-    /// The descriptor to poll for reading: readable when the process has ended, also before its parent has waited for
-    /// it.
+    /// The descriptor to poll for reading: readable when the process has ended, even before its parent has reaped it.
     package let descriptor: Int32
 
-    /// Opens the process, then makes sure that it is the one that was meant.
+    /// Opens the process, then checks its identity.
     ///
-    /// - Throws: The reason why there is no handle: the process is dead, or nothing can be said about it from here.
+    /// - Throws: The reason why there is no handle: the process is dead, or cannot be seen from here.
     package init(_ identity: ProcessIdentity) throws(ProcessUnreachable) {
         guard identity.bootID == SystemClock.currentBootID else { throw .dead }
         let result = clinux_open_process(identity.pid)
-        // No process has the number, or a thread of one does.
+        // No process has the number, or it belongs to a thread of one.
         if result == -ESRCH || result == -EINVAL { throw .dead }
         guard result >= 0 else {
             throw .unknown(SystemCallError("pidfd_open", number: -result, at: "process \(identity.pid)"))
@@ -25,7 +24,7 @@ package final class ProcessHandle: Sendable {
         let unproved: ProcessUnreachable?
         switch ProcessIdentity.startTime(of: identity.pid) {
         case .success(let found): unproved = found == identity.startTime ? nil : .dead
-        // The process may have ended just now; or its record cannot be seen, as without /proc.
+        // The process may have ended just now, or its record cannot be seen, as without /proc.
         case .failure(let error): unproved = Poll.wait(for: [result], timeout: .zero)[0] ? .dead : .unknown(error)
         }
         if let unproved {
@@ -40,8 +39,7 @@ package final class ProcessHandle: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// The user that the process runs for, also when its program's file has given it other rights; nil when that cannot
-    /// be seen.
+    /// The real user of the process, even if its program file has given it other rights; nil if that cannot be seen.
     package var user: UInt32? {
         guard
             let line = OpenFile.text(of: "/proc/\(identity.pid)/status")?.split(separator: "\n")
@@ -50,7 +48,10 @@ package final class ProcessHandle: Sendable {
         return line.split(separator: "\t").dropFirst().first.flatMap { UInt32($0) }
     }
 
-    /// Whether the process has ended. A zombie has.
+    /// Whether the process runs for the user of this one; false if that cannot be seen.
+    package var isOfOwnUser: Bool { user == getuid() }
+
+    /// Whether the process has ended. A zombie has ended.
     package var hasEnded: Bool {
         Poll.wait(for: [descriptor], timeout: .zero)[0]
     }
@@ -58,9 +59,9 @@ package final class ProcessHandle: Sendable {
     /// Reads the process's output from a stream, until it closes that or ends. Blocks until then.
     ///
     /// - Parameters:
-    ///   - stream: The end that is read. Another process may have the other one still when this process has ended.
-    ///   - count: The number of bytes that are kept, the first ones.
-    /// - Returns: Nil when neither has come by the deadline.
+    ///   - stream: The end to read from. Another process may still have the other end after this process has ended.
+    ///   - count: The number of bytes that are kept, from the beginning.
+    /// - Returns: Nil if neither has happened by the deadline.
     package func output(
         _ stream: OpenFile, keeping count: Int, until deadline: ContinuousClock.Instant
     ) -> [UInt8]? {
@@ -68,7 +69,7 @@ package final class ProcessHandle: Sendable {
         while true {
             let ready = Poll.wait(for: [descriptor, stream.descriptor], until: deadline)
             guard ready.contains(true) else { return nil }
-            // At its end all that it wrote is there, and no more is waited for.
+            // After its end all of its output is available, and there is nothing to wait for.
             let size = ready[0] ? stream.waitingByteCount : 4 << 10
             let part = (try? stream.readPart(upTo: size)) ?? []
             content += part.prefix(count - content.count)
@@ -78,7 +79,7 @@ package final class ProcessHandle: Sendable {
 
     /// Sends a signal.
     ///
-    /// - Returns: Whether the process was still there to get it.
+    /// - Returns: Whether the process still existed.
     @discardableResult
     package func signal(_ signal: ProcessSignal) throws(SystemCallError) -> Bool {
         let result = clinux_signal_process(descriptor, signal.rawValue)
@@ -88,7 +89,7 @@ package final class ProcessHandle: Sendable {
     }
 }
 
-/// A signal, as processes send and hear it.
+/// A signal.
 package struct ProcessSignal: RawRepresentable, Hashable, Sendable {
     /// Its number.
     package let rawValue: Int32
@@ -105,17 +106,17 @@ package struct ProcessSignal: RawRepresentable, Hashable, Sendable {
     package static let interrupt = ProcessSignal(rawValue: SIGINT)
     /// Asks the process to end and to leave a core dump, as Control-\ at the terminal does.
     package static let quit = ProcessSignal(rawValue: SIGQUIT)
-    /// The terminal is gone.
+    /// The terminal was closed.
     package static let hangUp = ProcessSignal(rawValue: SIGHUP)
-    /// The first of two that mean what the program says.
+    /// The first of two signals with a meaning defined by the program.
     package static let user1 = ProcessSignal(rawValue: SIGUSR1)
-    /// The second of two that mean what the program says.
+    /// The second of two signals with a meaning defined by the program.
     package static let user2 = ProcessSignal(rawValue: SIGUSR2)
-    /// Stops the process where it is.
+    /// Stops the process.
     package static let stop = ProcessSignal(rawValue: SIGSTOP)
-    /// Lets a stopped process go on.
+    /// Resumes a stopped process.
     package static let `continue` = ProcessSignal(rawValue: SIGCONT)
-    /// A pipe or a socket that is written to has no reader.
+    /// A write to a pipe or a socket without a reader.
     package static let brokenPipe = ProcessSignal(rawValue: SIGPIPE)
 }
 
@@ -123,15 +124,15 @@ package struct ProcessSignal: RawRepresentable, Hashable, Sendable {
 package enum ProcessUnreachable: Error, Hashable, Sendable {
     /// It has ended; its number may belong to another process by now.
     case dead
-    /// Nothing can be said about it from here.
+    /// It cannot be seen from here.
     case unknown(SystemCallError)
 }
 
-/// A handle of a group with a backend that can prove by the system which process a session belongs to.
+/// A handle of a group with a backend that can prove by the kernel which process a session belongs to.
 package protocol SessionProver: Sendable {
-    /// Returns why a process may not be the one that a session belongs to; nil when the system proves that it is.
+    /// Returns why a process may not be that of a session; nil if the kernel proves that it is.
     ///
-    /// The answer says something about the process that has the number at this moment: call it while a
-    /// ``ProcessHandle`` keeps the number from being used again.
+    /// The answer concerns the process that has the number at this moment: call it while a ``ProcessHandle`` keeps the
+    /// number from being reused.
     func doubt(that process: ProcessIdentity, has session: SessionID) async -> String?
 }

@@ -16,19 +16,19 @@ extension ProcessIdentity {
 
     private static let remembered = Mutex<ProcessIdentity?>(nil)
 
-    /// The process that has a number now; nil when none has or when it cannot be seen.
+    /// Creates the identity of the process that has a number now; nil if there is none or it cannot be seen.
     package init?(of pid: Int32) {
         guard case .success(let start) = Self.startTime(of: pid) else { return nil }
         self.init(bootID: SystemClock.currentBootID, pid: pid, startTime: start)
     }
 
-    /// The number of its process group; nil where there is no process of its number.
+    /// The number of its process group; nil if there is no process of its number.
     package var processGroup: Int32? {
         let group = getpgid(pid)
         return group < 0 ? nil : group
     }
 
-    /// Whether the process lives. A zombie is dead.
+    /// Whether the process is alive. A zombie is dead.
     package var liveness: ProcessLiveness {
         do throws(ProcessUnreachable) {
             return try ProcessHandle(self).hasEnded ? .dead : .alive
@@ -40,7 +40,7 @@ extension ProcessIdentity {
         }
     }
 
-    /// Whether the process is stopped by a signal or a debugger; nil when it is gone or cannot be seen.
+    /// Whether the process is stopped by a signal or a debugger; nil if it has ended or cannot be seen.
     package var isStopped: Bool? {
         guard bootID == SystemClock.currentBootID, case .success(let record) = Self.record(of: pid),
             record.startTime == startTime
@@ -48,8 +48,8 @@ extension ProcessIdentity {
         return record.state == UInt8(ascii: "T") || record.state == UInt8(ascii: "t")
     }
 
-    /// Whether the process runs nothing any more: it is gone, or the system is taking it down, which may take a while
-    /// on a busy machine. False when it runs or cannot be seen.
+    /// Whether the process runs no more code: it has ended, or the kernel is ending it, which may take a while on a
+    /// busy machine. False if it runs or cannot be seen.
     package var isExiting: Bool {
         guard bootID == SystemClock.currentBootID else { return true }
         switch Self.record(of: pid) {
@@ -57,7 +57,7 @@ extension ProcessIdentity {
         case .success: break
         case .failure(let error): return error.isAbsent || error.number == ESRCH
         }
-        // All threads: the first one of a program may end long before the others.
+        // All threads are checked: the first one of a program may end long before the others.
         guard let threads = try? Directory(path: "/proc/\(pid)/task").names() else { return false }
         return threads.allSatisfy { thread in
             switch Self.record(of: pid, thread: thread) {
@@ -84,15 +84,15 @@ extension ProcessIdentity {
         }
     }
 
-    /// The number of the process's namespace of process numbers; 0 when it cannot be known. Numbers of processes mean
-    /// something only within one.
+    /// The number of the process's PID namespace; 0 if it is unknown. Process numbers are valid only within one
+    /// namespace.
     package static let currentNamespace: UInt64 = {
         var status = stat()
         return stat("/proc/self/ns/pid", &status) == 0 ? UInt64(status.st_ino) : 0
     }()
 
-    /// Returns the process that has a number in a namespace of process numbers, by the number that it has in this one;
-    /// nil where none can be seen. Processes of the namespaces below this one can be, and no others.
+    /// Returns the process with a number in a PID namespace, with its number in this one; nil if it cannot be seen.
+    /// Only processes of the namespaces below this one can be seen.
     ///
     /// Complexity: O(n) in the processes of the machine, for another namespace than this one.
     package static func seen(pid: Int32, startTime: UInt64, in namespace: UInt64) -> ProcessIdentity? {
@@ -107,14 +107,14 @@ extension ProcessIdentity {
                 line.split(separator: "\t").last == "\(pid)"
             else { return false }
             var status = stat()
-            // If it cannot be read, the number and the start say enough.
+            // If it cannot be read, the number and the start time are sufficient.
             guard stat("/proc/\(process.pid)/ns/pid", &status) == 0 else { return true }
             return UInt64(status.st_ino) == namespace
         }
     }
 
-    /// The namespace of the number where this is the calling process, by the number that it has for itself; 0 for any
-    /// other, and where a hub in another namespace has given it another number.
+    /// The PID namespace of the number if this is the calling process with its own number; 0 for any other process, and
+    /// if a hub in another namespace has given it another number.
     package var ownNamespace: UInt64 {
         let present = Self.current
         return pid == present.pid && startTime == present.startTime ? Self.currentNamespace : 0
@@ -124,7 +124,7 @@ extension ProcessIdentity {
 /// The state of a process, as far as it can be seen.
 package enum ProcessLiveness: Hashable, Sendable {
     case alive
-    /// It has ended, even if its parent has not taken notice yet.
+    /// It has ended, even if its parent has not reaped it yet.
     case dead
     /// It cannot be seen from here.
     case unknown
@@ -132,17 +132,17 @@ package enum ProcessLiveness: Hashable, Sendable {
 
 /// The system's record of a process or of one of its threads, the line of `/proc/<pid>/stat`.
 ///
-/// Taken from the bytes as they are: a process that joins a group of a hundred reads a hundred of them.
+/// Parsed from the raw bytes for speed: a process that joins a group of a hundred reads a hundred of them.
 struct ProcessRecord {
     /// Field 3, a letter.
     let state: UInt8
     /// Bit 2 of field 9, PF_EXITING.
     let isExiting: Bool
-    /// Field 22, in ticks of the machine's own clock: the system adds the offset of the clock in this process's
+    /// Field 22, converted to ticks of the machine's own clock: the kernel adds the clock offset of this process's
     /// namespace.
     let startTime: UInt64
 
-    /// Nil for bytes of another form.
+    /// Returns nil for bytes of another form.
     init?(_ line: [UInt8]) {
         // The second field is the program's name in parentheses and may hold anything, so count from its last one.
         guard let name = line.lastIndex(of: UInt8(ascii: ")")) else { return nil }

@@ -4,7 +4,7 @@ internal import Glibc
 package enum ProcessLocks {
     /// A byte range that a descriptor has locked for writing.
     struct Lock: Hashable {
-        /// The device and the number of the file, in the kernel's words: they need not be those that `fstat` gives.
+        /// The device and the number of the file as printed by the kernel: they may differ from those of `fstat`.
         let file: Substring
         let first: Substring
         let last: Substring
@@ -23,8 +23,8 @@ package enum ProcessLocks {
     /// descriptor holds locks.
     ///
     /// - Parameters:
-    ///   - own: A description of the file through which this process has locked another byte. By its locks the file is
-    ///     told from others.
+    ///   - own: A description of the file through which this process has locked another byte. Its locks identify the
+    ///     file.
     /// - Throws: The reason why the locks cannot be seen, such as that the process has ended or belongs to another
     ///   user.
     package static func holds(
@@ -33,7 +33,7 @@ package enum ProcessLocks {
         guard let file = try locks(of: "/proc/self/fdinfo/\(own.descriptor)").first?.file else { return false }
         let wanted = Lock(file: file, first: "\(byte)", last: "\(byte)")
         let directory = try Directory(path: "/proc/\(pid)/fdinfo")
-        // The highest first: there a participant's locks are (`OpenFile.EarlyEnd`).
+        // The highest first: a participant's locks are there (`OpenFile.EarlyEnd`).
         for number in try directory.names().compactMap({ Int($0) }).sorted(by: >) {
             do throws(SystemCallError) {
                 if try locks(of: directory.path + "/\(number)").contains(wanted) { return true }

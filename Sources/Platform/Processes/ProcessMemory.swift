@@ -1,7 +1,7 @@
 package import CoreAPI
 internal import Glibc
 
-/// How much memory a process has.
+/// The memory of a process.
 package enum ProcessMemory {
     /// The resident memory of this process, in bytes: with the pages that it shares with others.
     package static var residentByteCount: Int {
@@ -9,12 +9,12 @@ package enum ProcessMemory {
         return (words.dropFirst().first.flatMap { Int($0) } ?? 0) * sysconf(Int32(_SC_PAGESIZE))
     }
 
-    /// Returns the private memory of a process and of those that it has started, in bytes: data that they have written
-    /// and that is in no file, in memory or swapped out. Memory that is shared with others, such as the group's journal
-    /// and the programs' code, is not counted. Nil when the process is gone or cannot be seen.
+    /// Returns the private memory of a process and its children, in bytes: data that they have written and that is in
+    /// no file, in memory or swapped out. Shared memory, such as the group's journal and the programs' code, is not
+    /// counted. Nil if the process has ended or cannot be seen.
     package static func ownByteCount(of process: ProcessIdentity) -> UInt64? {
         guard var total = ownByteCount(of: process.pid) else { return nil }
-        // Its children, and theirs. More than a few hundred are no Executor's.
+        // Its children, and theirs. No Executor has more than a few hundred.
         var rest = children(of: process.pid)
         var count = 0
         while let child = rest.popLast(), count < 256 {
@@ -37,8 +37,12 @@ package enum ProcessMemory {
         return total
     }
 
-    /// Returns those that its first thread has started; none where the kernel does not tell.
+    /// Returns the processes that its threads have started; none if the kernel does not list them.
     private static func children(of pid: Int32) -> [Int32] {
-        (OpenFile.text(of: "/proc/\(pid)/task/\(pid)/children") ?? "").split(separator: " ").compactMap { Int32($0) }
+        let threads = (try? Directory(path: "/proc/\(pid)/task").names()) ?? []
+        return threads.flatMap { thread in
+            (OpenFile.text(of: "/proc/\(pid)/task/\(thread)/children") ?? "").split(separator: " ")
+                .compactMap { Int32($0) }
+        }
     }
 }

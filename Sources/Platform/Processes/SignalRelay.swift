@@ -1,9 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// Reports signals that come to this process, in place of their default actions.
+/// Reports signals to this process, instead of their default actions.
 package enum SignalRelay {
-    /// Begins to tell, for as long as the process lives; once for a process. A signal that is ignored stays so.
+    /// Starts reporting, until the process ends; once per process. An ignored signal stays ignored.
     ///
     /// - Parameter hear: Called with the signal, and whether the terminal sent it to all processes of the
     ///   foreground.

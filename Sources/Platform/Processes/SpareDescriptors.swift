@@ -1,13 +1,14 @@
 package import CoreAPI
+internal import Glibc
 
 /// The number of further files that this process may open.
 ///
-/// Swift's runtime and libdispatch end the process with SIGILL where they get no descriptor, so the number is checked
-/// before.
+/// Swift's runtime and libdispatch end the process with SIGILL if they get no descriptor, so the number is checked in
+/// advance.
 package enum SpareDescriptors {
-    /// The rest of the limit (`ulimit -n`); nil where it cannot be told, as without /proc.
+    /// The rest of the limit (`ulimit -n`); nil if it is unknown, as without /proc.
     package static var count: Int? {
-        let end = OpenFile.limit
+        let end = limit
         guard end > 0 else { return nil }
         let numbers: [String]
         do throws(SystemCallError) {
@@ -22,7 +23,7 @@ package enum SpareDescriptors {
     /// Throws unless enough descriptors are left.
     ///
     /// - Parameters:
-    ///   - needed: How many are needed beside those that are open.
+    ///   - needed: How many are needed beside the open ones.
     ///   - purpose: The user of the descriptors, as the subject of a sentence.
     /// - Throws: ``SharedCoreError/Code/unavailable`` with both numbers.
     package static func require(_ needed: Int, for purpose: String, at location: String) throws(SharedCoreError) {
@@ -31,5 +32,21 @@ package enum SpareDescriptors {
             .unavailable,
             "\(purpose) needs \(needed) descriptors, and this process may open \(count) more. Raise its limit (ulimit -n).",
             at: location)
+    }
+
+    /// The number of descriptors that this process may have.
+    package static var limit: Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+        return Int(clamping: limit.rlim_cur)
+    }
+
+    /// Lets this process have as many files open as the system allows it.
+    package static func raiseLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max
+        else { return }
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 }

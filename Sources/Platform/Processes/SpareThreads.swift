@@ -4,15 +4,15 @@ internal import Glibc
 
 /// The number of further threads that this process may start.
 ///
-/// libdispatch, on which Swift's tasks run, tries again for ever where it gets none: the process would stand still
-/// without a word. So it is tried before.
+/// libdispatch, on which Swift's tasks run, retries for ever if it gets none: the process would hang silently. So
+/// threads are started on trial in advance.
 package enum SpareThreads {
-    /// More processors than this make no more threads of the pool, which has one for each.
+    /// The pool has one thread per processor, but at most this many are required.
     private static let poolLimit = 16
-    /// The memory that a program takes for its work, beside the stacks of its threads.
+    /// The memory that a program needs for its work, beside the stacks of its threads.
     private static let heapByteCount = 32 << 20
 
-    /// Starts as many threads as are needed, ends them, and refuses to begin where not all can run at once.
+    /// Starts as many threads as are needed, ends them, and throws if not all could run at once.
     ///
     /// - Parameters:
     ///   - own: How many are needed beside those of Swift's pool.
@@ -28,7 +28,7 @@ package enum SpareThreads {
                     + "this process may not have so much. Raise its limit (ulimit -v, ulimit -d).",
                 at: location)
         }
-        // A heap for each thread would take the memory that was found.
+        // A heap for each thread would take the memory that was just found.
         if clinux_has_limited_memory() { OwnProcess.shareHeap() }
         let found = Int(clinux_try_threads(Int32(needed)))
         guard found < needed else { return }

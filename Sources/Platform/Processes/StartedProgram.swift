@@ -4,18 +4,18 @@ internal import Glibc
 
 /// A program that this process has started and waits for.
 package struct StartedProgram: Sendable {
-    /// Its process number, which means this program until its end was waited for.
+    /// Its process number, which belongs to this program until it was reaped.
     package let pid: Int32
 
-    /// The time that a start waits for a child to become its program.
+    /// The time that a start waits for a child to run its program.
     package static let startTimeout = Duration.seconds(1)
 
-    /// Starts a program. It gets no descriptor but its streams, and no signal is blocked in it, also where the calling
-    /// thread blocks some.
+    /// Starts a program. It inherits only its streams, and no signal is blocked in it, even if the calling thread
+    /// blocks some.
     ///
-    /// Returns when the program runs, and after ``startTimeout`` also when the child has not become it yet, because it
-    /// is stopped or the machine is slow. Such a child counts as started: it can be sent signals, and where it cannot
-    /// become the program it ends with status 127, if a file is not there, or 126.
+    /// Returns when the program runs, or after ``startTimeout`` if the child does not run it yet, because it is stopped
+    /// or the machine is slow. Such a child counts as started: it can be signalled, and if it cannot run the program it
+    /// ends with status 127, if a file is missing, or 126.
     ///
     /// - Parameters:
     ///   - path: The program's absolute path.
@@ -24,9 +24,9 @@ package struct StartedProgram: Sendable {
     ///   - streams: Its descriptors, from 0 on.
     ///   - directory: Its working directory; nil for that of this process.
     ///   - ownSession: Whether it leaves this process's terminal and group, as a daemon does.
-    ///   - endsWithThread: Whether the kernel kills it when the calling thread is gone, and so with this process.
-    ///   - omitted: Variables of this process's environment that it does not get.
-    ///   - inherited: The variables of this process's environment that it gets; nil for all but `omitted`.
+    ///   - endsWithThread: Whether the kernel kills it when the calling thread ends, and so with this process.
+    ///   - omitted: Variables of this process's environment that it does not inherit.
+    ///   - inherited: The variables of this process's environment that it inherits; nil for all except `omitted`.
     package init(
         _ path: String, _ arguments: [String], variables: [String: String] = [:], streams: [OpenFile],
         directory: String? = "/", ownSession: Bool = false, endsWithThread: Bool = false,
@@ -34,7 +34,7 @@ package struct StartedProgram: Sendable {
     ) throws(SystemCallError) {
         var duplicates: [OpenFile] = []
         for stream in streams {
-            // Beyond the numbers that they get there, so that none is overwritten before its turn.
+            // Duplicated beyond their final numbers, so that none is overwritten before its turn.
             let number = try SystemCall.negated("fcntl(F_DUPFD_CLOEXEC)", at: stream.path) {
                 clinux_duplicate(stream.descriptor, Int32(streams.count))
             }
@@ -50,14 +50,18 @@ package struct StartedProgram: Sendable {
     }
 
     /// Starts a program with this process's streams, in its directory and process group. The kernel kills it when the
-    /// calling thread is gone. Otherwise as ``init(_:_:variables:streams:directory:ownSession:endsWithThread:omitting:inheriting:)``.
+    /// calling thread ends. Otherwise as
+    /// ``init(_:_:variables:streams:directory:ownSession:endsWithThread:omitting:inheriting:)``.
     ///
     /// - Parameters:
     ///   - arguments: Its arguments, byte by byte and without its own name.
+    ///   - variables: The variables of its environment that differ from this process's.
     ///   - kept: A further file that it has open, under the same number.
-    init(inPlaceOfThis path: String, _ arguments: [[UInt8]], keeping kept: OpenFile) throws(SystemCallError) {
+    init(
+        inPlaceOfThis path: String, _ arguments: [[UInt8]], variables: [String: String] = [:], keeping kept: OpenFile
+    ) throws(SystemCallError) {
         let words = ([Array(path.utf8)] + arguments).map(\.duplicatedCString)
-        let pairs = Self.environment(with: [:]).map(\.duplicatedCString)
+        let pairs = Self.environment(with: variables).map(\.duplicatedCString)
         defer { for word in words + pairs { free(word) } }
         pid = try Self.start(
             path, words, pairs, [kept.descriptor], directory: nil, CLINUX_KEEPS_STREAMS | CLINUX_ENDS_WITH_THREAD)
@@ -72,12 +76,12 @@ package struct StartedProgram: Sendable {
         guard let failure = failure(in: report) else { return pid }
         // It is about to end, unless it is stopped.
         Glibc.kill(pid, SIGKILL)
-        // Where SIGCHLD is ignored the system reaps the child, and says that there is no such child.
+        // If SIGCHLD is ignored the kernel reaps the child, and reports that there is none.
         _ = try? SystemCall.negated("waitpid", at: "process \(pid)") { clinux_wait_for_child(pid) }
         throw SystemCallError(String(cString: failure.call), number: failure.number, at: path)
     }
 
-    /// Makes the child. When this returns, only the child has the end of its report that is written.
+    /// Creates the child. When this returns, only the child has the writing end of its report.
     private static func fork(
         _ path: String, _ words: [UnsafeMutablePointer<CChar>?], _ pairs: [UnsafeMutablePointer<CChar>?],
         _ streams: [Int32], directory: String?, _ options: Int32
@@ -98,7 +102,7 @@ package struct StartedProgram: Sendable {
         return (pid, pipe.output)
     }
 
-    /// Waits until a child has become its program, or says why it does not, for ``startTimeout`` at most.
+    /// Waits, for at most ``startTimeout``, until a child runs its program or reports a failure.
     private static func failure(in report: OpenFile) -> clinux_start_failure? {
         let deadline = ContinuousClock.now.advanced(by: startTimeout)
         guard Poll.wait(for: [report.descriptor], until: deadline)[0] else { return nil }
@@ -107,10 +111,9 @@ package struct StartedProgram: Sendable {
         return read(report.descriptor, &failure, size) == size ? failure : nil
     }
 
-    /// Opens its process. Only before its end was waited for.
+    /// Opens its process. Only before it was reaped.
     ///
-    /// - Throws: When the system does not let it be opened. It is killed and waited for then: nothing could attend to
-    ///   it.
+    /// - Throws: If the process cannot be opened. It is then killed and reaped, since nothing could supervise it.
     package func handle() throws(SystemCallError) -> ProcessHandle {
         let failure: SystemCallError
         do throws(ProcessUnreachable) {
@@ -128,13 +131,13 @@ package struct StartedProgram: Sendable {
         throw failure
     }
 
-    /// Ends it at once. Only before its end was waited for, when its number still means it.
+    /// Ends it at once. Only before it was reaped, while the number belongs to it.
     package func kill() {
         Glibc.kill(pid, SIGKILL)
     }
 
-    /// Ends at once all that is left of its process group, where it was started in a session of its own. Only after its
-    /// end and before that was waited for, while the number still means it.
+    /// Ends at once the rest of its process group, if it was started in a session of its own. Only after its end and
+    /// before it was reaped, while the number belongs to it.
     package func endGroup() {
         Glibc.kill(-pid, SIGKILL)
     }
@@ -148,10 +151,10 @@ package struct StartedProgram: Sendable {
 
     /// Waits for its end, once, and kills it at a deadline. Blocks until then.
     ///
-    /// - Parameter handle: That of its process.
-    /// - Returns: As ``waitForEnd()``; nil when it was killed because it had not ended; ``unknownStatus`` where this
-    ///   process ignores SIGCHLD.
-    /// - Throws: Also when it may not be killed.
+    /// - Parameter handle: The handle of its process.
+    /// - Returns: The same as ``waitForEnd()``; nil if it was killed because it had not ended; ``unknownStatus`` if
+    ///   this process ignores SIGCHLD.
+    /// - Throws: Also if it may not be killed.
     package func waitForEnd(
         _ handle: ProcessHandle, until deadline: ContinuousClock.Instant
     ) throws(SystemCallError) -> Int32? {
@@ -161,29 +164,29 @@ package struct StartedProgram: Sendable {
         do throws(SystemCallError) {
             status = try waitForEnd()
         } catch {
-            // The system has waited for it: it has ended.
+            // The kernel has reaped it: it has ended.
             guard error.number == ECHILD else { throw error }
             status = Self.unknownStatus
         }
         return isInTime ? status : nil
     }
 
-    /// Stands for the status of a program that has ended, where the system does not tell it.
+    /// The status of an ended program if the system does not report it.
     package static let unknownStatus: Int32 = -1
 
-    /// Waits for its end, once, and tells a status from a signal. Blocks.
+    /// Waits for its end, once, and distinguishes a status from a signal. Blocks.
     package func reap() throws(SystemCallError) -> ProgramEnd {
         var signal: Int32 = 0
         let status = try SystemCall.negated("waitpid", at: "process \(pid)") { clinux_reap(pid, &signal) }
         return signal == 0 ? .exited(status) : .killed(by: signal)
     }
 
-    /// Returns this process's environment, byte by byte, with some variables set otherwise.
+    /// Returns this process's environment as bytes, with some variables replaced.
     static func environment(
         with variables: [String: String], without omitted: Set<String> = [], inheriting inherited: Set<String>? = nil
     ) -> [[UInt8]] {
         let others = OwnProcess.environment.filter { entry in
-            // A name that is no text is none of those.
+            // A name that is not text is none of those.
             guard let name = String(validating: entry.name, as: UTF8.self) else { return inherited == nil }
             return variables[name] == nil && !omitted.contains(name) && inherited?.contains(name) != false
         }

@@ -1,14 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// The signals that ask a program to end, as something to wait for.
+/// Waits for the signals that ask a program to end.
 package enum TerminationSignals {
-    /// Keeps the signals from ending the program by themselves. Call it before any other thread is there, because
-    /// threads inherit it.
+    /// Keeps the signals from ending the program by themselves. Call it before other threads are started, because
+    /// threads inherit the mask.
     package static func block() {
         var set = signals
         pthread_sigmask(SIG_BLOCK, &set, nil)
-        // A reader that went away shows itself as an error of the write.
+        // A closed reader is then reported as an error of the write.
         signal(SIGPIPE, SIG_IGN)
     }
 

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The text of internet addresses, as people write them.
+/// The text form of internet addresses.
 package enum AddressText {
-    /// Returns the bytes of an address in the order of the network; nil when the text is none of that length.
+    /// Returns the bytes of an address in network order; nil if the text is no address of that length.
     ///
     /// - Parameter byteCount: 4 or 16.
     package static func bytes(of text: String, byteCount: Int) -> [UInt8]? {

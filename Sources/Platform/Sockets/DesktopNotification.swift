@@ -1,15 +1,15 @@
 internal import CLinux
 
-/// Notices of the desktop that this process's user has before them.
+/// Notifications on the desktop of this process's user.
 package enum DesktopNotification {
-    /// Shows a notice, and waits for the answer of the service that shows it. Blocks.
+    /// Shows a notification, and waits for the answer of the service that shows it. Blocks.
     ///
     /// - Parameters:
-    ///   - application: The name of the application. No text may have a NUL.
+    ///   - application: The name of the application. No text may contain a NUL.
     ///   - title: One line.
     ///   - markup: The text, with its markup.
-    ///   - microseconds: How long each step may take.
-    /// - Returns: Why it was not shown; nil where it was.
+    ///   - microseconds: The timeout of each step.
+    /// - Returns: The reason why it was not shown; nil if it was.
     package static func show(
         application: String, title: String, markup: String, microseconds: UInt64
     ) -> String? {

@@ -6,9 +6,9 @@ internal import Glibc
 package final class MessageSocket: Sendable {
     /// The result of one read of the connection.
     package enum Arrival: Sendable {
-        /// A message, with the descriptor that came with it.
+        /// A message, with its attached descriptor.
         case message([UInt8], OpenFile?)
-        /// A message that was longer than the limit; it is gone.
+        /// A message that was longer than the limit; it was dropped.
         case tooLong
         case nothing
         /// The other end is closed.
@@ -32,7 +32,7 @@ package final class MessageSocket: Sendable {
         }
     }
 
-    /// Listens at a path, at which nothing may stand yet.
+    /// Listens at a path, which must not exist yet.
     package convenience init(listeningAt path: String) throws(SystemCallError) {
         self.init(try SystemCall.negated("bind", at: path) { clinux_listen_for_messages(path) }, path: path)
     }
@@ -40,7 +40,7 @@ package final class MessageSocket: Sendable {
     /// The descriptor to poll for reading.
     package var descriptor: Int32 { file.descriptor }
 
-    /// Returns the next connection to one that listens; nil when none waits.
+    /// Returns the next connection to a listening socket; nil if none waits.
     package func accept() throws(SystemCallError) -> MessageSocket? {
         let result = clinux_accept(descriptor)
         if result == -EAGAIN { return nil }
@@ -48,7 +48,7 @@ package final class MessageSocket: Sendable {
         return MessageSocket(result, path: file.path)
     }
 
-    /// Returns the user and the process that made the other end.
+    /// Returns the user and the process that created the other end.
     package func peer() throws(SystemCallError) -> (user: UInt32, process: Int32) {
         var user: uid_t = 0
         var process: pid_t = 0
@@ -58,14 +58,14 @@ package final class MessageSocket: Sendable {
 
     /// Sends a message, with a duplicate of a descriptor.
     ///
-    /// - Throws: Also when the other end takes nothing in: it has not read for long.
+    /// - Throws: Also if the other end has not read for long and accepts no more.
     package func send(_ bytes: [UInt8], with file: OpenFile? = nil) throws(SystemCallError) {
         try SystemCall.negated("sendmsg", at: self.file.path) {
             clinux_send_message(descriptor, bytes, bytes.count, file?.descriptor ?? -1)
         }
     }
 
-    /// Takes the next message, of so many bytes at most.
+    /// Takes the next message, of at most `count` bytes.
     package func receive(upTo count: Int) -> Arrival {
         var bytes = [UInt8](repeating: 0, count: count)
         var carried: Int32 = -1
@@ -79,7 +79,7 @@ package final class MessageSocket: Sendable {
         }
         if result == -EAGAIN { return .nothing }
         if result == -EMSGSIZE { return .tooLong }
-        // An empty message cannot be told from the end, and no peer sends one. A connection that fails has ended.
+        // An empty message cannot be distinguished from the end, and no peer sends one. A failed connection has ended.
         if carried >= 0 { _ = OpenFile(owning: carried, path: "received") }
         return .end
     }
@@ -91,7 +91,7 @@ package enum Datagram {
     ///
     /// - Parameters:
     ///   - address: The socket's path, or its abstract name after an `@`.
-    ///   - seconds: The time to wait where its reader has many to read. Not for 0; else it blocks.
+    ///   - seconds: The time to wait if its reader has many to read. Blocks unless it is 0.
     package static func send(
         _ bytes: [UInt8], to address: String, waiting seconds: Int32 = 0
     ) throws(SystemCallError) {

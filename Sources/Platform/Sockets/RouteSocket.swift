@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// It stays in the network namespace of the thread that opened it.
 package final class RouteSocket: RouteReports {
-    /// The kinds of things that can be asked for in whole.
+    /// The kinds of objects that can be requested as a whole.
     package enum Kind: UInt16, Hashable, Sendable, CaseIterable {
         // RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE
         case links = 18

@@ -2,12 +2,12 @@ internal import CoreAPI
 
 /// The directory of a group's sockets, under a name that every process derives from the group's directory.
 package enum RuntimeDirectory {
-    /// Returns the directory for the sockets of a group: one of its own in the directory that the system gives the user
-    /// for such files, else the group's directory.
+    /// Returns the directory for the sockets of a group: a separate one in the user's runtime directory, otherwise the
+    /// group's directory.
     ///
     /// - Parameters:
     ///   - groupDirectory: The absolute path of the group's directory.
-    ///   - runtimeDirectory: The value of `XDG_RUNTIME_DIR`; it counts as unset where it is no absolute path.
+    ///   - runtimeDirectory: The value of `XDG_RUNTIME_DIR`; it counts as unset if it is no absolute path.
     package static func path(ofGroup groupDirectory: String, runtimeDirectory: String?) -> String {
         guard let runtimeDirectory, runtimeDirectory.isAbsolutePath else { return groupDirectory }
         let place = runtimeDirectory.utf8.last == UInt8(ascii: "/") ? runtimeDirectory : runtimeDirectory + "/"

@@ -8,7 +8,7 @@ package final class StreamConnection: Sendable {
         case bytes([UInt8])
         /// Nothing yet.
         case nothing
-        /// The other end has closed or is gone.
+        /// The other end has closed.
         case end
     }
 
@@ -28,11 +28,11 @@ package final class StreamConnection: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// The user at the other end, when the connection was made; nil where the system does not say.
+    /// The user at the other end when the connection was made; nil if the system does not report it.
     package var peerUser: UInt32? { peer?.user }
 
-    /// The user and the process at the other end, as they were when it began to listen or connected; nil where the
-    /// system does not say.
+    /// The user and the process at the other end, as of when it began to listen or connected; nil if the system does
+    /// not report them.
     package var peer: (user: UInt32, process: Int32)? {
         var user: uid_t = 0
         var process: pid_t = 0
@@ -45,7 +45,7 @@ package final class StreamConnection: Sendable {
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
     }
 
-    /// Takes the bytes that have come, at most `count`.
+    /// Takes the received bytes, at most `count`.
     package func receive(upTo count: Int) -> Reception {
         var buffer = [UInt8](repeating: 0, count: count)
         while true {
@@ -56,9 +56,9 @@ package final class StreamConnection: Sendable {
         }
     }
 
-    /// Takes the bytes that have come into a buffer.
+    /// Takes the received bytes into a buffer.
     ///
-    /// - Returns: The number of bytes that came; nil when there is nothing yet, 0 at the end.
+    /// - Returns: The number of bytes; nil if there is nothing yet, 0 at the end.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         while true {
             let received = clinux_receive(descriptor, buffer.baseAddress, buffer.count)
@@ -68,9 +68,9 @@ package final class StreamConnection: Sendable {
         }
     }
 
-    /// Sends the first of these bytes that the system takes now.
+    /// Sends as many of the first bytes as the kernel accepts now.
     ///
-    /// - Returns: How many they were; nil when the connection has ended.
+    /// - Returns: The number of sent bytes; nil if the connection has ended.
     package func sendSome(_ bytes: UnsafeRawBufferPointer) -> Int? {
         while true {
             let sent = clinux_send(descriptor, bytes.baseAddress, bytes.count)
@@ -82,7 +82,7 @@ package final class StreamConnection: Sendable {
 
     /// Sends all of `bytes`.
     ///
-    /// - Returns: Whether the system took them all; it does not when the other end reads too slowly.
+    /// - Returns: Whether the kernel accepted them all; it does not if the other end reads too slowly.
     package func send(_ bytes: [UInt8]) -> Bool {
         var done = 0
         while done < bytes.count {

@@ -5,25 +5,25 @@ internal import Glibc
 package final class StreamListener: Sendable {
     /// The descriptor to poll for reading: readable when a client connects.
     package let descriptor: Int32
-    /// The address it listens at, for people.
+    /// The address it listens at, for messages.
     package let location: String
-    /// The port, for one that has a port.
+    /// The port, if it has one.
     package let port: UInt16?
 
     private let path: String?
     /// The identity of its file at the path.
     private let identity: FileStatus.Identity?
 
-    /// Listens at a path, in place of a socket that was left there. Only this user may connect.
+    /// Listens at a path, and replaces a leftover socket. Only this user may connect.
     ///
-    /// - Throws: The error of a taken address, where another process listens or the path has a file that is no socket;
+    /// - Throws: The error of a taken address, if another process listens or the path has a file that is no socket;
     ///   EINVAL for a path that begins with `@`, which would be an abstract name.
     package init(path: String) throws(SystemCallError) {
         guard !path.hasPrefix("@") else { throw SystemCallError("bind", number: EINVAL, at: path) }
         if let status = try? FileStatus(ofPath: path), status.isSocket {
             let other = clinux_connect_to(path)
             if other >= 0 { Glibc.close(other) }
-            // No process has it open any more: only then may it be removed.
+            // No process has it open any more, so it may be removed.
             if other == -ECONNREFUSED { unlink(path) }
         }
         descriptor = try SystemCall.negated("bind", at: path) { clinux_listen_at(path) }
@@ -45,7 +45,7 @@ package final class StreamListener: Sendable {
         identity = nil
     }
 
-    /// Listens at a port of the loopback interface; at any free one for 0.
+    /// Listens at a port of the loopback interface; 0 chooses a free one.
     package init(loopbackPort number: UInt16) throws(SystemCallError) {
         var chosen: UInt16 = 0
         descriptor = try SystemCall.negated("bind", at: "127.0.0.1:\(number)") {
@@ -57,7 +57,7 @@ package final class StreamListener: Sendable {
         identity = nil
     }
 
-    /// Listens at a port of a host; at any free one for 0.
+    /// Listens at a port of a host; 0 chooses a free one.
     ///
     /// - Parameter host: An address, a name, or `*` for every address. A name is looked up, which may wait.
     package init(host: String, port number: UInt16) throws(SystemCallError) {
@@ -73,19 +73,19 @@ package final class StreamListener: Sendable {
     }
 
     deinit {
-        // Another one may have taken its place.
+        // Another socket may have replaced it.
         if let path, let identity, (try? FileStatus(ofPath: path))?.identity == identity { unlink(path) }
         Glibc.close(descriptor)
     }
 
-    /// Ends listening at once, also while others hold the listener: its place is free for another one.
+    /// Stops listening at once, even while other references exist: its address is then free.
     package func stop() {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// Returns the next connection; nil when none waits.
+    /// Returns the next connection; nil if none waits.
     ///
-    /// - Throws: When the system has no descriptor left. Waiting clients go on waiting.
+    /// - Throws: If the system has no descriptor left. Waiting clients keep waiting.
     package func accept() throws(SystemCallError) -> StreamConnection? {
         while true {
             let number = clinux_accept(descriptor)
@@ -96,9 +96,9 @@ package final class StreamListener: Sendable {
         }
     }
 
-    /// Returns the next connection over TCP, with the other end's address; nil when none waits.
+    /// Returns the next connection over TCP, with the other end's address; nil if none waits.
     ///
-    /// - Throws: As ``accept()``.
+    /// - Throws: The errors of ``accept()``.
     package func acceptWithAddress() throws(SystemCallError) -> (connection: StreamConnection, address: String)? {
         var text = [CChar](repeating: 0, count: 64)
         while true {

@@ -3,14 +3,14 @@ internal import CoreAPI
 internal import Glibc
 internal import Synchronization
 
-/// A named thread of our own, for what blocks and so has no place on the cooperative pool. It takes no signals.
+/// A named thread for blocking calls, which must not run on the cooperative pool. It takes no signals.
 package enum OwnedThread {
     /// Starts a thread that runs `body` and ends.
     ///
     /// - Parameters:
-    ///   - name: Its name for people; the system keeps the first 15 bytes.
+    ///   - name: Its name; the system keeps the first 15 bytes.
     ///   - stackByteCount: The size of its stack, of which only the pages that it touches take memory.
-    /// - Throws: With EAGAIN when the system has no thread left.
+    /// - Throws: EAGAIN when the system has no thread left.
     package static func start(
         _ name: String, stackByteCount: Int = 512 << 10, _ body: @escaping @Sendable () -> Void
     ) throws(SystemCallError) {
@@ -92,7 +92,7 @@ package enum OwnedThread {
         usleep(UInt32(clamping: duration.clampedNanoseconds / 1000))
     }
 
-    /// Lets another thread run that waits for the processor.
+    /// Lets another runnable thread run.
     package static func yield() {
         sched_yield()
     }
@@ -117,9 +117,9 @@ package enum OwnedThread {
     }
 }
 
-/// Which thread it is, for as long as that lives.
+/// The identity of a thread while it exists.
 package struct ThreadIdentity: RawRepresentable, Hashable, Sendable {
-    /// The system's handle; 0 is that of no thread.
+    /// The system's handle; 0 for no thread.
     package let rawValue: UInt
 
     package init(rawValue: UInt) {

@@ -17,8 +17,7 @@ package final class SerialThread: Sendable {
         self.name = name
     }
 
-    /// Runs `job` on the thread, after all that were given before. When the system has no thread left, it runs on the
-    /// calling one.
+    /// Runs `job` on the thread, after all earlier ones. If the system has no thread left, it runs on the calling one.
     package func submit(_ job: @escaping @Sendable () -> Void) {
         let mustStart = state.withLock { state in
             state.jobs.append(job)
@@ -29,12 +28,13 @@ package final class SerialThread: Sendable {
         do throws(SystemCallError) {
             try OwnedThread.start(name) { [self] in drain() }
         } catch {
-            // Others may have added jobs meanwhile, believing in the thread: running them here blocks, but loses none.
+            // Other callers may have added jobs meanwhile, relying on the thread: running them here blocks, but loses
+            // none.
             drain()
         }
     }
 
-    /// Runs `body` on the thread and gives its result.
+    /// Runs `body` on the thread and returns its result.
     package func run<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {

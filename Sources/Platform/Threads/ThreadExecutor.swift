@@ -4,19 +4,19 @@ internal import Glibc
 ///
 /// The thread lives as long as the process, so it outlives every job.
 ///
-/// Unchecked, because the queue is a plain array: it is touched only while `mutex` is held.
+/// `@unchecked`, because the queue is a plain array: it is accessed only while `mutex` is held.
 package final class ThreadExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private var jobs: [UnownedJob] = []
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    /// An executor without a thread of its own: the caller of ``run()`` lends it one.
+    /// Creates an executor without a thread of its own: it uses the caller of ``run()``.
     init() {
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(condition, nil)
     }
 
-    /// An executor with a thread of its own. Without a thread to spare nothing would ever run, so this waits for one.
+    /// Creates an executor with a thread of its own. Without a thread no job would ever run, so this waits for one.
     package convenience init(thread name: String) {
         self.init()
         while true {

@@ -2,12 +2,12 @@ public import CoreAPI
 internal import Glibc
 internal import Synchronization
 
-/// The machine's own clock: nanoseconds since it started, suspension counted, untouched by the wall clock. It is the
-/// same in every time namespace.
+/// The machine's own clock: nanoseconds since boot, including suspension, independent of the wall clock. It is the same
+/// in every time namespace.
 public struct SystemClock: TimeSource {
     public init() {}
 
-    /// The identity of this run of the machine.
+    /// The identity of this boot of the machine.
     public var bootID: BootID { Self.currentBootID }
 
     public func now() -> BootInstant {
@@ -48,33 +48,32 @@ public struct SystemClock: TimeSource {
         return (try? await Task.sleep(for: present.duration(to: instant), clock: .continuous)) != nil
     }
 
-    /// All zeros where the kernel does not tell, as in a container without /proc.
+    /// All zeros if it is unknown, as in a container without /proc.
     static let currentBootID: BootID = {
         let text = OpenFile.text(of: "/proc/sys/kernel/random/boot_id")?.filter(\.isHexDigit)
         return text.flatMap { BootID(hexadecimal: $0) } ?? BootID(high: 0, low: 0)
     }()
 }
 
-/// The tasks that sleep by ``SystemClock``, and the one thread that wakes them, which lives as long as the process.
+/// The tasks that sleep on ``SystemClock``, and the thread that wakes them, which lives as long as the process.
 ///
-/// The language's own sleep wakes by way of the concurrent pool. An application that holds its threads would keep every
-/// deadline from passing, and a program that runs nothing on the pool would be woken once a second by the pool's
-/// supervision.
+/// Swift's own sleep wakes through the concurrent pool. An application that blocks its threads would delay every
+/// deadline, and a program that runs nothing on the pool would be woken once a second by the pool's monitor.
 final class Sleepers: Sendable {
     private struct Sleeper {
         let instant: BootInstant
-        /// Given whether the time has come; nil until the task waits.
+        /// Resumed with whether the time has come; nil until the task waits.
         var continuation: CheckedContinuation<Bool, Never>?
     }
 
     private struct State {
         var sleepers: [UInt64: Sleeper] = [:]
         var lastNumber: UInt64 = 0
-        /// The time at which the timer wakes the thread; nil when nothing is set.
+        /// The time at which the timer wakes the thread; nil if it is not set.
         var wake: BootInstant?
     }
 
-    /// Nil while the system has no descriptor or no thread left; the next task that sleeps tries again.
+    /// Nil while the system has no descriptor or no thread left; the next sleeping task tries again.
     static var shared: Sleepers? {
         started.withLock { started in
             if started == nil { started = try? Sleepers() }
@@ -104,7 +103,7 @@ final class Sleepers: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { wait($0, as: number) }
         } onCancel: {
-            // It may not wait yet; then it finds its entry gone.
+            // It may not wait yet; then it finds its entry removed.
             state.withLock { $0.sleepers.removeValue(forKey: number) }?.continuation?.resume(returning: false)
         }
     }
@@ -133,7 +132,7 @@ final class Sleepers: Sendable {
         }
     }
 
-    /// Takes out the sleepers that are due, the earliest first, and sets the timer for the next.
+    /// Removes the due sleepers, the earliest first, and sets the timer for the next one.
     private func takeDue(from state: inout State) -> [Sleeper] {
         let now = SystemClock().now()
         let waiting = state.sleepers.filter { $0.value.continuation != nil }
@@ -146,8 +145,8 @@ final class Sleepers: Sendable {
     }
 }
 
-/// A moment as a clock on the wall shows it, in the time zone of this process. The C library knows all forms of `TZ`, of which Foundation
-/// knows the names of zones alone.
+/// A wall-clock time in the time zone of this process. The C library supports all forms of `TZ`, while Foundation
+/// supports only the names of zones.
 package struct LocalTime: Hashable, Sendable {
     package let year: Int
     /// From 1 on.

@@ -1,30 +1,30 @@
 package import CoreAPI
 internal import Glibc
 
-/// The namespace of clocks in which this process is (time_namespaces(7)).
+/// The time namespace of this process (time_namespaces(7)).
 ///
-/// In one, the machine's clock has another value, and so has the start time of every process. Times of this package are
-/// those of the machine itself, so that processes in different namespaces agree on them.
+/// In a time namespace, the machine's clock has an offset, and so has the start time of every process. This package
+/// uses the machine's own times, so that processes in different namespaces agree on them.
 package struct TimeNamespace: Hashable, Sendable {
-    /// How far the clock is ahead of that of the machine, in nanoseconds; may be negative.
+    /// The offset of the clock from that of the machine, in nanoseconds; may be negative.
     let offset: Int64
-    /// The same in the clock ticks by which the system tells when processes have started.
+    /// The same in the clock ticks of processes' start times.
     var ticks: Int64 { offset / Self.tick }
 
-    /// The unit of those times: USER_HZ is 100 on every architecture that Swift runs on.
+    /// The length of a tick: USER_HZ is 100 on every architecture that Swift runs on.
     private static let tick: Int64 = 10_000_000
 
-    /// The namespace of this process; nil where the offset cannot be known.
+    /// The namespace of this process; nil if the offset cannot be known.
     static let current: TimeNamespace? = {
         // A kernel without time namespaces has no such file.
         guard let text = OpenFile.text(of: "/proc/self/timens_offsets") else { return TimeNamespace(offset: 0) }
-        // The file tells the offsets that the children of this process get. They are its own but for a process that has
-        // made a namespace and was not started in it.
+        // The file has the offsets for the children of this process. They are its own unless the process has created a
+        // namespace and was not started in it.
         guard identity(of: "time") == identity(of: "time_for_children") else { return nil }
         return TimeNamespace(offsets: text)
     }()
 
-    /// The offset of this process's clock; 0 where it cannot be known: see ``requireKnown()``.
+    /// The offset of this process's clock; 0 if it cannot be known: see ``requireKnown()``.
     static let offset = current?.offset ?? 0
     static let tickOffset = current?.ticks ?? 0
 
@@ -34,8 +34,8 @@ package struct TimeNamespace: Hashable, Sendable {
 
     /// Reads lines such as `boottime  -3600  500000000`: seconds and nanoseconds.
     ///
-    /// Nil for anything else, and for an offset that is not a whole number of ticks: the start times of processes have
-    /// been rounded after it was added.
+    /// Returns nil for anything else, and for an offset that is not a whole number of ticks: the start times of
+    /// processes were rounded after it was added.
     init?(offsets text: String) {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
@@ -50,8 +50,8 @@ package struct TimeNamespace: Hashable, Sendable {
         return nil
     }
 
-    /// Refuses to go on where times cannot be converted to those of the machine: every process outside would seem to
-    /// have ended, and entries would expire at once or never.
+    /// Throws if times cannot be converted to those of the machine: every process outside would seem to have ended, and
+    /// entries would expire at once or never.
     package static func requireKnown() throws(SharedCoreError) {
         guard current == nil else { return }
         throw SharedCoreError(

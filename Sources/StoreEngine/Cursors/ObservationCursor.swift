@@ -2,7 +2,7 @@ public import CoreAPI
 
 /// An observer's position: the number of posts of a name that it knows of, and the revision up to which it has read.
 public struct ObservationCursor: Sendable {
-    /// The name that is observed.
+    /// The observed name.
     public let name: NotificationName
     private var seen: UInt64
     private var looked: Revision
@@ -17,8 +17,8 @@ public struct ObservationCursor: Sendable {
     /// Returns one delivery for all posts since the last; nil when there were none.
     ///
     /// The store may have forgotten the name. Its posts up to the last check are known, so nothing is missing unless a
-    /// name was forgotten whose last post is younger than that. Then this name may have been posted and forgotten in
-    /// between, and a delivery without an origin says so: a needless delivery is better than a missed one.
+    /// name with a later post was forgotten. Then this name may have been posted and forgotten in between, and a
+    /// delivery without an origin reports that: a needless delivery is better than a missed one.
     public mutating func next(in state: StoreState) -> NotificationDelivery? {
         defer { looked = max(looked, state.revision) }
         guard let topic = state.topics[name] else {

@@ -1,6 +1,6 @@
 public import CoreAPI
 
-/// A watch's position in the order. It holds no changes: they are taken from the state's history when asked for.
+/// A watch's position in the order. It stores no changes: it reads them from the state's history on request.
 public struct WatchCursor: Sendable {
     /// The prefixes that the watch selects.
     public let prefixes: [KeyPrefix]
@@ -9,11 +9,11 @@ public struct WatchCursor: Sendable {
     private enum Position: Sendable {
         case snapshotDue
         case after(Revision)
-        /// The values of an event were gone when they were fetched.
+        /// The values of an event could not be fetched.
         case lost
     }
 
-    /// A cursor that begins as `start` says, at the present state.
+    /// Creates a cursor at the present state that begins according to `start`.
     public init(prefixes: [KeyPrefix], start: WatchStart, in state: StoreState) {
         self.prefixes = prefixes
         self.position =
@@ -24,7 +24,7 @@ public struct WatchCursor: Sendable {
             }
     }
 
-    /// Returns the next event of the watch; nil when there is none at this state.
+    /// Returns the next event of the watch; nil if there is none in this state.
     public mutating func next(in state: inout StoreState) -> PendingWatchEvent? {
         let revision: Revision
         switch position {
@@ -44,7 +44,7 @@ public struct WatchCursor: Sendable {
         return nil
     }
 
-    /// Goes on with `lagged` and a snapshot, because an event could not be delivered.
+    /// Continues with `lagged` and a snapshot, because an event could not be delivered.
     public mutating func lose() {
         position = .lost
     }
@@ -56,13 +56,13 @@ public struct WatchCursor: Sendable {
     }
 }
 
-/// An event of a watch before its values are fetched, which may take reading from a file.
+/// An event of a watch before its values are fetched, possibly from a file.
 public enum PendingWatchEvent: Sendable {
     case snapshot(Revision, [(key: Key, entry: StoredEntry)])
     case changes(CommittedChanges)
     case lagged(Revision, [(key: Key, entry: StoredEntry)])
 
-    /// Returns the event as users see it.
+    /// Returns the event with its values, for users.
     public func event() throws(SharedCoreError) -> WatchEvent {
         switch self {
         case .snapshot(let revision, let entries): .snapshot(try Snapshot(revision: revision, stored: entries))

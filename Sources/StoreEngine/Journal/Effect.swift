@@ -2,13 +2,13 @@ public import CoreAPI
 
 /// One step of the order, which every replica applies.
 public struct Effect: Sendable {
-    /// Its place in the order.
+    /// The effect's position in the order.
     public let revision: Revision
-    /// The time at which it was decided, in the run of the machine that decided it.
+    /// The time at which it was evaluated, on the clock of the evaluating machine's boot.
     public let time: BootInstant
-    /// The change that it makes.
+    /// The effect's change.
     public let body: Body
-    /// The number that a connection gave a transaction; nil when no connection carried it.
+    /// The number that a connection gave the transaction; nil for a transaction without a connection.
     public let delivery: UInt64?
 
     public init(revision: Revision, time: BootInstant, body: Body, delivery: UInt64? = nil) {
@@ -28,7 +28,7 @@ public struct Effect: Sendable {
         case refused(SessionID, requestNumber: UInt64, GuardFailure)
         /// A session ended.
         case sessionEnded(SessionID)
-        /// The time of entries was over.
+        /// Entries have expired.
         case expired([Key])
         /// The machine started again.
         case restarted(BootID)
@@ -74,12 +74,11 @@ extension Effect: OrderElement {
 }
 
 extension Effect {
-    /// More than an entry, a name, a session or a result takes in a snapshot beside its own bytes: its numbers, counts
-    /// and a record's header.
+    /// An upper bound of the bytes that an entry, a name, a session or a result takes in a snapshot beside its own
+    /// content: its numbers, counts and a record's header.
     private static let elementByteCount = 160
 
-    /// The most bytes by which a snapshot of a state becomes longer when the effect is applied to it. Removals do not
-    /// count.
+    /// An upper bound of the bytes that the effect adds to a snapshot. Removals do not count.
     package var snapshotGrowth: Int {
         var byteCount = Self.elementByteCount
         switch body {
@@ -104,7 +103,7 @@ extension Effect {
 }
 
 extension Effect {
-    /// The effect as replicas elsewhere may see it: without the session data that only the order's own backend needs.
+    /// The effect for remote replicas: without the session data that only the order's own backend needs.
     package var forReplicas: Effect {
         guard case .sessionOpened(let opening) = body, !opening.backendData.isEmpty else { return self }
         return Effect(

@@ -8,8 +8,8 @@ public enum JournalRecord: Sendable {
     /// Reads a payload.
     ///
     /// - Parameters:
-    ///   - payload: The bytes of a frame that passed its checksum. They are not trusted all the same.
-    ///   - external: The source of the payload, when large values are to stay there.
+    ///   - payload: The bytes of a frame with a valid checksum. They are untrusted nevertheless.
+    ///   - external: The source of the payload, if large values are to stay there.
     /// - Throws: ``SharedCoreError/Code/corrupt``.
     public init(_ payload: ArraySlice<UInt8>, external: ExternalValues? = nil) throws(SharedCoreError) {
         self = try RecordReader.read(payload, external: external, as: "journal record") {
@@ -40,22 +40,22 @@ enum RecordTag {
     static let snapshotDeliveries: UInt8 = 7
     static let snapshotHistory: UInt8 = 8
     static let snapshotForgottenNames: UInt8 = 9
-    /// Names that began with a count above zero, which stands behind the rest.
+    /// Names that began with a count above zero, which follows the other fields.
     static let snapshotLaterTopics: UInt8 = 10
 }
 
 /// One record of a snapshot. A snapshot is a begin, any number of the others, and an end.
 public enum SnapshotPart: Sendable {
-    /// The revision that the snapshot stands at.
+    /// The snapshot's revision.
     case begin(Revision)
     case entries([(key: Key, entry: StoredEntry)])
     case sessions([SessionState])
     case topics([(name: NotificationName, topic: TopicState)])
-    /// The summary of the notification names that were forgotten.
+    /// The summary of the forgotten notification names.
     case forgottenNames(ForgottenNames)
     /// The outcomes of the last requests that a hub delivered for a session.
     case deliveries(SessionID, [SessionState.Delivery])
-    /// The latest changes, in a snapshot for a replica elsewhere.
+    /// The latest changes, in a snapshot for a remote replica.
     case history([CommittedChanges])
     case end
 }

@@ -39,8 +39,8 @@ struct RecordReader {
         case 1:
             body = .sessionOpened(
                 SessionOpening(
-                    process: try identity(), role: SessionRole(rawValue: try bytes.text()), name: try bytes.text(),
-                    backendData: try bytes.data()))
+                    process: try bytes.identity(), role: SessionRole(rawValue: try bytes.text()),
+                    name: try bytes.text(), backendData: try bytes.data()))
         case 2, 7:
             let session = SessionID(rawValue: try bytes.integer())
             if tag == 7 { delivery = try bytes.integer() }
@@ -58,7 +58,7 @@ struct RecordReader {
             for _ in 0..<(try bytes.count()) { keys.append(try key()) }
             body = .expired(keys)
         case 6:
-            body = .restarted(try boot())
+            body = .restarted(try bytes.bootID())
         default: throw .malformed
         }
         return Effect(revision: revision, time: time, body: body, delivery: delivery)
@@ -158,7 +158,7 @@ struct RecordReader {
         return CommittedChanges(revision: revision, origin: origin, changes: changes)
     }
 
-    /// A place in the order. The upper half of the numbers is out of reach, so that counting on never overflows.
+    /// Reads a revision. The upper half of the numbers is invalid, so that counting never overflows.
     private mutating func place() throws(ByteCodingError) -> Revision {
         let revision = try bytes.integer()
         guard revision <= UInt64.max / 2 else { throw .malformed }
@@ -197,7 +197,7 @@ struct RecordReader {
 
     private mutating func session() throws(ByteCodingError) -> SessionState {
         let id = SessionID(rawValue: try bytes.integer())
-        let process = try identity()
+        let process = try bytes.identity()
         let role = SessionRole(rawValue: try bytes.text())
         let name = try bytes.text()
         let openedAt = BootInstant(nanoseconds: try bytes.integer())
@@ -256,15 +256,5 @@ struct RecordReader {
     private mutating func key() throws(ByteCodingError) -> Key {
         guard let key = try? Key(try bytes.text()) else { throw .malformed }
         return key
-    }
-
-    private mutating func identity() throws(ByteCodingError) -> ProcessIdentity {
-        let bootID = try boot()
-        guard let pid = UInt32(exactly: try bytes.integer()) else { throw .malformed }
-        return ProcessIdentity(bootID: bootID, pid: Int32(bitPattern: pid), startTime: try bytes.integer())
-    }
-
-    private mutating func boot() throws(ByteCodingError) -> BootID {
-        BootID(high: try bytes.word(), low: try bytes.word())
     }
 }

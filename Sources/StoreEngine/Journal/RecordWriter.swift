@@ -11,7 +11,7 @@ struct RecordWriter {
         switch effect.body {
         case .sessionOpened(let opening):
             bytes.byte(1)
-            identity(opening.process)
+            bytes.identity(opening.process)
             bytes.text(opening.role.rawValue)
             bytes.text(opening.name)
             bytes.data(opening.backendData)
@@ -35,7 +35,7 @@ struct RecordWriter {
             bytes.array(keys) { $0.text($1.text) }
         case .restarted(let bootID):
             bytes.byte(6)
-            boot(bootID)
+            bytes.bootID(bootID)
         }
     }
 
@@ -155,7 +155,7 @@ struct RecordWriter {
 
     private mutating func session(_ state: SessionState) {
         bytes.integer(state.session.id.rawValue)
-        identity(state.session.process)
+        bytes.identity(state.session.process)
         bytes.text(state.session.role.rawValue)
         bytes.text(state.session.name)
         bytes.integer(state.session.openedAt.nanoseconds)
@@ -207,22 +207,11 @@ struct RecordWriter {
             bytes.integer(duration.clampedNanoseconds)
         }
     }
-
-    private mutating func identity(_ process: ProcessIdentity) {
-        boot(process.bootID)
-        bytes.integer(UInt64(UInt32(bitPattern: process.pid)))
-        bytes.integer(process.startTime)
-    }
-
-    private mutating func boot(_ bootID: BootID) {
-        bytes.word(bootID.high)
-        bytes.word(bootID.low)
-    }
 }
 
 extension Lifetime {
-    /// The lifetime as the journal keeps it: in whole nanoseconds, rounded up so that nothing goes early, and at most
-    /// the value that 63 bits hold, which is 292 years. The writer keeps it in the same form as each reader.
+    /// The lifetime in the journal's precision: whole nanoseconds, rounded up so that no entry expires early, and at
+    /// most what 63 bits can store, which is 292 years. The writer keeps the same value as each reader.
     package var recordable: Lifetime {
         guard case .expiring(let duration) = self else { return self }
         let whole = Duration.nanoseconds(Int64(clamping: duration.clampedNanoseconds))

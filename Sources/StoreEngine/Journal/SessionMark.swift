@@ -1,17 +1,17 @@
 public import CoreAPI
 
-/// The marks in a session's record by which the session's life can be checked, for every backend that reads the
-/// journal.
+/// The marks in a session's record by which every backend that reads the journal can check whether the session is
+/// alive.
 package struct SessionMark: Hashable, Sendable {
-    /// The byte that the participant holds locked; nil for one that came through a hub.
+    /// The byte that the participant has locked; nil for a client of a hub.
     package let lockedByte: Int?
-    /// The namespace in which its process number means something; 0 when it means nothing here, as for a process of
-    /// another machine.
+    /// The namespace in which its process number is valid; 0 if it is valid in none here, as for a process of another
+    /// machine.
     package let processNamespace: UInt64
     /// The token by which a client of a hub proves that the session is its own when it reconnects; empty for others.
     package let token: [UInt8]
-    /// The lease that the session keeps with each hub of the group, wherever its end cannot be seen; nil where the hub that it began with
-    /// has recorded none.
+    /// The session's lease with each hub of the group that cannot see its end; nil if the hub that opened it recorded
+    /// none.
     package let lease: Duration?
 
     package init(lockedByte: Int, processNamespace: UInt64) {
@@ -29,7 +29,7 @@ package struct SessionMark: Hashable, Sendable {
         self.lease = lease
     }
 
-    /// Whether the session has no process or lock by which its end can be seen, so that a lease decides.
+    /// Whether the session's end can be seen by neither a process nor a lock, so that a lease decides.
     package var isLeased: Bool { lockedByte == nil && processNamespace == 0 }
 
     package var bytes: [UInt8] {
@@ -43,7 +43,7 @@ package struct SessionMark: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Reads the bytes of ``bytes``; nil for anything else, as of a session that another backend made.
+    /// Reads ``bytes``; nil for anything else, such as the data of a session of another backend.
     package init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         guard let byte = try? reader.word(), let namespace = try? reader.word() else { return nil }
@@ -58,12 +58,12 @@ package struct SessionMark: Hashable, Sendable {
     }
 }
 
-/// The record of a participant that joins.
+/// The record of a joining participant.
 public struct SessionOpening: Hashable, Sendable {
     public let process: ProcessIdentity
     public let role: SessionRole
     public let name: String
-    /// Bytes of the backend's own, such as where it holds a lock.
+    /// Bytes of the backend, such as the position of its lock.
     public let backendData: [UInt8]
 
     public init(process: ProcessIdentity, description: SessionDescription, backendData: [UInt8] = []) {

@@ -1,15 +1,15 @@
 public import CoreAPI
 
-/// The latest changes on their way to a replica elsewhere, which needs them when a watch is to go on from a revision
-/// that is older than its own state.
+/// Sends the latest changes to a remote replica, which needs them when a watch resumes from a revision older than the
+/// replica's state.
 extension StoreState {
     /// The bytes of changes at which a record of the history is full.
     private static let historyRecordByteCount = 64 << 10
 
-    /// The payloads of the changes after a revision: the newest of them that fit the bytes of the history with their
-    /// values, and whose values can still be fetched.
+    /// Emits the payloads of the changes after a revision: the newest ones with values that can still be fetched, as
+    /// many as fit the history's bytes.
     ///
-    /// The first change is empty and only gives the revision from which the changes are whole.
+    /// The first change is empty and only carries the revision from which the changes are complete.
     public func writeHistory(
         after revision: Revision, _ emit: ([UInt8]) throws(SharedCoreError) -> Void
     ) throws(SharedCoreError) {
@@ -42,7 +42,7 @@ extension StoreState {
         try write()
     }
 
-    /// Puts the changes of such payloads in front of the history, as far as the two meet.
+    /// Prepends the changes of such payloads to the history, if there is no gap between the two.
     ///
     /// - Parameters:
     ///   - parts: The payloads' changes, the oldest first.
@@ -60,14 +60,14 @@ extension StoreState {
         history.prepend(earlier, through: revision)
     }
 
-    /// Keeps the history of a state that this one takes the place of, as far as the two meet.
+    /// Keeps the history of the state that this one replaces, if there is no gap between the two.
     public mutating func keepHistory(of former: StoreState) {
         history.prepend(former.history, through: former.revision)
     }
 }
 
 extension History {
-    /// Takes the next change of a history as it is sent.
+    /// Appends the next received change of a history.
     mutating func take(_ commit: CommittedChanges, at revision: Revision) throws(SharedCoreError) {
         guard commit.revision <= revision else {
             throw SharedCoreError(.corrupt, "A change is younger than its state.", at: "history")

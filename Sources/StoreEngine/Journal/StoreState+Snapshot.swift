@@ -1,15 +1,15 @@
 public import CoreAPI
 
 extension StoreState {
-    /// The payloads of a snapshot of this state, each about 64 KiB at most unless one value is larger.
+    /// Emits the payloads of a snapshot of this state, each at most about 64 KiB unless one value is larger.
     ///
-    /// Those of a snapshot for a journal have ``snapshotByteCount`` bytes in their frames.
+    /// The frames of a snapshot for a journal have ``snapshotByteCount`` bytes in all.
     ///
-    /// A state made of them equals this one but for the history, which begins anew.
+    /// A state read from them equals this one except for the history, which starts empty.
     ///
     /// - Parameters:
     ///   - reader: The kind of reader that the snapshot is for.
-    ///   - emit: Takes the payloads in their order.
+    ///   - emit: Takes the payloads in order.
     public func writeSnapshot(
         for reader: SnapshotReaderKind = .journal, _ emit: ([UInt8]) throws(SharedCoreError) -> Void
     ) throws(SharedCoreError) {
@@ -61,14 +61,14 @@ extension StoreState {
 
 /// The kinds of readers of a snapshot.
 public enum SnapshotReaderKind: Hashable, Sendable {
-    /// For a journal, which is the order from then on: nothing is left out but the history.
+    /// For a journal, which is the order from then on: everything except the history.
     case journal
-    /// For a replica elsewhere, which decides nothing: without the session data that only the order's own backend
+    /// For a remote replica, which evaluates no requests: without the session data that only the order's own backend
     /// needs, and with the history after a revision; nil for none.
     case replica(historyAfter: Revision?)
 }
 
-/// Makes a state of the records of a snapshot.
+/// Builds a state from the records of a snapshot.
 public struct SnapshotReader: Sendable {
     private var state: StoreState
     private var progress = Progress.before
@@ -79,7 +79,7 @@ public struct SnapshotReader: Sendable {
         case before, within, complete
     }
 
-    /// A reader of a snapshot for a state with these bounds.
+    /// Creates a reader for a state with these bounds.
     public init(limits: Limits, historyByteCount: Int, effectByteCount: Int = 0, forgetsNames: Bool = true) {
         state = StoreState(
             limits: limits, historyByteCount: historyByteCount, effectByteCount: effectByteCount,
@@ -91,8 +91,8 @@ public struct SnapshotReader: Sendable {
         progress == .complete ? state : nil
     }
 
-    /// The state of the records so far, of a snapshot of which others are damaged. Its revision is that of the
-    /// beginning or, without that, the highest one of the records that were read; see ``StoreState/removeOrphans()``.
+    /// The state of the records read so far, for a damaged snapshot. Its revision is that of the first record or,
+    /// without that, the highest one of the records that were read; see ``StoreState/removeOrphans()``.
     package var survivingState: StoreState {
         guard !isBegun else { return state }
         var state = state
@@ -103,9 +103,9 @@ public struct SnapshotReader: Sendable {
         return state
     }
 
-    /// Takes the next record of a snapshot whose beginning is damaged.
+    /// Takes the next record of a snapshot with a damaged beginning.
     ///
-    /// - Throws: As ``read(_:)``.
+    /// - Throws: The errors of ``read(_:)``.
     package mutating func readSurviving(_ part: SnapshotPart) throws(SharedCoreError) {
         if progress == .before {
             progress = .within
@@ -116,7 +116,7 @@ public struct SnapshotReader: Sendable {
 
     /// Takes the next record.
     ///
-    /// - Throws: ``SharedCoreError/Code/corrupt`` when it does not belong there.
+    /// - Throws: ``SharedCoreError/Code/corrupt`` when the record is out of sequence.
     public mutating func read(_ part: SnapshotPart) throws(SharedCoreError) {
         switch (progress, part) {
         case (.before, .begin(let revision)):
@@ -152,7 +152,7 @@ public struct SnapshotReader: Sendable {
 }
 
 extension StoreState {
-    /// Begins at a revision, with no history.
+    /// Sets the first revision, with an empty history.
     fileprivate mutating func stand(at revision: Revision) {
         self.revision = revision
         lastSessionEnd = revision
@@ -160,12 +160,12 @@ extension StoreState {
         effects?.restart(at: revision)
     }
 
-    /// Takes over the content of a state at the same revision, made of a snapshot, and keeps the history. A replica
-    /// does so when the journal is replaced that its external values lie in.
+    /// Adopts the content of a state at the same revision, read from a snapshot, and keeps the history. A replica does
+    /// so when the journal with its external values is replaced.
     ///
     /// - Parameters:
-    ///   - other: The state whose content it is.
-    ///   - revision: The history up to here is forgotten, so that it does not refer to old journals for ever.
+    ///   - other: The state with the content.
+    ///   - revision: The history up to this revision is dropped, so that it does not refer to old journals for ever.
     public mutating func adoptContent(of other: StoreState, forgettingThrough revision: Revision = .zero) {
         var kept = history
         kept.forget(through: revision)

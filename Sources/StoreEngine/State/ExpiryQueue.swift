@@ -1,7 +1,7 @@
 internal import CoreAPI
 
-/// The deadlines of expiring entries, the earliest first: a binary heap. An entry that was written again leaves its old
-/// deadline behind. A reader of the first deadline drops it when the entry's own deadline is another one.
+/// The deadlines of expiring entries, the earliest first: a binary heap. Writing an entry again leaves its old deadline
+/// behind. A reader of the first deadline drops it if the entry's own deadline differs.
 struct ExpiryQueue: Sendable {
     struct Deadline: Sendable {
         let instant: BootInstant

@@ -1,10 +1,10 @@
 internal import CoreAPI
 
-/// The keys of a store in the order of their bytes, for selections by prefix. Made when first asked for: a participant
-/// that only gets and puts never pays for it.
+/// The keys of a store ordered by their bytes, for selections by prefix. Built at the first use: a participant that
+/// only gets and puts never pays for it.
 ///
-/// The keys stand in chunks, so that one that comes or goes moves the keys of its chunk and the list of chunks, not all
-/// keys behind it: a transaction of 65,536 operations would move gigabytes.
+/// The keys are stored in chunks, so that inserting or removing one moves only the keys of its chunk and the list of
+/// chunks. In one array, a transaction of 65,536 operations would move gigabytes.
 struct KeyIndex: Sendable {
     /// The most keys of a chunk.
     private static let chunkLimit = 512
@@ -13,7 +13,7 @@ struct KeyIndex: Sendable {
     private var chunks: [[Key]] = []
     private var isPrepared = false
 
-    /// Makes the index of `all` unless it is there.
+    /// Builds the index of `all` unless it exists.
     mutating func prepare(from all: some Collection<Key>) {
         guard !isPrepared else { return }
         isPrepared = true
@@ -22,7 +22,7 @@ struct KeyIndex: Sendable {
         chunks = stride(from: 0, to: keys.count, by: count).map { Array(keys[$0..<min($0 + count, keys.count)]) }
     }
 
-    /// Inserts a key that is not there.
+    /// Inserts a key that is not in the index.
     mutating func insert(_ key: Key) {
         guard isPrepared else { return }
         guard !chunks.isEmpty else { return chunks = [[key]] }
@@ -34,7 +34,7 @@ struct KeyIndex: Sendable {
         chunks[number].removeSubrange((count / 2)...)
     }
 
-    /// Removes keys that are there, given in their order.
+    /// Removes keys that are in the index, given in order.
     mutating func remove(_ removed: some RandomAccessCollection<Key>) {
         var rest = removed[...]
         while let first = rest.first, !chunks.isEmpty {
@@ -59,19 +59,18 @@ struct KeyIndex: Sendable {
         }
     }
 
-    /// Returns the selected keys in order. The index is prepared.
+    /// Returns the selected keys in order. The index must be prepared.
     func selection(of prefix: KeyPrefix) -> [Key] {
         guard !prefix.path.isEmpty else { return Array(chunks.joined()) }
         var selected: [Key] = []
         var below = prefix
         if prefix.path.utf8.last != UInt8(ascii: "/") {
             if let key = try? Key(prefix.path), contains(key) { selected.append(key) }
-            // Too long for a prefix: no key is so long either.
+            // Too long for a prefix, so no key can begin with it either.
             guard let longer = try? KeyPrefix(prefix.path + "/") else { return selected }
             below = longer
         }
-        // Between the two lie keys that are not selected, such as `a/b-` between `a/b` and `a/b/c`, which may be any
-        // number of keys.
+        // Any number of keys that are not selected may lie between the two, such as `a/b-` between `a/b` and `a/b/c`.
         guard !chunks.isEmpty, let first = try? Key(below.path) else { return selected }
         var number = chunkNumber(of: first)
         var start = chunks[number].partitionPoint { $0 < first }
@@ -91,14 +90,15 @@ struct KeyIndex: Sendable {
         return offset < chunk.count && chunk[offset] == key
     }
 
-    /// Returns the chunk in which a key stands, or would stand. There is one.
+    /// Returns the chunk that contains a key, or would contain it. There must be a chunk.
     private func chunkNumber(of key: Key) -> Int {
         max(0, chunks.partitionPoint { !(key < $0[0]) } - 1)
     }
 }
 
 extension RandomAccessCollection where Index == Int {
-    /// Returns the first index whose element does not satisfy the predicate, which all before it do and none behind it.
+    /// Returns the index of the first element that does not satisfy the predicate. All earlier elements must satisfy
+    /// it, and no later one.
     fileprivate func partitionPoint(where isBefore: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -3,9 +3,9 @@ public import CoreAPI
 /// A request for a place in the order of a group.
 package indirect enum OrderRequest: Sendable {
     case join(SessionOpening)
-    /// The number of the delivery is a connection's own: see ``StoreState/decide(_:of:delivery:at:)``. A name limit is the
-    /// most notification names that the group may have where the commit makes another. It is counted at the commit's place of
-    /// the order: what stood there before the commit waited may have changed.
+    /// The number of the delivery is a connection's own: see ``StoreState/decide(_:of:delivery:at:)``. A name limit is
+    /// the most notification names that the group may have if the commit creates another. It is checked at the commit's
+    /// position in the order: the names may have changed while the commit waited.
     case commit(Transaction, of: SessionID, delivery: UInt64? = nil, nameLimit: Int? = nil)
     /// Ends a session. Changes nothing if it has already ended.
     case end(SessionID)
@@ -14,19 +14,19 @@ package indirect enum OrderRequest: Sendable {
 }
 
 extension StoreState {
-    /// The next step of carrying out a request.
+    /// The next step of executing a request.
     package enum Step: Sendable {
-        /// The effect, of expiries, is to be recorded and applied. Then the request is evaluated again.
+        /// An effect of expiries must be recorded and applied. Then the request is evaluated again.
         case expireFirst(Effect)
-        /// The effect is to be recorded and applied; then the outcome holds.
+        /// The effect must be recorded and applied; then the outcome is valid.
         case record(Effect, RequestOutcome)
-        /// Nothing is to be recorded.
+        /// There is nothing to record.
         case answer(RequestOutcome)
     }
 
-    /// Evaluates a request at this place of the order, once no expiry is due any more.
+    /// Evaluates a request at this position in the order, after the due expiries.
     ///
-    /// - Throws: As ``decide(_:of:delivery:at:)``; `forbidden` for a new name beyond a name limit.
+    /// - Throws: The errors of ``decide(_:of:delivery:at:)``; `forbidden` for a new name beyond a name limit.
     package mutating func next(for request: OrderRequest, at time: BootInstant) throws(SharedCoreError) -> Step {
         if let due = nextExpiry(), due <= time, let effect = expiry(at: time) { return .expireFirst(effect) }
         let effect: Effect
@@ -49,7 +49,7 @@ extension StoreState {
         return .record(effect, .committed(Commit(revision: effect.revision, changed: true)))
     }
 
-    /// Refuses new notification names that would make more than so many.
+    /// Refuses new notification names beyond a limit.
     private func requireNames(of transaction: Transaction, upTo limit: Int) throws(SharedCoreError) {
         let names = transaction.operations.compactMap { if case .post(let name, _) = $0 { name } else { nil } }
         let newNames = Set(names).filter { topic($0).count == 0 }
@@ -68,7 +68,7 @@ public enum RequestOutcome: Hashable, Sendable {
     case committed(Commit)
     case refused(GuardFailure)
 
-    /// Returns the commit, or the failure as the error that users see.
+    /// Returns the commit, or throws the failure as the error for users.
     public func get() throws(SharedCoreError) -> Commit {
         switch self {
         case .committed(let commit): return commit

@@ -1,14 +1,14 @@
 public import CoreAPI
 
-/// Something that stands in the order.
+/// An element of the order.
 public protocol OrderElement: Sendable {
     var revision: Revision { get }
-    /// The bytes of memory that it takes of a window.
+    /// The bytes of a window's memory that it takes.
     var residentByteCount: Int { get }
 }
 
-/// The latest elements of the order, from which a reader at a revision can go on: a window bounded by its bytes. The
-/// last element is kept at any size, so that a reader that keeps up never sees a gap.
+/// The latest elements of the order, from which a reader at a revision can continue: a window bounded by its bytes. The
+/// last element is kept regardless of its size, so that a reader that keeps up never sees a gap.
 public struct OrderWindow<Element: OrderElement>: Sendable {
     /// The bytes of memory that the window may take.
     public let byteLimit: Int
@@ -18,7 +18,7 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
     private var elements: [Element] = []
     private var first = 0
     private var byteCount = 0
-    /// The bytes of the elements in front of the first, which are not given back yet.
+    /// The bytes of the dropped elements, which are not freed yet.
     private var droppedByteCount = 0
 
     init(floor: Revision, byteLimit: Int) {
@@ -26,7 +26,7 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
         self.byteLimit = byteLimit
     }
 
-    /// The last element that is kept; nil when none is.
+    /// The last kept element; nil if there is none.
     public var last: Element? {
         first < elements.count ? elements.last : nil
     }
@@ -48,7 +48,7 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
         }
     }
 
-    /// Forgets the elements up to `revision`, and with them where their values lie.
+    /// Drops the elements up to `revision`, and with them the references to their values.
     public mutating func forget(through revision: Revision) {
         while first < elements.count, elements[first].revision <= revision {
             byteCount -= elements[first].residentByteCount
@@ -60,8 +60,8 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
         floor = max(floor, revision)
     }
 
-    /// Puts the elements of an earlier window in front, which knows everything up to `revision`. Nothing changes when
-    /// there is a gap between the two, or nothing in front.
+    /// Prepends the elements of an earlier window, which is complete up to `revision`. Changes nothing if there is a
+    /// gap between the two, or nothing to prepend.
     mutating func prepend(_ earlier: Self, through revision: Revision) {
         guard earlier.floor < floor, floor <= revision, let own = elements(after: floor) else { return }
         let limit = floor
@@ -70,7 +70,7 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
         for element in own { append(element) }
     }
 
-    /// Forgets everything and begins anew at `revision`.
+    /// Drops everything and restarts at `revision`.
     mutating func restart(at revision: Revision) {
         elements.removeAll()
         first = 0
@@ -79,7 +79,7 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
         floor = revision
     }
 
-    /// Returns the elements after `revision`; nil when some of them are no longer kept.
+    /// Returns the elements after `revision`; nil if some of them are no longer kept.
     public func elements(after revision: Revision) -> ArraySlice<Element>? {
         guard revision >= floor else { return nil }
         var low = first
@@ -92,8 +92,8 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
     }
 }
 
-/// The latest changes, so that watches can go on from a revision.
+/// The latest changes, from which watches can resume.
 public typealias History = OrderWindow<CommittedChanges>
 
-/// The latest effects, for the delivery to replicas elsewhere.
+/// The latest effects, for the delivery to remote replicas.
 public typealias EffectLog = OrderWindow<Effect>

@@ -1,12 +1,11 @@
 package import CoreAPI
 
-/// The part of the reserve beyond content that a commit may use: above the limits of the store, and on a full disk
-/// (contract S10).
+/// The part of the reserve that a commit may use: above the limits of the store, and on a full disk (contract S10).
 ///
-/// A group that content has filled would otherwise keep a dead owner in place, and start no core. The reserve has a
-/// fixed size, and each kind leaves some of it to the kinds before it. So content keeps no owner in place.
+/// Without it, a group filled with content could not replace an ended owner, and start no core. The reserve has a fixed
+/// size, and each kind of commit leaves some of it to the kinds before it.
 package enum RoomClaim: Hashable, Sendable {
-    /// It only removes.
+    /// The commit only removes.
     case removal
     /// A write of coordination that changes keys that live with a session: an owner, a request, an expectation, a take.
     case ownership
@@ -14,14 +13,15 @@ package enum RoomClaim: Hashable, Sendable {
     case record
     /// Any other small write that changes keys that live with a session.
     case session
-    /// All that is refused first.
+    /// All other commits, which are refused first.
     case content
 
-    /// The most bytes of keys, values and names in one commit that is no content. What it deletes does not count: to drop the oldest of
-    /// the timeline makes room. The largest push fits, which is written anew with what its Executor failed for.
+    /// The most bytes of keys, values and names in a commit that does not count as content. Deletions do not count:
+    /// dropping the oldest of the timeline frees space. The largest push fits, which is written again with the error of
+    /// its Executor.
     package static let commitByteCount = 16 << 10
 
-    /// The eighths of the reserve that it may use.
+    /// The eighths of the reserve that the commit may use.
     private var share: Int {
         switch self {
         case .removal, .ownership: 8
@@ -31,8 +31,8 @@ package enum RoomClaim: Hashable, Sendable {
         }
     }
 
-    /// Whether a commit waits for a compaction where the log is long, and is tried again where one makes room: what
-    /// coordination writes does not, nor what only removes.
+    /// Whether a commit waits for a compaction when the log is long, and is tried again when a compaction has freed
+    /// space. Commits of coordination and commits that only remove do not wait.
     package var waitsForRoom: Bool {
         switch self {
         case .removal, .ownership, .record: false
@@ -40,15 +40,15 @@ package enum RoomClaim: Hashable, Sendable {
         }
     }
 
-    /// How many bytes it may use beyond the limit of a store.
+    /// The bytes that the commit may use beyond the limit of a store.
     package var byteCount: Int { (1 << 20) / 8 * share }
-    /// The number of entries that it may use beyond the limit of a store.
+    /// The number of entries that the commit may add beyond the limit of a store.
     package var entryCount: Int { 4_096 / 8 * share }
 
     /// The prefix of the keys that coordination writes.
     package static let coordination: KeyPrefix = ".sharedcore/"
 
-    /// The prefixes under it that hold content: the messages of the inbox, of mailboxes and of pushes. Taking one is
+    /// The prefixes under it that contain content: the messages of the inbox, of mailboxes and of pushes. Taking one is
     /// not content.
     private static let messages: [KeyPrefix] = [
         ".sharedcore/inbox/", ".sharedcore/mailboxes/", ".sharedcore/pushes/", ".sharedcore/main-pushes/",
@@ -57,7 +57,7 @@ package enum RoomClaim: Hashable, Sendable {
     /// The prefix of calls: few records, which expire when their call has ended.
     private static let calls: KeyPrefix = ".sharedcore/calls/"
 
-    /// Returns whether a put is one of coordination. Any other entry that expires by itself is a message, or belongs to one.
+    /// Returns whether a put belongs to coordination. Any other entry that expires is a message, or belongs to one.
     fileprivate static func isRecord(_ key: Key, _ lifetime: Lifetime) -> Bool {
         guard coordination.contains(key) else { return false }
         return switch lifetime {

@@ -4,27 +4,27 @@ public import CoreAPI
 public struct SessionState: Sendable {
     /// The number of results of numbered requests that are kept for retries.
     public static let keptResultCount = 64
-    /// The bytes of found values at which earlier results are forgotten. The last result is kept at any size.
+    /// The bytes of found values at which earlier results are dropped. The last result is kept regardless of its size.
     static let keptResultByteCount = 64 << 10
 
-    /// The session as users see it.
+    /// The session as presented to users.
     public let session: Session
-    /// Bytes of the backend's own, such as where it holds a lock.
+    /// Bytes of the backend, such as the position of its lock.
     public let backendData: [UInt8]
 
     /// The keys that live with the session.
     var keys: Set<Key> = []
     /// Whether entries live with the session.
     package var hasEntries: Bool { !keys.isEmpty }
-    /// The results of its last numbered requests, the numbers rising.
+    /// The results of its last numbered requests, by ascending number.
     private(set) var results: [RequestResult] = []
     /// The bytes of the results in a record.
     private(set) var resultByteCount = 0
 
-    /// The commits of its deliveries that took effect, of those with the highest numbers, which rise. A hub lets
-    /// content wait for a compaction, so a delivery may take effect behind many with higher numbers. A connection has
-    /// at most ``keptResultCount`` numbers on their way, from the lowest without an answer on: none of them is ever
-    /// below all that are kept here.
+    /// The commits of the deliveries that took effect and have the highest numbers, in ascending order. A hub lets
+    /// content wait for a compaction, so a delivery may take effect after many with higher numbers. A connection has at
+    /// most ``keptResultCount`` numbers in flight, counted from the lowest unanswered one: none of them is ever below
+    /// all that are kept here.
     public private(set) var deliveries: [Delivery] = []
     /// The bytes of the deliveries in a record.
     private(set) var deliveryByteCount = 0
@@ -41,7 +41,7 @@ public struct SessionState: Sendable {
         public let commit: Commit
     }
 
-    /// Keeps the outcome of one more delivery, and forgets those that are too many.
+    /// Keeps the outcome of another delivery, and drops the one with the lowest number beyond the limit.
     mutating func keep(_ commit: Commit, of delivery: UInt64) {
         let kept = Delivery(number: delivery, commit: commit)
         let index = deliveries.lastIndex { $0.number < delivery }.map { $0 + 1 } ?? 0
@@ -50,19 +50,19 @@ public struct SessionState: Sendable {
         if deliveries.count > Self.keptResultCount { deliveryByteCount -= deliveries.removeFirst().recordByteCount }
     }
 
-    /// Takes over the deliveries of a snapshot.
+    /// Restores the deliveries of a snapshot.
     mutating func restore(_ deliveries: [Delivery]) {
         self.deliveries = deliveries.sorted { $0.number < $1.number }
         deliveryByteCount = deliveries.reduce(0) { $0 + $1.recordByteCount }
     }
 
-    /// Adds a result as it stands in a snapshot.
+    /// Adds a result from a snapshot.
     mutating func restore(_ result: RequestResult) {
         results.append(result)
         resultByteCount += result.recordByteCount
     }
 
-    /// Keeps one more result, and forgets those that are too many or too large.
+    /// Keeps another result, and drops the oldest beyond the limits.
     mutating func keep(_ result: RequestResult) {
         restore(result)
         var byteCount = results.reduce(0) { $0 + $1.foundByteCount }

@@ -1,10 +1,10 @@
 internal import CoreAPI
 
-/// The size of a snapshot for a journal, kept as sums: an element that comes or goes changes it at constant cost.
+/// The size of a snapshot for a journal, kept as sums: adding or removing an element updates it at constant cost.
 ///
-/// The elements of a record are many enough and their cut is such that no element's cost depends on its neighbours:
-/// entries of at most ``sharedEntryByteCount`` and notification names stand ``elementsPerRecord`` to a record, in their
-/// order; each larger entry and each session stands alone.
+/// The division into records is such that no element's cost depends on its neighbours: entries of at most
+/// ``sharedEntryByteCount`` and notification names share records of ``elementsPerRecord``, in order; each larger entry
+/// and each session has a record of its own.
 struct SnapshotSize: Hashable, Sendable {
     /// The elements of a full record. Their count takes one byte.
     static let elementsPerRecord = 64
@@ -40,7 +40,7 @@ struct SnapshotSize: Hashable, Sendable {
         }
     }
 
-    /// Returns the bytes of a frame whose payload has so many after its tag.
+    /// Returns the bytes of a frame with `content` bytes after the payload's tag.
     fileprivate static func recordByteCount(of content: Int) -> Int {
         JournalChain.headerByteCount + 1 + content
     }
@@ -92,7 +92,7 @@ struct SnapshotSize: Hashable, Sendable {
 // The bytes that `RecordWriter` writes for an element of a snapshot.
 
 extension StoredEntry {
-    /// Returns the bytes of the entry in a record of a snapshot, wherever its value lies.
+    /// Returns the bytes of the entry in a record of a snapshot, including an external value.
     func recordByteCount(under key: Key) -> Int {
         ByteWriter.byteCount(ofCounted: key.text.utf8.count) + ByteWriter.byteCount(of: revision.rawValue)
             + ByteWriter.byteCount(of: creationRevision.rawValue) + ByteWriter.byteCount(of: origin.rawValue)

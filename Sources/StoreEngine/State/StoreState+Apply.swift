@@ -27,7 +27,7 @@ extension StoreState {
         }
     }
 
-    /// Applies operations in their order as one commit.
+    /// Applies operations in order as one commit.
     private mutating func apply(_ operations: [Effect.Operation], of session: SessionID, at time: BootInstant) -> Bool {
         var changes = ChangeCollector()
         var posted = false
@@ -69,7 +69,7 @@ extension StoreState {
         return change
     }
 
-    /// Removes keys that are given in their order, those of them that are there.
+    /// Removes those of the given keys that exist. The keys must be in order.
     private mutating func remove(_ keys: [Key], as kind: Change.Kind) -> [StoredChange] {
         let changes = keys.compactMap { takeOut($0, as: kind) }
         index.remove(changes.map(\.key))
@@ -83,7 +83,7 @@ extension StoreState {
         return StoredChange(key: key, kind: kind, old: old, new: nil)
     }
 
-    /// Enters an entry into everything that is kept beside the dictionary.
+    /// Adds an entry to the dictionary and to all derived data.
     mutating func insert(_ key: Key, _ entry: StoredEntry) {
         entries[key] = entry
         byteCount += key.text.utf8.count + entry.value.count
@@ -100,7 +100,7 @@ extension StoreState {
         }
     }
 
-    /// Takes an entry out of everything that is kept beside the dictionary.
+    /// Removes an entry from all data derived from the dictionary.
     private mutating func release(_ key: Key, _ entry: StoredEntry) {
         byteCount -= key.text.utf8.count + entry.value.count
         snapshotSize.remove(entry, under: key)
@@ -112,8 +112,8 @@ extension StoreState {
         if entry.expiry != nil { expiringCount -= 1 }
     }
 
-    /// Drops the deadlines that entries have left behind, in the time of the deadlines alone: the entries may be many
-    /// more, and one that is written again and again comes here every 64 times.
+    /// Drops the outdated deadlines of entries, in time proportional to the deadlines: the entries may be many more,
+    /// and a repeatedly written entry causes this every 64 times.
     private mutating func dropFormerExpiries() {
         var current: [Key: BootInstant] = [:]
         for deadline in expiries.all where entries[deadline.key]?.expiry == deadline.instant {
@@ -142,19 +142,19 @@ extension StoreState {
         while let (name, topic) = topics.forget(before: revision) { snapshotSize.remove(topic, under: name) }
     }
 
-    /// Enters a topic, in the place of the one that stands under the name.
+    /// Adds a topic, or replaces the one of the same name.
     mutating func enter(_ topic: TopicState, under name: NotificationName) {
         if let known = topics.update(topic, under: name) { snapshotSize.remove(known, under: name) }
         snapshotSize.add(topic, under: name)
     }
 
-    /// Enters a session, in the place of the one that has its id.
+    /// Adds a session, or replaces the one of the same id.
     mutating func enter(_ session: SessionState) {
         if let known = sessions.updateValue(session, forKey: session.session.id) { snapshotSize.remove(known) }
         snapshotSize.add(session)
     }
 
-    /// Changes the state of a session, if it is there.
+    /// Changes the state of a session, if it exists.
     mutating func change(_ id: SessionID, _ body: (inout SessionState) -> Void) {
         guard let index = sessions.index(forKey: id) else { return }
         snapshotSize.remove(sessions.values[index])
@@ -177,15 +177,15 @@ extension StoreState {
         record(changes)
     }
 
-    /// Removes the entries that live with sessions that are not there, as where a damaged file has lost the sessions:
-    /// nothing would ever end them.
+    /// Removes the entries of missing sessions, for example after a damaged file has lost the sessions: nothing would
+    /// ever remove them.
     package mutating func removeOrphans() {
         let orphans = sessionKeys.filter { key in entries[key].map { sessions[$0.origin] == nil } ?? true }
         _ = remove(orphans.sorted(), as: .sessionEnded)
     }
 
-    /// Removes ended sessions, the entries that lived with them, and expired entries although their end is not
-    /// recorded. For the copy of a reader, which records nothing; the revision stays.
+    /// Removes ended sessions, the entries that lived with them, and expired entries, although their end is not
+    /// recorded. For the copy of a reader, which records nothing; the revision does not change.
     package mutating func removeOver(_ ended: [SessionID], at now: BootInstant) {
         endSessions(ended)
         var due: [Key] = []
@@ -196,8 +196,8 @@ extension StoreState {
         record(remove(due.sorted(), as: .expired))
     }
 
-    /// Begins a new run of the machine: no session of the old one lives, and every expiring entry gets its full
-    /// duration again, because the passed part of it is not known (contract S8).
+    /// Begins a new boot of the machine: all sessions of the old one are over, and every expiring entry gets its full
+    /// duration again, because the elapsed part is not known (contract S8).
     private mutating func restart(at time: BootInstant) {
         endSessions(Array(sessions.keys))
         for (key, entry) in entries {
@@ -212,7 +212,7 @@ extension StoreState {
         rebuildExpiries()
     }
 
-    /// Enters changes into the history, but for those of keys that were absent before and are absent after.
+    /// Appends changes to the history, except those of keys that were absent before and are absent after.
     private mutating func record(_ all: [StoredChange], of session: SessionID? = nil) {
         let changes = all.contains { $0.isNothing } ? all.filter { !$0.isNothing } : all
         guard !changes.isEmpty, let origin = session ?? changes.first?.old?.origin else { return }

@@ -3,9 +3,9 @@ public import CoreAPI
 extension StoreState {
     /// The decision about a request.
     public enum Decision: Sendable {
-        /// The effect is to be recorded and applied; then the outcome holds.
+        /// The effect must be recorded and applied; then the outcome is valid.
         case record(Effect, RequestOutcome)
-        /// Nothing is to be recorded.
+        /// There is nothing to record.
         case answer(RequestOutcome)
     }
 
@@ -14,25 +14,25 @@ extension StoreState {
         Revision(rawValue: revision.rawValue + 1)
     }
 
-    /// Evaluates a transaction at this place of the order.
+    /// Evaluates a transaction at this position in the order.
     ///
     /// - Parameters:
     ///   - transaction: The transaction to evaluate.
-    ///   - session: The session that requests it.
-    ///   - delivery: The number that a connection gave the request, which makes it safe to send it again: when it has
-    ///     taken effect, the answer is its first outcome. Unlike the caller's own number it makes no record of a
+    ///   - session: The requesting session.
+    ///   - delivery: The number that a connection gave the request, which makes it safe to send it again: if it has
+    ///     taken effect, the answer is its first outcome. Unlike the caller's own number, it causes no record of a
     ///     request that changes nothing or is refused.
     ///   - time: The present time, on the clock by which entries expire.
     /// - Throws: `sessionEnded` when the session is over, `limitExceeded` when a size is too large, `invalidArgument`
-    ///   when the request's number is older than the results that are kept.
+    ///   when the request's number is lower than those of the kept results.
     public mutating func decide(
         _ transaction: Transaction, of session: SessionID, delivery: UInt64? = nil, at time: BootInstant
     ) throws(SharedCoreError) -> Decision {
         guard let state = sessions[session] else { throw .sessionEnded(session) }
         if let delivery, let first = try state.commit(of: delivery) { return .answer(.committed(first)) }
         if let number = transaction.requestNumber, let first = try state.result(of: number) { return .answer(first) }
-        // Every state prepares the index to apply such an operation. Prepared here once, it serves all requests that
-        // are evaluated; an index that is prepared in a copy would be sorted anew for each.
+        // Applying such an operation requires the index in any case. Prepared here once, it serves all evaluated
+        // requests; an index prepared in a copy would be sorted again for each.
         if transaction.operations.contains(where: \.isPrefixDeletion) { index.prepare(from: entries.keys) }
         try checkLimits(of: transaction)
 
@@ -60,16 +60,16 @@ extension StoreState {
         Effect(revision: nextRevision, time: time, body: .sessionOpened(opening))
     }
 
-    /// Returns the effect of a session's end; nil when it has ended already, so that it ends once.
+    /// Returns the effect of a session's end; nil if it has ended already.
     public func ending(_ session: SessionID, at time: BootInstant) -> Effect? {
         guard sessions[session] != nil else { return nil }
         return Effect(revision: nextRevision, time: time, body: .sessionEnded(session))
     }
 
-    /// Returns the effect of the expiries that are due; nil when none is. Never early: an entry's whole duration has
+    /// Returns the effect of the due expiries; nil if there are none. No entry expires before its whole duration has
     /// passed.
     ///
-    /// One effect takes no more keys than a record of the journal holds. Ask again after applying it.
+    /// One effect has no more keys than fit into a record of the journal. Call again after applying it.
     public mutating func expiry(at time: BootInstant) -> Effect? {
         var due: Set<Key> = []
         var byteCount = 0
@@ -80,7 +80,7 @@ extension StoreState {
             expiries.removeFirst()
         }
         guard !due.isEmpty else { return nil }
-        // The deadlines go back: they leave for good when the effect is applied, which may fail to be recorded.
+        // The deadlines are inserted again: recording the effect may fail, and applying it removes them.
         for key in due {
             guard let expiry = entries[key]?.expiry else { continue }
             expiries.insert(ExpiryQueue.Deadline(instant: expiry, key: key))
@@ -88,8 +88,7 @@ extension StoreState {
         return Effect(revision: nextRevision, time: time, body: .expired(due.sorted()))
     }
 
-    /// Returns the effect of a new run of the machine. Its revision lies above everything that could have been handed
-    /// out.
+    /// Returns the effect of a new boot of the machine. Its revision is above all that could have been handed out.
     public func restarting(in bootID: BootID, at time: BootInstant) -> Effect {
         Effect(
             revision: Revision(rawValue: revision.rawValue + 1 << 32), time: time, body: .restarted(bootID))
@@ -123,19 +122,19 @@ extension StoreState {
 }
 
 extension SessionState {
-    /// Returns the commit that a delivery came to; nil when it has not taken effect.
+    /// Returns the commit of a delivery; nil if it has not taken effect.
     func commit(of delivery: UInt64) throws(SharedCoreError) -> Commit? {
         if let kept = deliveries.last(where: { $0.number == delivery }) { return kept.commit }
         guard deliveries.count == Self.keptResultCount, let lowest = deliveries.first, delivery < lowest.number
         else { return nil }
-        // It may have taken effect and be forgotten.
+        // It may have taken effect, with an outcome that is no longer kept.
         throw SharedCoreError(
             .invalidArgument,
             "Request \(delivery) of the connection comes after \(Self.keptResultCount) with higher numbers that took effect. "
                 + "No more than that may be on their way.", at: "session \(session.id)")
     }
 
-    /// Returns the kept result of a numbered request; nil when the number is new.
+    /// Returns the kept result of a numbered request; nil for a new number.
     func result(of number: UInt64) throws(SharedCoreError) -> RequestOutcome? {
         if let kept = results.last(where: { $0.number == number }) { return kept.outcome }
         guard let last = results.last, number < last.number else { return nil }

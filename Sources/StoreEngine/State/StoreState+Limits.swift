@@ -1,7 +1,7 @@
 package import CoreAPI
 
 extension StoreState {
-    /// Refuses a transaction that exceeds the limits of the store. One that only removes is never refused.
+    /// Refuses a transaction that exceeds the limits of the store. A transaction that only removes is never refused.
     package func checkLimits(of transaction: Transaction) throws(SharedCoreError) {
         let stepCount = transaction.guards.count + transaction.operations.count
         guard stepCount <= Self.stepLimit else {
@@ -55,7 +55,7 @@ extension StoreState {
         }
     }
 
-    /// Refuses names for which none can be forgotten.
+    /// Refuses new names that do not fit even after others are forgotten.
     private func checkNames(
         of transaction: Transaction, _ newNames: Set<NotificationName>
     ) throws(SharedCoreError) {
@@ -77,7 +77,7 @@ extension StoreState {
         /// The sizes that the operations have written so far, and nil for removed keys.
         var sizes: [Key: Int?] = [:]
         var total = (byteCount: byteCount, entryCount: entries.count)
-        /// The keys that are there after each operation, where prefixes ask for them.
+        /// The keys that exist after each operation, if a prefix requires them.
         var present = index
         if operations.contains(where: \.isPrefixDeletion) { present.prepare(from: entries.keys) }
         func size(_ key: Key) -> Int? {

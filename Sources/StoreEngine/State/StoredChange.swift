@@ -7,17 +7,17 @@ public struct StoredChange: Sendable {
     public let old: StoredEntry?
     public let new: StoredEntry?
 
-    /// Returns the change with its values, as users see it.
+    /// Returns the change with its values, for users.
     public func change() throws(SharedCoreError) -> Change {
         Change(key: key, kind: kind, old: try old?.entry(for: key), new: try new?.entry(for: key))
     }
 
-    /// Whether the values are still where they lay: a journal that was replaced gives its space back.
+    /// Whether the values can still be fetched: a replaced journal frees its space.
     var canBeFetched: Bool {
         (old?.value.canBeFetched ?? true) && (new?.value.canBeFetched ?? true)
     }
 
-    /// Whether the key was absent before and is absent after: it was written and removed in one transaction.
+    /// Whether the key was absent before and is absent after: one transaction has written and removed it.
     var isNothing: Bool { old == nil && new == nil }
 
     /// The bytes of memory that the change takes in a history.
@@ -36,7 +36,7 @@ public struct CommittedChanges: OrderElement {
         changes.reduce(64) { $0 + $1.residentByteCount }
     }
 
-    /// The bytes of the commit with its values, wherever they lie.
+    /// The bytes of the commit with its values, including external ones.
     var wholeByteCount: Int {
         changes.reduce(64) {
             $0 + 128 + $1.key.text.utf8.count + ($1.old?.value.count ?? 0) + ($1.new?.value.count ?? 0)
@@ -51,7 +51,7 @@ struct ChangeCollector {
     private var positions: [Key: Int] = [:]
 
     mutating func add(_ change: StoredChange) {
-        // Almost every transaction touches a key once; the dictionary is filled only when there is a second change.
+        // Almost every transaction changes only one key; the dictionary is filled only at a second change.
         if changes.count == 1, positions.isEmpty { positions[changes[0].key] = 0 }
         guard let position = positions[change.key] else {
             if !changes.isEmpty { positions[change.key] = changes.count }

@@ -1,12 +1,12 @@
 public import CoreAPI
 
-/// A value in a replica: its bytes, or where they lie.
+/// A value in a replica: its bytes, or a reference to them.
 public enum StoredValue: Sendable {
     case inline([UInt8])
-    /// With the checksum of the bytes, because a source may lose them.
+    /// A reference, with the checksum of the bytes, because a source may lose them.
     case external(any ValueSource, offset: UInt64, count: Int, checksum: UInt64)
 
-    /// The size of the value in bytes, wherever it lies.
+    /// The size of the value in bytes, inline or external.
     public var count: Int {
         switch self {
         case .inline(let bytes): bytes.count
@@ -14,7 +14,7 @@ public enum StoredValue: Sendable {
         }
     }
 
-    /// Whether the bytes lie elsewhere.
+    /// Whether the bytes are external.
     var isExternal: Bool {
         if case .external = self { true } else { false }
     }
@@ -33,8 +33,8 @@ public enum StoredValue: Sendable {
 
     /// Fetches the bytes.
     ///
-    /// - Throws: ``SharedCoreError/Code/corrupt`` when the source has other bytes by now: a journal that was replaced
-    ///   has given its space back, or the disk has lost them.
+    /// - Throws: ``SharedCoreError/Code/corrupt`` when the source has other bytes by now: a replaced journal has freed
+    ///   its space, or the disk has lost them.
     public func bytes() throws(SharedCoreError) -> [UInt8] {
         switch self {
         case .inline(let bytes): return bytes
@@ -50,23 +50,22 @@ public enum StoredValue: Sendable {
 
 /// A source of values that are too large to keep in every replica's memory, such as a journal file.
 ///
-/// The values that refer to a source keep it alive, so a file that was replaced can be read until no value refers to
-/// it.
+/// The values that refer to a source keep it alive, so a replaced file can be read until no value refers to it.
 public protocol ValueSource: AnyObject, Sendable {
     /// Reads `count` bytes from `offset` on.
     func bytes(at offset: UInt64, count: Int) throws(SharedCoreError) -> [UInt8]
 }
 
-/// Which values a decoder leaves where they lie instead of keeping their bytes.
+/// Tells a decoder which values to leave in their source instead of keeping their bytes.
 public struct ExternalValues: Sendable {
-    /// A value of more bytes than this is left where it lies unless something else is said.
+    /// The default threshold: a larger value stays in its source.
     public static let defaultThreshold = 4 << 10
 
     /// The source of the decoded bytes.
     let source: any ValueSource
-    /// The place of the first decoded byte in the source.
+    /// The offset of the first decoded byte in the source.
     let offset: UInt64
-    /// A value of more bytes is left there.
+    /// A value with more bytes stays in the source.
     let threshold: Int
 
     public init(source: any ValueSource, offset: UInt64, threshold: Int = ExternalValues.defaultThreshold) {
@@ -76,14 +75,14 @@ public struct ExternalValues: Sendable {
     }
 }
 
-/// The entry that a replica keeps under a key.
+/// The entry of a key in a replica.
 public struct StoredEntry: Sendable {
     public let value: StoredValue
     public let revision: Revision
     public let creationRevision: Revision
     public let lifetime: Lifetime
     public let origin: SessionID
-    /// The time at which an expiring entry expires, in the present run of the machine.
+    /// The time at which an expiring entry expires, in the present boot of the machine.
     public let expiry: BootInstant?
 
     package init(
@@ -98,7 +97,7 @@ public struct StoredEntry: Sendable {
         self.expiry = expiry
     }
 
-    /// Returns the entry with its bytes, as users see it.
+    /// Returns the entry with its bytes, for users.
     public consuming func entry(for key: Key) throws(SharedCoreError) -> Entry {
         Entry(
             key: key, value: try value.bytes(), revision: revision, creationRevision: creationRevision,

@@ -2,22 +2,22 @@ public import CoreAPI
 
 /// The notification names of a store and the state of each, with the rule by which a name is forgotten.
 ///
-/// A name whose state word is 0 only says that it was posted. When there are too many names, or they have too many
-/// bytes, those are forgotten whose last post is the oldest; among names of one commit, in the order of their bytes. A
-/// name with a state word stays. Every replica comes to the same names, because nothing else decides.
+/// A name with state word 0 only records that it was posted. If there are too many names, or too many bytes of names,
+/// those with the oldest last post are forgotten; among names of one commit, in the order of their bytes. A name with a
+/// state word stays. The rule depends on nothing else, so every replica keeps the same names.
 struct TopicTable: Sendable {
     /// The most bytes of all names.
     static let byteLimit = 4 << 20
 
     private(set) var byteCount = 0
-    /// The summary of the names that were forgotten.
+    /// The summary of the forgotten names.
     var forgotten = ForgottenNames()
 
     private var topics: [NotificationName: TopicState] = [:]
     /// The names with a state word.
     private var statefulCount = 0
     private var statefulByteCount = 0
-    /// Names to forget, the last of them first. Those that were posted since are passed over.
+    /// Names to forget, the last one first. Names that were posted since are skipped.
     private var candidates: [(name: NotificationName, revision: Revision)] = []
 
     var count: Int { topics.count }
@@ -41,8 +41,7 @@ struct TopicTable: Sendable {
         statefulByteCount += bytes
     }
 
-    /// Returns whether a commit that posts these names leaves no more than there may be, once all others without a
-    /// state word are forgotten.
+    /// Returns whether these names fit after all others without a state word are forgotten.
     func hasRoom(for posted: Set<NotificationName>) -> Bool {
         var count = statefulCount
         var byteCount = statefulByteCount
@@ -53,15 +52,15 @@ struct TopicTable: Sendable {
         return count <= StoreState.topicLimit && byteCount <= Self.byteLimit
     }
 
-    /// Forgets the next name, if there are too many; nil when none is to be forgotten.
+    /// Forgets the next name if there are too many; returns nil otherwise.
     ///
-    /// - Parameter revision: The commit that is being applied, whose names stay.
+    /// - Parameter revision: The commit that is being applied. Its names stay.
     mutating func forget(before revision: Revision) -> (name: NotificationName, topic: TopicState)? {
         guard count > StoreState.topicLimit || byteCount > Self.byteLimit else { return nil }
         var isRenewed = false
         while true {
             while let candidate = candidates.popLast() {
-                // One that was posted again is younger than all that are left.
+                // A name that was posted again is newer than all others.
                 guard let topic = topics[candidate.name], topic.revision == candidate.revision else { continue }
                 topics[candidate.name] = nil
                 count(topic, under: candidate.name, by: -1)
@@ -79,9 +78,9 @@ struct TopicTable: Sendable {
 
 /// The summary of the names that a store has forgotten.
 public struct ForgottenNames: Sendable, Hashable {
-    /// None of them was posted after this revision.
+    /// The highest revision of their last posts.
     public internal(set) var lastPost: Revision = .zero
-    /// None of them was posted more often. A name begins with this count, so that the count of no name ever falls.
+    /// The highest count of their posts. A name begins with this count, so that no name's count ever decreases.
     public internal(set) var highestCount: UInt64 = 0
 
     mutating func add(_ topic: TopicState) {
@@ -90,13 +89,13 @@ public struct ForgottenNames: Sendable, Hashable {
     }
 }
 
-/// The state that a replica keeps under a notification's name.
+/// The state of a notification's name in a replica.
 public struct TopicState: Sendable, Equatable {
     public internal(set) var state: UInt64
     public internal(set) var count: UInt64
     public internal(set) var revision: Revision
     public internal(set) var origin: SessionID
-    /// The count with which the name began: above zero when names had been forgotten before.
+    /// The count with which the name began: above zero if names had been forgotten before.
     public internal(set) var firstCount: UInt64
 
     package init(state: UInt64, count: UInt64, revision: Revision, origin: SessionID, firstCount: UInt64 = 0) {
@@ -107,7 +106,7 @@ public struct TopicState: Sendable, Equatable {
         self.firstCount = firstCount
     }
 
-    /// The state as users see it.
+    /// The state as presented to users.
     public var notificationState: NotificationState {
         NotificationState(state: state, count: count, revision: revision, origin: origin)
     }

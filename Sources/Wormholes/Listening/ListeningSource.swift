@@ -8,10 +8,10 @@ protocol ListeningSource: Sendable {
     /// Posted by each send and each clearing, in the same commit.
     var announcement: NotificationName { get }
 
-    /// Returns the messages that stand there, the oldest first.
+    /// Returns the messages in a snapshot, the oldest first.
     func standing(in snapshot: Snapshot) -> [StoredEvent]
 
-    /// Returns the events since a revision, as far as they can be seen. Each of them was announced.
+    /// Returns the visible events since a revision. Each of them was announced.
     func news(in snapshot: Snapshot, since revision: Revision) -> [StoredEvent]
 
     /// Returns the events of a commit. Each of them was announced.
@@ -20,11 +20,11 @@ protocol ListeningSource: Sendable {
     /// Returns the removal by a commit without an announcement: an expiry.
     func loss(in changes: ChangeSet) -> StoredEvent?
 
-    /// Returns whether the last message is gone, where that is an event.
+    /// Returns whether the last message was removed, if that is an event.
     func lostAll(in snapshot: Snapshot) -> Bool
 }
 
-/// A mailbox that keeps the last message, as a listener sees it.
+/// The listener's source of a mailbox that keeps the last message.
 struct LatestSource: ListeningSource {
     let place: LatestPlace
 
@@ -40,7 +40,7 @@ struct LatestSource: ListeningSource {
     }
 
     func news(in changes: ChangeSet) -> [StoredEvent] {
-        // A clearing comes before the message that was put in its place.
+        // A clearing precedes the message that was put after it.
         changes.changes.compactMap(\.new).sorted { $0.key < $1.key }.compactMap(event)
     }
 
@@ -64,7 +64,7 @@ struct LatestSource: ListeningSource {
     }
 }
 
-/// A queue, as a listener sees it: takes and acknowledgements of others are none of its events.
+/// The listener's source of a queue: takes and acknowledgements are no events.
 struct QueueSource: ListeningSource {
     let place: QueuePlace
 

@@ -3,8 +3,8 @@ internal import Mailboxes
 
 /// The events of one mailbox, for one listener.
 ///
-/// A listener is a place in the order, not a buffer: a slow one costs no memory and delays no sender; it is told how
-/// many it was passed over. Every message and clearing is either an element or counted in a
+/// A listener is a position in the order, not a buffer: a slow one costs no memory and delays no sender; it receives
+/// the number of events it missed. Every message and clearing is either an element or counted in a
 /// ``MailboxEvent/lagged(_:)``. It has one consumer at a time, and ends when it is cancelled or the group is closed.
 /// Releasing the last reference cancels it.
 ///
@@ -41,17 +41,9 @@ public final class MailboxEvents<Message: Sendable>: AsyncSequence, Sendable {
         let filter: OriginFilter
         let own: SessionID
 
-        public mutating func next() async throws(WormholeError) -> MailboxEvent<Message>? {
-            try await take()
-        }
-
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(WormholeError) -> MailboxEvent<Message>? {
-            try await take()
-        }
-
-        private nonisolated(nonsending) mutating func take() async throws(WormholeError) -> MailboxEvent<Message>? {
             do throws(SharedCoreError) {
                 while let event = try await reader.next() {
                     if case .lagged(let count) = event.content { return .lagged(count) }
@@ -82,15 +74,14 @@ public final class MailboxEvents<Message: Sendable>: AsyncSequence, Sendable {
 ///
 /// Source: contract M3, M4.
 public enum MailboxEvent<Message: Sendable>: Sendable {
-    /// A message was sent. One that equals the message before it is one more.
+    /// A message was sent, possibly equal to the message before it.
     case message(MailboxMessage<Message>)
     /// The content of the mailbox was removed, at a revision and by a session: it was cleared, or the message of a
     /// mailbox that keeps the last one has expired.
     case cleared(Revision, by: SessionID)
-    /// A message was sent that cannot be read here. The next one may be good.
+    /// A message was sent that cannot be read here. The next one may be readable.
     case undecodable(DecodingFailure, Revision, by: SessionID)
-    /// The listener was too slow to be told of everything: so many messages and clearings were passed over. The last
-    /// state follows.
+    /// The listener was too slow and missed this number of messages and clearings. The present state follows.
     case lagged(UInt64)
 }
 
@@ -98,7 +89,7 @@ extension MailboxEvent: Equatable where Message: Equatable {}
 
 extension MailboxEvent: Hashable where Message: Hashable {}
 
-/// A message, and where it comes from.
+/// A message, with its revision and sender.
 public struct MailboxMessage<Message: Sendable>: Sendable {
     /// The message that was sent.
     public let value: Message
@@ -118,8 +109,8 @@ extension MailboxMessage: Equatable where Message: Equatable {}
 
 extension MailboxMessage: Hashable where Message: Hashable {}
 
-/// Handlers in place of a loop. Calls of one handler never overlap, and the registration ends when it is let go of. An
-/// error of the store ends it as well; a caller that must know of it writes the loop.
+/// Handlers instead of a loop. Calls of one handler never overlap, and the registration ends when it is released. An
+/// error of the store ends it as well; a caller that must learn of it uses the loop.
 extension MailboxEvents {
     /// Calls a handler for each event, on no particular thread.
     public func handle(using handler: @escaping @Sendable (MailboxEvent<Message>) -> Void) -> MailboxToken {
@@ -142,7 +133,7 @@ extension MailboxEvents {
 
     private func handled(by handler: Handler<MailboxEvent<Message>>) -> MailboxToken {
         let gate = HandlerGate()
-        // It knows the place in the order, not this object, so that letting go of the token ends it.
+        // The task holds the iterator, not this object, so that releasing the token ends it.
         Task { [start] in
             var events = start
             while let event = try? await events.next(), await handler.call(event, gate) {}
@@ -160,7 +151,7 @@ public final class MailboxToken: Sendable {
     private let gate: HandlerGate
     private let stop: @Sendable () -> Void
 
-    /// - Parameter stop: Ends the sequence that the handler is called for, and keeps it until then.
+    /// - Parameter stop: Ends the sequence of the handler, and keeps the sequence alive until then.
     init(_ gate: HandlerGate, stop: @escaping @Sendable () -> Void) {
         self.gate = gate
         self.stop = stop
@@ -171,7 +162,7 @@ public final class MailboxToken: Sendable {
         stop()
     }
 
-    /// Ends it: once this has returned, the handler neither starts nor runs. Idempotent.
+    /// Cancels the handler: after this has returned, it neither starts nor runs. Idempotent.
     ///
     /// It waits for a handler that runs on another thread at this moment, so a handler must not wait for the caller.
     /// Handlers may call it as well, for themselves and for each other; then it does not wait: the call that is running

@@ -1,6 +1,7 @@
 internal import CoreAPI
 
-/// A listener's place in the order: it gives every send and every clearing after it, or says how many it passed over.
+/// A listener's position in the order: it returns every send and every clearing after it, or the number of those it
+/// missed.
 ///
 /// A send posts the mailbox's announcement in its own commit. So the number of posts at a revision is the number of
 /// sends and clearings up to it, and the difference of two is the number of events that a listener must receive between
@@ -9,9 +10,9 @@ struct MailboxReader: Sendable {
     private let source: any ListeningSource
     private let group: any SharedGroup
     let watch: Watch
-    /// Everything up to here was given.
+    /// Everything up to this revision was delivered.
     private var revision: Revision
-    /// How many sends and clearings there were up to there.
+    /// The number of sends and clearings up to that revision.
     private var count: UInt64
     /// Whether the mailbox had a message then.
     private var hasMessage: Bool
@@ -45,7 +46,7 @@ struct MailboxReader: Sendable {
             switch try await watch.next() {
             case nil: return nil
             case .changes(let changes): apply(changes)
-            // A watch that began now has no snapshot to begin with; if there is one, it replaces the known state.
+            // A watch from the present has no initial snapshot; a later one replaces the known state.
             case .snapshot, .lagged: try await catchUp()
             }
         }
@@ -88,9 +89,9 @@ struct MailboxReader: Sendable {
 
 /// The content of a mailbox at one revision, and the number of sends and clearings that led to it.
 ///
-/// The two are read one after the other, so the number belongs to the content only if nothing was announced between.
+/// The two are read one after the other, so the number belongs to the content only if nothing was announced in between.
 struct MailboxLook: Sendable {
-    /// The number of tries to find such a moment. If senders leave none, the watch tells the changes between.
+    /// The number of tries to find such a moment. If there is none, the watch provides the changes in between.
     private static let attempts = 8
 
     let snapshot: Snapshot
@@ -113,7 +114,7 @@ struct MailboxLook: Sendable {
         }
     }
 
-    /// Nil when the watch was passed over meanwhile.
+    /// Returns nil if the watch was lagging meanwhile.
     private static func count(
         at source: any ListeningSource, in group: any SharedGroup, watching watch: Watch
     ) async throws(SharedCoreError) -> MailboxLook? {
@@ -122,7 +123,7 @@ struct MailboxLook: Sendable {
         var count = state.count
         var later: [ChangeSet] = []
         var revision = snapshot.revision
-        // Each announcement stands in the commit of its message, so the watch comes to the last one.
+        // Each announcement is in the commit of its message, so the watch reaches the last one.
         while revision < state.revision {
             let event = try await watch.next()
             // The watch has ended; the next call to take an event reports that.
@@ -137,7 +138,7 @@ struct MailboxLook: Sendable {
     }
 }
 
-/// An event of a mailbox, still as bytes of the store.
+/// An event of a mailbox, not decoded yet.
 struct StoredEvent: Sendable {
     enum Content: Sendable {
         case message([UInt8])

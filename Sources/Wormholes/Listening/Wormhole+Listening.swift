@@ -1,14 +1,14 @@
 public import CoreAPI
 
-/// Sequences. Each of these returns armed: a message that is sent after the call has returned is delivered. Each of
-/// many listeners of one mailbox receives all of it.
+/// Sequences. Each of these returns armed: a message sent after the call has returned is delivered. Each of several
+/// listeners of one mailbox receives all events.
 extension Wormhole {
-    /// Begins to deliver the events of a mailbox.
+    /// Starts delivering the events of a mailbox.
     ///
     /// - Parameters:
     ///   - id: The mailbox.
     ///   - replay: Whether the present message comes first.
-    ///   - filter: The senders whose messages are delivered.
+    ///   - filter: The senders to listen to.
     public func listen<Message>(
         to id: MailboxID<Message>, replay: ReplayPolicy = .none, from filter: OriginFilter = .anyone
     ) async throws(WormholeError) -> MailboxEvents<Message> {
@@ -17,13 +17,13 @@ extension Wormhole {
         }
     }
 
-    /// Begins to deliver the messages sent to a queue, without taking anything from it: for a listener that follows
-    /// what others consume.
+    /// Starts delivering the messages sent to a queue, without taking any: for a listener that follows messages for
+    /// other consumers.
     ///
     /// - Parameters:
     ///   - id: The queue.
     ///   - replay: Whether the last, or all, of the present messages come first.
-    ///   - filter: The senders whose messages are delivered.
+    ///   - filter: The senders to listen to.
     public func listen<Message>(
         to id: QueueID<Message>, replay: ReplayPolicy = .none, from filter: OriginFilter = .anyone
     ) async throws(WormholeError) -> MailboxEvents<Message> {
@@ -46,24 +46,24 @@ extension Wormhole {
 public enum ReplayPolicy: String, Hashable, Sendable, CaseIterable {
     /// Only messages that were sent after it began.
     case none
-    /// The last message that stands there, if any.
+    /// The last present message, if any.
     case latest
-    /// All that stand there, the oldest first. For a mailbox that keeps the last message this is the same as
+    /// All present messages, the oldest first. For a mailbox that keeps the last message this is the same as
     /// ``latest``.
     case pending
 }
 
 /// The senders of the messages that a listener receives.
 ///
-/// Messages that a listener missed count in ``MailboxEvent/lagged(_:)``, those of all senders.
+/// Missed messages of all senders count in ``MailboxEvent/lagged(_:)``.
 ///
 /// Source: contract M4.
 public enum OriginFilter: Hashable, Sendable {
     /// The messages of all sessions.
     case anyone
-    /// The messages of all sessions but the listener's own.
+    /// The messages of all sessions except the listener's own.
     case others
-    /// Those of one session.
+    /// The messages of one session.
     case only(SessionID)
 
     func admits(_ origin: SessionID, for own: SessionID) -> Bool {

@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import TestSupport
 internal import Testing
 
 @testable internal import CoreAPITesting

@@ -67,8 +67,9 @@ struct OldReadScenarios {
             environment: CoordinationEnvironment(clock: clock, processes: world.processes, seed: 7))
         let limit = clock.now().advanced(by: .seconds(60))
         let due = clock.now().advanced(by: .milliseconds(250))
+        let id = try MessageID(.of("call-1"))
         let wait = Task {
-            try await participant.message(for: .of("call-1"), before: limit, insisting: false, reporting: nil)
+            try await participant.message(for: id, before: limit, insisting: false, reporting: nil)
         }
         try await eventually("it waits") { [clock] in clock.nextWake == due }
 

@@ -12,8 +12,8 @@ internal import Testing
 /// Each participant can write each record: nothing in one ends a program that reads it, nor keeps a host from serving.
 @Suite("Records that any participant can have written (contract E2)")
 struct ForeignRecordTests {
-    private static let numbers = [0, 1, UInt64(Int.max) - 1, UInt64(Int.max), UInt64(Int.max) + 1, .max]
-    private static let signed = ["-1", "\(Int.min)", "\(Int.max)", "\(UInt64.max)", "\(Int.max - 1)", "0", "1e400"]
+    private static let numbers = [UInt64(Int.max), .max, 0, 1, UInt64(Int.max) - 1, UInt64(Int.max) + 1]
+    private static let signed = ["\(Int.min)", "\(UInt64.max)", "1e400", "-1", "\(Int.max)", "\(Int.max - 1)", "0"]
 
     private func group(of program: HostProgram) async throws -> FileGroup {
         #expect(try await program.run("store", "put", "key", "value").status == 0)
@@ -29,7 +29,9 @@ struct ForeignRecordTests {
         }
     }
 
-    @Test("The coordination's records with any number are read", arguments: numbers)
+    @Test(
+        "The coordination's records with any number are read",
+        arguments: TestScope.isCheck ? numbers : Array(numbers.prefix(2)))
     func coordination(number: UInt64) async throws {
         let program = try HostProgram()
         let group = try await group(of: program)
@@ -89,7 +91,9 @@ struct ForeignRecordTests {
         await group.close()
     }
 
-    @Test("A host's record with any number is read", arguments: signed)
+    @Test(
+        "A host's record with any number is read",
+        arguments: TestScope.isCheck ? signed : Array(signed.prefix(3)))
     func hostRecord(number: String) async throws {
         let program = try HostProgram()
         let group = try await group(of: program)
@@ -106,7 +110,9 @@ struct ForeignRecordTests {
         await group.close()
     }
 
-    @Test("A keep-alive's record with any number is read", arguments: signed)
+    @Test(
+        "A keep-alive's record with any number is read",
+        arguments: TestScope.isCheck ? signed : Array(signed.prefix(3)))
     func keepAlive(number: String) async throws {
         let program = try HostProgram()
         let group = try await group(of: program)
@@ -122,7 +128,9 @@ struct ForeignRecordTests {
         await group.close()
     }
 
-    @Test("A host serves on, whatever numbers its pushes and the record of a former host have", arguments: signed)
+    @Test(
+        "A host serves on, whatever numbers its pushes and the record of a former host have",
+        arguments: TestScope.isCheck ? signed : Array(signed.prefix(3)))
     func serving(number: String) async throws {
         var program = try HostProgram()
         program.environment["SHAREDCORE_EXECUTOR_COMMAND"] = "/bin/false"

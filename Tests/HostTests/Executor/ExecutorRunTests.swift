@@ -5,6 +5,7 @@ internal import ExecutorRun
 internal import FoundationEssentials
 internal import InMemoryBackend
 internal import Platform
+internal import ProgramOutput
 internal import TestSupport
 internal import Testing
 
@@ -52,6 +53,54 @@ struct ExecutorRunTests {
         let keeper = try await space.open("a")
         await #expect(throws: NobodySees.self) { try await run { _ in throw NobodySees() } }
         let second = try await run { #expect($0.text == "Hello") }
+        #expect(second.event == .message)
+        await keeper.close()
+    }
+
+    @Test("C20: the line has what a message carries, the text in front of the body and behind all else")
+    func details() async throws {
+        let keeper = try await space.open("a")
+        var content = InboxMessage.Content(
+            kind: try #require(InboxMessage.Kind("poll")), sender: "zoe", recipient: "me", text: "Tea?",
+            contentType: "a/b", body: [0, 255], account: "home", conversation: "kitchen",
+            time: .milliseconds(-1_500), fields: ["b": "2", "a": "\n"])
+        try await Inbox(keeper).store(InboxMessage(callID: callID, content: content))
+        _ = try await run { report in
+            let line = report.json.line
+            #expect(
+                line.hasSuffix(
+                    #""kind":"poll","to":"me","account":"home","conversation":"kitchen","timeMs":-1500,"contentType":"a/b","#
+                        + #""fields":{"a":"\n","b":"2"},"text":"Tea?","body":"AP8="}"#), "\(line)")
+            #expect(report.event == .message)
+        }
+        // No clock shows that time, and nothing traps.
+        content.time = .seconds(Int64.max)
+        try await Inbox(keeper).store(
+            InboxMessage(id: #require(MessageID(callID, sequence: "2")), content: content))
+        _ = try await run { #expect($0.json.line.contains(#""sequence":"2""#)) }
+        // The release before shows the text of such a notice as that of any kind that it does not know.
+        content.kind = .tooLarge
+        try await Inbox(keeper).store(
+            InboxMessage(id: #require(MessageID(callID, sequence: "3")), content: content))
+        _ = try await run { #expect($0.event == .tooLarge && $0.text == "Tea?") }
+        await keeper.close()
+    }
+
+    @Test(
+        "C22: a message that is updated while it is shown is asked for again: status 74, and the next one gets what it is now"
+    )
+    func updatedWhileShown() async throws {
+        let keeper = try await space.open("a")
+        let update = InboxMessage(callID: callID, content: .text(from: "Zoe", to: "me", text: "Good-bye"))
+        let failure = await #expect(throws: ExecutorFailure.self) {
+            try await run { report in
+                #expect(report.text == "Hello")
+                let change = try await Inbox(keeper).update(update)
+                #expect(change == .changedInHand)
+            }
+        }
+        #expect(failure?.status == .output)
+        let second = try await run { #expect($0.text == "Good-bye") }
         #expect(second.event == .message)
         await keeper.close()
     }

@@ -28,7 +28,9 @@ struct SlimExecutorTests {
         let ended = try await program.run(arguments("--timeout-ms", "200000"))
         #expect(ended.status == 0, "\(ended.errors)")
         let line = try #require(try ended.objects().first)
-        #expect(Set(line.keys) == ["event", "callID", "text", "from", "source", "coreStarts", "elapsedMs"])
+        #expect(
+            Set(line.keys) == ["event", "callID", "text", "from", "source", "coreStarts", "elapsedMs", "kind", "to"])
+        #expect(line["kind"] == .text("text") && line["to"] == .text("me@example.org"))
         #expect(line["event"] == .text("message") && line["text"] == .text("Hello"))
     }
 
@@ -84,7 +86,7 @@ struct SlimExecutorTests {
         let ended = try await program.run("--help")
         #expect(ended.status == 0 && ended.errors.isEmpty)
         let options = ended.output.split(separator: "\n").filter { $0.hasPrefix("  --") }
-        #expect(options.count == 17)
+        #expect(options.count == 19)
         for option in options.compactMap({ $0.split(separator: " ").first }) {
             let used = try await program.run(arguments() + [String(option)])
             #expect(!used.errors.contains("is no option"), "\(option)")

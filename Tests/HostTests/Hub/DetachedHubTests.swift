@@ -1,3 +1,4 @@
+internal import CommandCore
 internal import CoreAPI
 internal import CoreAPITesting
 internal import Foundation
@@ -56,5 +57,17 @@ struct DetachedHubTests {
         hubs.add(program.directory.path)
         hubs.end()
         try await eventually("the hub has ended") { hub.hasEnded }
+    }
+
+    @Test("One that the program of a core has started does not end with that core: others use it (contract P14)")
+    func unmarked() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_BACKEND"] = "zmq"
+        for role in LaunchMark.Role.allCases { program.environment[role.variable] = "1" }
+        #expect(try await program.run("hub", "--detach").status == 0)
+        let environment = OpenFile.text(of: "/proc/\(try await program.hub())/environ", upTo: 1 << 20) ?? ""
+        let names = environment.split(separator: "\0").map { $0.prefix { $0 != "=" } }
+        #expect(names.contains("SHAREDCORE_BACKEND"))
+        for role in LaunchMark.Role.allCases { #expect(!names.contains(role.variable[...])) }
     }
 }

@@ -155,16 +155,17 @@ struct HubCommandTests {
         #expect(!TemporaryDirectory.names(in: program.directory.path).contains("state"), "no group was made")
     }
 
-    @Test("A hundred clients at once start one hub")
+    @Test("Many clients at once start one hub")
     func crowd() async throws {
+        let count = TestScope.isCheck ? 100 : 20
         try await HostProgram.using("zmq") { program in
             let ended = try await program.shell(
                 """
-                for number in $(seq 100); do sharedcore store put k$number v >/dev/null & done
+                for number in $(seq \(count)); do sharedcore store put k$number v >/dev/null & done
                 wait
                 sharedcore store list | wc -l
                 """)
-            #expect(ended.output == "100\n", "\(ended.errors)")
+            #expect(ended.output == "\(count)\n", "\(ended.errors)")
             #expect(ended.errors.isEmpty)
             let log = try await program.beside(".log")
             #expect(log.split(separator: "\n").filter { $0.contains("listens at") }.count == 1, "\(log)")

@@ -1,6 +1,8 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import FoundationEssentials
+internal import ProgramOutput
+internal import TestSupport
 internal import Testing
 
 @testable internal import sharedcore

@@ -1,3 +1,4 @@
+internal import CommandCore
 internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
@@ -85,7 +86,7 @@ struct LeftoverTests {
         defer { for number in numbers { kill(number, SIGKILL) } }
         // The host of another test may end the own one at once.
         try await eventually("both have the mark, or are ended", timeout: TestTimeout.long) {
-            numbers.allSatisfy { LaunchMark(of: $0, as: .executor)?.pid == $0 || ProcessView.isGone($0) }
+            numbers.allSatisfy { LaunchMark(of: $0, as: .executor)?.number == UInt64($0) || ProcessView.isGone($0) }
         }
         try await ServingHost.serve(program) { _ in
             #expect(ProcessView.isGone(numbers[1]), "the own one is ended before the host serves")
@@ -99,12 +100,12 @@ struct LeftoverTests {
         // Until its end is waited for, a signal still reaches it, as one that takes long to end.
         let process = try ProcessHandle(try #require(ProcessIdentity(of: program.pid)))
         var looks = 0
-        let ending = ExecutorLeftovers.end(timeout: .seconds(600)) {
+        let ending = MarkedProcesses.end(timeout: .seconds(600)) {
             looks += 1
             if looks > 1 { #expect(process.hasEnded) }
             return looks <= 3 ? [process] : []
         }
-        #expect(ending == ExecutorLeftovers.Ending(count: 1, isComplete: true))
+        #expect(ending.count == 1 && ending.isComplete)
         #expect(try program.waitForEnd() == 137)
     }
 
@@ -112,8 +113,8 @@ struct LeftoverTests {
     func unending() throws {
         let program = try StartedProgram("/bin/sleep", ["1000"], streams: [])
         let process = try ProcessHandle(try #require(ProcessIdentity(of: program.pid)))
-        let ending = ExecutorLeftovers.end(timeout: .milliseconds(50)) { [process] }
-        #expect(ending == ExecutorLeftovers.Ending(count: 1, isComplete: false))
+        let ending = MarkedProcesses.end(timeout: .milliseconds(50)) { [process] }
+        #expect(ending.count == 1 && !ending.isComplete)
         #expect(try program.waitForEnd() == 137)
     }
 

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import ProgramOutput
 internal import Testing
 
 @testable internal import sharedcore

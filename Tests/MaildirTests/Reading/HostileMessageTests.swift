@@ -61,12 +61,9 @@ struct HostileMessageTests {
         let message = try await ReadingDesk().read(
             "From: =?utf-8?q?Ann=0D=0ACall-ID:_evil=00=1B[2J?= <ann@example.org>\nTo: =?utf-8?q?=0A?=\nCall-ID: a@b\n\nhi\n"
         )
-        guard case .text(let from, _, _) = message.content else {
-            Issue.record("This is a text: \(message)")
-            return
-        }
+        #expect(message.content.kind == .text)
         #expect(message.callID.text == "a@b")
-        #expect(!from.unicodeScalars.contains { $0.properties.generalCategory == .control })
+        #expect(!message.content.sender.unicodeScalars.contains { $0.properties.generalCategory == .control })
     }
 
     @Test(
@@ -137,10 +134,7 @@ struct HostileMessageTests {
         let text = "Call-ID: a@b\n" + String(repeating: unit, count: 250_000) + "\nhi\n"
         let message = try await ReadingDesk().read(text)
         #expect(message.callID.text == "a@b")
-        guard case .text(_, _, "hi") = message.content else {
-            Issue.record("\(message)")
-            return
-        }
+        #expect(message.content.kind == .text && message.content.text == "hi", "\(message)")
     }
 
     @Test("Up to 10,000 parts are passed over until one is shown, more are refused with the identifier")
@@ -150,7 +144,7 @@ struct HostileMessageTests {
                 + String(repeating: "\n--b\nContent-Type: a/b\n", count: count) + "\n--b\n\nhi\n"
         }
         let desk = try ReadingDesk()
-        #expect(try await desk.read(message(9_999)).content == .text(from: "", to: "", text: "hi"))
+        #expect(try await desk.read(message(9_999)).content.withoutDetails == .text(from: "", to: "", text: "hi"))
         #expect(try await desk.refusal(of: message(10_000)) == MailRefusal(.tooIntricate, callID: CallID("a@b")))
     }
 
@@ -160,11 +154,9 @@ struct HostileMessageTests {
     func longFields(kibibytes: UInt64, count: Int) async throws {
         let desk = try ReadingDesk(limits: MailLimits(memory: kibibytes << 10, valueByteCount: 1 << 20))
         let to = (0..<10_000).map { "n\($0)@example.org" }.joined(separator: ",\n ")
-        guard case .text(_, let shown, _) = try await desk.read("Call-ID: a@b\nTo: \(to)\n\nhi\n").content else {
-            Issue.record("This is a text.")
-            return
-        }
-        #expect((count * 7 / 8...count).contains(shown.utf8.count))
+        let content = try await desk.read("Call-ID: a@b\nTo: \(to)\n\nhi\n").content
+        #expect(content.kind == .text)
+        #expect((count * 7 / 8...count).contains(content.recipient.utf8.count))
     }
 
     @Test("A text has at most a 24th of the memory that there is, and the limits are those of the documentation")
@@ -190,7 +182,7 @@ struct HostileMessageTests {
     func harmlessLookalikes() async throws {
         let log = (0..<20_000).map { "12:00:\($0 % 60) from: someone, to: a, b; c\n-- \n" }.joined()
         let message = try await ReadingDesk().read("Call-ID: a@b\n\n" + log)
-        #expect(message.content == .text(from: "", to: "", text: String(log.dropLast(2))))
+        #expect(message.content.withoutDetails == .text(from: "", to: "", text: String(log.dropLast(2))))
     }
 
     @Test("Messages within messages, a hundred thousand deep, are read or refused")
@@ -257,7 +249,7 @@ struct HostileMessageTests {
         ]
         for name in names {
             let message = try await desk.read("Call-ID: a@b\nContent-Type: text/plain; charset=\(name)\n\nhi\n")
-            #expect(message.content == .text(from: "", to: "", text: "hi"))
+            #expect(message.content.withoutDetails == .text(from: "", to: "", text: "hi"))
         }
     }
 
@@ -324,7 +316,7 @@ struct HostileMessageTests {
         "An invitation whose texts are characters without an end is read", .timeLimit(.minutes(10)),
         arguments: ["\u{1F1E6}", "\u{301}", "\u{200D}\u{1F468}", "&", "&#x1F1E6;", "<subject", " entity="])
     func endlessCharacters(_ unit: String) async throws {
-        let long = String(repeating: unit, count: 900_000 / unit.utf8.count)
+        let long = String(repeating: unit, count: (TestScope.isCheck ? 900_000 : 200_000) / unit.utf8.count)
         let desk = try ReadingDesk()
         let head = MailSample.head + "Content-Type: application/conference-info+xml\n\n"
         for document in [
@@ -360,7 +352,7 @@ struct HostileMessageTests {
         #expect(try await desk.refusal(of: message(3_000, encoding: "base64", unit: "QUJD\n")) == tooLarge)
         // A part that decodes to nothing for more than a block is not its end.
         let late = message(30_000, encoding: "base64", unit: "\n") + "aGk=\n"
-        #expect(try await desk.read(late).content == .text(from: "", to: "", text: "hi"))
+        #expect(try await desk.read(late).content.withoutDetails == .text(from: "", to: "", text: "hi"))
         #expect(try await desk.refusal(of: message(1001, encoding: "quoted-printable", unit: "=78")) == tooLarge)
     }
 
@@ -386,7 +378,8 @@ struct HostileMessageTests {
             + "Content-Type: application/octet-stream\nContent-Transfer-Encoding: base64\n\n"
             + String(repeating: attachment, count: 300_000) + "--a--\n"
         let message = try await desk.read(text)
-        #expect(message.content == .text(from: "ann@example.org", to: "bob@example.org", text: "see there"))
+        #expect(
+            message.content.withoutDetails == .text(from: "ann@example.org", to: "bob@example.org", text: "see there"))
     }
 
     @Test("Any change of any byte gives a message or a refusal, and leaks nothing", arguments: Seed.several(4))
@@ -428,7 +421,6 @@ struct HostileMessageTests {
 extension InboxMessage.Content {
     /// Whether it is of a message that is too large, and its sender has at most 256 bytes and a sign that it was cut.
     fileprivate var hasShortSender: Bool {
-        guard case .tooLarge(let from, _) = self else { return false }
-        return (250...259).contains(from.utf8.count)
+        kind == .tooLarge && (250...259).contains(sender.utf8.count)
     }
 }

@@ -25,13 +25,13 @@ struct KindTests {
     func declaredKindWins() async throws {
         let report = "X-SharedCore-Kind: text\nContent-Type: multipart/report; boundary=r\n\n--r\n\nshown\n--r--\n"
         let message = try await ReadingDesk().read(MailSample.head + report)
-        #expect(message.content == .text(from: "ann@example.org", to: "bob@example.org", text: "shown"))
+        #expect(message.content.withoutDetails == .text(from: "ann@example.org", to: "bob@example.org", text: "shown"))
     }
 
     @Test("A kind that nobody knows is no kind")
     func unknownKind() async throws {
         let message = try await ReadingDesk().read(MailSample.head + "X-SharedCore-Kind: surprise\n\nshown\n")
-        #expect(message.content == .text(from: "ann@example.org", to: "bob@example.org", text: "shown"))
+        #expect(message.content.withoutDetails == .text(from: "ann@example.org", to: "bob@example.org", text: "shown"))
     }
 
     static let document = """
@@ -47,7 +47,7 @@ struct KindTests {
                 + "Subject: =?utf-8?q?Caf=C3=A9?=\nContent-Type: application/conference-info+xml\n\n" + Self.document)
         #expect(message.callID.text == "sip:room-1@conf.example.org;a=1&b")
         #expect(
-            message.content
+            message.content.withoutDetails
                 == .invitation(
                     from: "Ann <sip:ann@example.org>", subject: "Café", localAddress: "sip:bob@example.org"))
     }
@@ -57,7 +57,7 @@ struct KindTests {
         let message = try await ReadingDesk().read(
             MailSample.head + "Content-Type: application/conference-info+xml\n\n" + Self.document)
         #expect(
-            message.content
+            message.content.withoutDetails
                 == .invitation(from: "ann@example.org", subject: "Tea & cake", localAddress: "bob@example.org"))
     }
 
@@ -67,7 +67,8 @@ struct KindTests {
             MailSample.head + "X-SharedCore-Kind: invitation\nX-SharedCore-Conference: sip:room@x\nSubject: Tea\n\n")
         #expect(message.callID.text == "sip:room@x")
         #expect(
-            message.content == .invitation(from: "ann@example.org", subject: "Tea", localAddress: "bob@example.org"))
+            message.content.withoutDetails
+                == .invitation(from: "ann@example.org", subject: "Tea", localAddress: "bob@example.org"))
     }
 
     @Test("E2, C12: a conference's address has up to 998 bytes, as any identifier")
@@ -86,6 +87,38 @@ struct KindTests {
         let message = try await ReadingDesk().read(
             MailSample.head + "Content-Type: application/conference-info+xml\n\n<conference-info>\n")
         #expect(message.callID.text == "a@b")
-        #expect(message.content == .invitation(from: "ann@example.org", subject: "", localAddress: "bob@example.org"))
+        #expect(
+            message.content.withoutDetails
+                == .invitation(from: "ann@example.org", subject: "", localAddress: "bob@example.org"))
+    }
+
+    @Test(
+        "C20: a text has the time of its Date header and the content type of the part that is shown, where it has them")
+    func details() async throws {
+        let desk = try ReadingDesk()
+        let page = try await desk.read(
+            MailSample.head + "Date: Tue, 14 Nov 2023 23:13:20 +0100\nContent-Type: multipart/mixed; boundary=b\n\n"
+                + "--b\nContent-Type: application/pdf\n\nx\n--b\nContent-Type: Text/HTML; charset=utf-8\n\n<p>Tea\n--b--\n"
+        )
+        #expect(page.content.text == "Tea")
+        #expect(page.content.time == .seconds(1_700_000_000))
+        #expect(page.content.contentType == "text/html")
+        let plain = try await desk.read(MailSample.head + "\nTea\n")
+        #expect(plain.content.time == nil && plain.content.contentType == nil)
+        #expect(try await desk.read(MailSample.head + "Date: at noon\n\nTea\n").content.time == nil)
+        // One that is too long for the inbox hinders no delivery.
+        let long = "text/" + String(repeating: "x", count: 300)
+        let message = try await desk.read(MailSample.head + "Content-Type: \(long)\n\nTea\n")
+        #expect(message.content.text == "Tea" && message.content.contentType == nil)
+    }
+
+    @Test("C12, C20: an invitation has its inviter, its time and its content type")
+    func invitationDetails() async throws {
+        let message = try await ReadingDesk().read(
+            MailSample.head + "Date: 14 Nov 2023 22:13:20 GMT\nContent-Type: application/conference-info+xml\n\n"
+                + Self.document)
+        #expect(message.content.kind == .invitation && message.content.sender == "ann@example.org")
+        #expect(message.content.time == .seconds(1_700_000_000))
+        #expect(message.content.contentType == "application/conference-info+xml")
     }
 }

@@ -67,3 +67,12 @@ struct ReadingDesk {
         }
     }
 }
+
+extension InboxMessage.Content {
+    /// The content without its time and its content type.
+    var withoutDetails: InboxMessage.Content {
+        var content = self
+        (content.time, content.contentType) = (nil, nil)
+        return content
+    }
+}

@@ -1,6 +1,6 @@
-/// Many schedules, each of its own seed.
+/// A series of schedules, one per seed.
 package struct Campaign: Sendable {
-    /// What came of them together.
+    /// The combined outcome of the schedules.
     package struct Report: Sendable {
         package var schedules = 0
         package var events = 0
@@ -15,7 +15,7 @@ package struct Campaign: Sendable {
 
     package let seeds: Range<UInt64>
     let mutant: Mutant?
-    /// After how many failures to stop.
+    /// The number of failures after which to stop.
     let patience: Int
 
     package init(seeds: Range<UInt64>, damagedBy mutant: Mutant? = nil, patience: Int = 10) {
@@ -41,7 +41,7 @@ package struct Campaign: Sendable {
 }
 
 extension Campaign.Report {
-    /// Takes in another part of the same campaign.
+    /// Adds the report of another part of the same campaign.
     package mutating func add(_ other: Campaign.Report) {
         schedules += other.schedules
         events += other.events
@@ -52,20 +52,20 @@ extension Campaign.Report {
     }
 }
 
-/// What came of one schedule.
+/// The outcome of one schedule.
 package struct Run: Sendable {
     package let violation: String?
     package let history: UInt64
     package let events: Int
     package let faults: [Fault: Int]
-    /// What happened, one sentence in a line; empty unless it was to be told.
+    /// The events, one sentence per line; empty unless narration was requested.
     package let lines: [String]
 
     package init(
         _ schedule: Schedule, damagedBy mutant: Mutant? = nil, coverage: inout Coverage, isTold: Bool = false
     ) {
         var simulation = Simulation(schedule, damagedBy: mutant, isTold: isTold)
-        // Lent, so that nothing is copied.
+        // The coverage is swapped in, not copied.
         swap(&simulation.coverage, &coverage)
         simulation.run()
         swap(&simulation.coverage, &coverage)

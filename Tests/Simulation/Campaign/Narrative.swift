@@ -1,8 +1,8 @@
-/// What happened in a simulation, for people, and the first rule that was broken.
+/// The events of a simulation as sentences, and the first rule that was broken.
 ///
-/// A reference, so that what is told can look at the simulation that tells it.
+/// A reference type, so that the closures that make sentences can read the simulation that narrates.
 final class Narrative {
-    /// Whether anybody will read the sentences.
+    /// Whether the sentences are recorded.
     let isTold: Bool
     private(set) var lines: [String] = []
     private(set) var violation: String?

@@ -1,8 +1,8 @@
 extension Schedule {
-    /// A shorter schedule that breaks the same rule: what is not needed for that is left out, and what is left is as
-    /// simple as it can be.
+    /// Returns a shorter schedule that breaks the same rule: unneeded incidents are removed, and the others are made as
+    /// simple as possible.
     ///
-    /// - Parameter breaks: The rule that a schedule breaks; nil when it breaks none.
+    /// - Parameter breaks: Returns whether a schedule breaks the rule.
     package func shrunk(while breaks: (Schedule) -> Bool) -> Schedule {
         var best = self
         func keep(_ candidate: Schedule) -> Bool {
@@ -39,14 +39,14 @@ extension Schedule {
         return best
     }
 
-    /// Without all that is about one member, which keeps its number.
+    /// Returns the schedule without the incidents of one member, which keeps its number.
     private func without(member: Int) -> Schedule {
         var schedule = self
         schedule.incidents.removeAll { $0.member == member }
         return schedule
     }
 
-    /// The schedule with one incident simpler or at a rounder time.
+    /// Returns schedules in which one incident is simpler or at a rounder time.
     private func simpler(at number: Int) -> [Schedule] {
         var candidates: [Schedule] = []
         func add(_ change: (inout Incident) -> Void) {

@@ -1,4 +1,4 @@
-/// How often each transition of each machine was taken.
+/// Counts how often each transition of each machine was taken.
 package struct Coverage: Sendable {
     private static let width = 64
     private var counts = [UInt32](repeating: 0, count: Machine.allCases.count * width * width)
@@ -15,7 +15,7 @@ package struct Coverage: Sendable {
         for index in counts.indices { counts[index] += other.counts[index] }
     }
 
-    /// The transitions that were taken at least so often.
+    /// Returns the transitions that were taken at least a number of times.
     package func taken(atLeast least: Int = 1) -> [MachineTransition] {
         counts.indices.filter { counts[$0] >= least }.compactMap { index in
             guard let machine = Machine(rawValue: UInt8(index / (Self.width * Self.width))) else { return nil }
@@ -29,12 +29,12 @@ package struct Coverage: Sendable {
     }
 }
 
-/// How transitions are counted and told.
+/// Counts transitions and reports broken rules.
 extension Simulation {
     mutating func took(_ machine: Machine, _ from: UInt8, _ to: UInt8, by number: Int) {
         let transition = MachineTransition(machine: machine, from: from, to: to)
         coverage.count(transition)
-        // A machine that only waits is no history.
+        // Steps of a waiting machine are not part of the history.
         if machine == .ownership, to == Move.waits.rawValue || to == Move.looks.rawValue { return }
         let word = UInt64(number) << 24 | UInt64(machine.rawValue) << 16 | UInt64(from) << 8 | UInt64(to)
         history = (history ^ word) &* 0x0000_0100_0000_01b3
@@ -44,7 +44,7 @@ extension Simulation {
         if narrative.isTold { narrative.say(sentence(), at: clock) }
     }
 
-    /// A rule was broken. The first one counts.
+    /// Records a broken rule. Only the first one counts.
     func broke(_ sentence: String) {
         narrative.broke(sentence, at: clock)
     }

@@ -1,6 +1,6 @@
 internal import Coordination
 
-/// The wishes, and the reasons for having none.
+/// The goals, and the reasons for having none.
 enum WishKind: UInt8 {
     case nothing, own, insist, takeOver
     case notStarted, closes, nobodyWaits, allServed, budgetUsedUp, boundPassed, superseded, coreFailed, refused
@@ -29,15 +29,15 @@ enum WishKind: UInt8 {
     }
 }
 
-/// Who waits, as far as is known.
+/// The demand as far as it is known.
 enum PolicyInput: UInt8 {
-    /// What is waited for is not known yet; somebody waits; nobody does.
+    /// The demand is not known yet; a call waits; no call waits.
     case unknown, awaited, quiet
-    /// An activity is open, with any wait beside it.
+    /// An activity is open, with or without a waiting call.
     case busy
 }
 
-/// What is decided about a core that runs for others.
+/// The decision about a core that runs for waiting calls.
 enum PolicyDecision: UInt8 {
     case run, done, spent
 }

@@ -1,6 +1,6 @@
 internal import Coordination
 
-/// What the inbox has of a message.
+/// The inbox's state of a message.
 enum InboxKind: UInt8 {
     case absent, stored, taken, acknowledged, nothingToShow
 
@@ -16,7 +16,7 @@ enum InboxKind: UInt8 {
     }
 }
 
-/// What becomes of what is done to a message.
+/// The outcome of an operation on a message.
 enum InboxMove: UInt8 {
     case stores, storesNothing, takes, takesNothing, acknowledges, acknowledgesNothing, givesBack, givesBackNothing
     case holderEnds, expires
@@ -32,7 +32,7 @@ enum InboxMove: UInt8 {
 }
 
 extension Simulation.Verdict {
-    /// Whether it took effect.
+    /// Whether the operation took effect.
     fileprivate var took: Bool {
         switch self {
         case .committed, .unknown: true
@@ -41,7 +41,7 @@ extension Simulation.Verdict {
     }
 }
 
-/// What a call does next.
+/// The next step of a call.
 enum WaitMove: UInt8 {
     case take, nothingToShow, timeout, expect, waitForCore, wait
 

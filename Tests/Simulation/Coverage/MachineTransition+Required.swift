@@ -1,6 +1,6 @@
 extension MachineTransition {
-    /// The transitions that a campaign of 100,000 schedules has to take: every one of every machine, but for a few that
-    /// need so many accidents at once that hardly any schedule has them.
+    /// The transitions that a campaign of 100,000 schedules must take: all of every machine, except a few that require
+    /// so many coincident faults that hardly any schedule has them.
     package static let required: [MachineTransition] = {
         var required: [MachineTransition] = []
         required += ownership.flatMap { from, moves in
@@ -27,7 +27,7 @@ extension MachineTransition {
         return required
     }()
 
-    /// What an ownership machine does in each situation.
+    /// The steps of an ownership machine in each situation.
     private static let ownership: [(Situation, [Move])] = [
         (.idle, [.waits, .looks, .withdraws]),
         (.refused, [.waits]),
@@ -64,7 +64,7 @@ extension MachineTransition {
         (.fencedEnded, [.tellsStopped]),
     ]
 
-    /// How the core of an ownership machine goes on when it hears of the core.
+    /// The phases of an ownership machine's core, each with the next ones.
     private static let core: [(CorePhase, [CorePhase])] = [
         (.none, [.none]),
         (.starting, [.running, .stopping, .ended]),
@@ -72,12 +72,12 @@ extension MachineTransition {
         (.stopping, [.stopping, .ended]),
     ]
 
-    /// What a kill comes to.
+    /// The outcomes of a kill.
     private static let handover: [(Enforcement, [Enforcement])] = [
         (.confirmed, [.killed, .impossible])
     ]
 
-    /// Which wish follows which.
+    /// The goals, each with the next ones.
     private static let wish: [(WishKind, [WishKind])] = [
         (.nothing, [.notStarted, .closes, .nobodyWaits]),
         (
@@ -99,7 +99,7 @@ extension MachineTransition {
         (.refused, [.closes]),
     ]
 
-    /// What is decided about a core that runs for others.
+    /// The decisions about a core that runs for waiting calls.
     private static let policy: [(PolicyInput, [PolicyDecision])] = [
         (.unknown, [.run]),
         (.awaited, [.run, .spent]),
@@ -107,7 +107,7 @@ extension MachineTransition {
         (.busy, [.run]),
     ]
 
-    /// What a call does with what it finds.
+    /// The steps of a call for each state of its message.
     private static let wait: [(UInt8, [WaitMove])] = [
         (InboxKind.absent.rawValue * 2, [.timeout, .expect]),
         (InboxKind.absent.rawValue * 2 + 1, [.timeout, .waitForCore]),
@@ -121,7 +121,7 @@ extension MachineTransition {
         (InboxKind.nothingToShow.rawValue * 2 + 1, [.nothingToShow]),
     ]
 
-    /// What becomes of what is done to a message.
+    /// The outcomes of operations on a message in each state.
     private static let inbox: [(InboxKind, [InboxMove])] = [
         (.absent, [.stores, .storesNothing, .acknowledges]),
         (.stored, [.storesNothing, .takes, .takesNothing, .expires]),

@@ -1,4 +1,4 @@
-/// One transition of one machine: in which situation it was, and what it did or became.
+/// One transition of one machine: its situation, and its step or next situation.
 package struct MachineTransition: Hashable, Sendable, CustomStringConvertible {
     package let machine: Machine
     package let from: UInt8
@@ -14,21 +14,21 @@ package struct MachineTransition: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(machine): \(machine.fromName(from)) -> \(machine.toName(to))" }
 }
 
-/// The machines whose transitions are counted.
+/// The machines with counted transitions.
 package enum Machine: UInt8, CaseIterable, Sendable {
     /// ``OwnershipMachine``: a situation, and the step out of it.
     case ownership
     /// ``OwnershipMachine``'s core: a phase and the next one.
     case core
-    /// ``HandoverWait``: how a deadline is enforced, and what a kill comes to.
+    /// ``HandoverWait``: how a deadline is enforced, and the outcome of a kill.
     case handover
-    /// ``Intentions``: a wish and the next one.
+    /// ``Intentions``: a goal and the next one.
     case wish
-    /// ``CoreRunPolicy``: who waits, and what is decided.
+    /// ``CoreRunPolicy``: the demand, and the decision.
     case policy
-    /// ``MessageWait``: what the inbox has, and the step.
+    /// ``MessageWait``: the inbox's state, and the step.
     case wait
-    /// The inbox: what it has of a message, and what becomes of an operation.
+    /// The inbox: its state of a message, and the outcome of an operation.
     case inbox
 
     func fromName(_ raw: UInt8) -> String {

@@ -1,24 +1,24 @@
 internal import Coordination
 internal import CoreAPI
 
-/// What an ownership machine is in before a step.
+/// The situation of an ownership machine before a step.
 enum Situation: UInt8 {
-    /// It does not own and does not want to.
+    /// It does not own and has no goal to own.
     case idle
     case refused, resting
-    /// It wants to own, and nobody does; or another's request for hand-over stands.
+    /// Its goal is to own, and no member owns; or a hand-over request of another member is pending.
     case free, behindRequest
     /// It waits for an owner.
     case behindExecutor, behindMain
-    /// It has asked the owner; or its own request stands and nobody owns.
+    /// It has sent the owner a request; or its own request is pending without an owner.
     case asking, askedNobody
     /// The deadline of its request has passed.
     case confirmed, killed, cannotKill
-    /// It owns, and its core is so far.
+    /// It owns, with the state of its core.
     case owning, starting, running, stopping, ended, releasing
-    /// A core runs whose ownership is gone.
+    /// A core of a lost ownership still runs.
     case fencedRunning, fencedStopping, fencedEnded
-    /// A core runs on after it was let go, or does not belong to what is held now.
+    /// An abandoned core, or a core of another ownership than the present one, still runs.
     case other
 
     init(of machine: OwnershipMachine, at now: BootInstant) {
@@ -79,7 +79,7 @@ enum Situation: UInt8 {
     }
 }
 
-/// What an ownership machine does in a step.
+/// The step of an ownership machine.
 enum Move: UInt8 {
     case waits
     case looks, buries
@@ -140,7 +140,7 @@ enum Move: UInt8 {
     }
 }
 
-/// The phases of a core, as an ownership machine knows them.
+/// The phases of a core in an ownership machine.
 enum CorePhase: UInt8 {
     case none, starting, running, stopping, ended
 
@@ -156,7 +156,7 @@ enum CorePhase: UInt8 {
     }
 }
 
-/// How far the enforcement of a deadline is.
+/// The progress of enforcing a deadline.
 enum Enforcement: UInt8 {
     case notAsked, notYet, confirmed, killed, impossible
 

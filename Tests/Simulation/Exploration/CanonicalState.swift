@@ -1,25 +1,25 @@
 internal import Coordination
 internal import CoreAPI
 
-/// The words of a state of a ``Model``: all that can matter to a later step, and nothing else. Revisions count by their order,
-/// instants by their distance from the present, and of what is over nothing is said.
+/// The state of a ``Model`` in canonical form: everything that can affect a later step, and nothing else. Revisions are
+/// reduced to their order, instants to their distance from the present, and ended things are omitted.
 ///
-/// Two states with the same words behave the same, so the exploration looks at one of them. Each field of a machine is either
-/// written here or named in ``CanonicalTokens/knownFields`` as one that cannot matter.
+/// Two states with the same form behave the same, so the exploration visits only one of them. Each field of a machine
+/// is either written here or listed in ``CanonicalTokens/knownFields`` as irrelevant.
 struct CanonicalTokens: Hashable {
     private enum Token: Hashable {
         case number(Int)
         case member(Int)
         case instant(UInt64)
-        /// One that later ones are compared with.
+        /// A revision that later ones are compared with.
         case revision(UInt64)
-        /// One that is only compared for being the same as one of those.
+        /// A revision that is only compared for equality with one of those.
         case same(UInt64)
-        /// One that only says which of those came before it.
+        /// A revision of which only the order relative to those matters.
         case bound(UInt64)
     }
 
-    /// In milliseconds: longer than all bounds of ``Model/rules``, and than the gap that a wait takes for a sleep.
+    /// In milliseconds: longer than all bounds of ``Model/rules``, and than the gap that a wait counts as sleep.
     private static let horizon = 1_000
 
     private var tokens: [Token] = []
@@ -45,10 +45,10 @@ struct CanonicalTokens: Hashable {
         left.tokens += right.tokens
     }
 
-    /// The state that these make at an instant, in two words.
+    /// Returns the key of the state at an instant, in two words.
     ///
     /// - Parameters:
-    ///   - parts: What the members say, in the order of their new numbers, and what is said of all.
+    ///   - parts: The members' tokens, in the order of their new numbers, and the shared ones.
     ///   - names: The new number of each member.
     static func key(of parts: [CanonicalTokens], at now: UInt64, renaming names: [Int]) -> StateKey {
         var revisions: [UInt64] = []
@@ -77,7 +77,7 @@ struct CanonicalTokens: Hashable {
     }
 }
 
-/// A state, in 128 bits.
+/// The key of a state, in 128 bits.
 struct StateKey: Hashable, Comparable {
     private var first: UInt64 = 0xcbf2_9ce4_8422_2325
     private var second: UInt64 = 0x9e37_79b9_7f4a_7c15
@@ -98,8 +98,8 @@ struct StateKey: Hashable, Comparable {
 // MARK: - Records
 
 extension CanonicalTokens {
-    /// What stands. No step asks when an owner, a request or a challenge was written last or created, beyond what is said here,
-    /// and a challenge or an answer about what is over is only the one that a guard may name.
+    /// Adds the records. No step depends on the write or creation revision of an owner, a request or a challenge beyond
+    /// what is added here. A challenge or an answer that has ended matters only as the one that a guard may name.
     mutating func add(_ view: OwnershipView) {
         add(bound: view.revision)
         add(view.owner) {
@@ -113,7 +113,7 @@ extension CanonicalTokens {
             $0.add($1.record)
         }
         add(view.challenge) {
-            // Who made it matters to one that waits behind a request.
+            // The author matters to a member that waits behind a request.
             $0.add($1.session)
             guard view.stands($1.record.claim) else { return $0.add(same: $1.revision) }
             $0.add($1.revision)
@@ -130,7 +130,7 @@ extension CanonicalTokens {
         }
     }
 
-    // Its session says the rest.
+    // The session determines the rest.
     private mutating func add(_ owner: OwnerRecord) {
         add(Int(owner.state.rawValue))
     }
@@ -160,7 +160,7 @@ extension CanonicalTokens {
         add(answer.challenge)
     }
 
-    /// A directive that was decided on and not carried out yet.
+    /// Adds a directive that was decided and not carried out yet.
     mutating func add(_ directive: Directive?) {
         switch directive {
         case nil: add(0)
@@ -226,7 +226,7 @@ extension CanonicalTokens {
 // MARK: - Machines
 
 extension CanonicalTokens {
-    /// The fields of the machines: those that are written, and behind `but` those that cannot matter.
+    /// The fields of the machines: the written ones, and under `but` the irrelevant ones.
     static let knownFields: [(type: String, written: Set<String>, but: Set<String>)] = [
         (
             "OwnershipMachine",
@@ -235,8 +235,8 @@ extension CanonicalTokens {
                 "handoverWait", "lastLook",
                 "lastBurial", "retryAt", "leftover",
             ],
-            // The same in all states, taken in each step, made by it, or only of interest to critical sections. No session of the
-            // model has a lease.
+            // Equal in all states, set before or by each step, or relevant only to critical sections. The model's
+            // sessions have no leases.
             ["myself", "rules", "random", "loss", "nextStep", "hearing", "granted", "lease"]
         ),
         ("Holding", ["epoch", "ending", "isReleasing"], ["isStuckSince"]),
@@ -248,7 +248,7 @@ extension CanonicalTokens {
                 "claim", "since", "nextChallenge", "lastAnswered", "hasChallenged", "patience", "remindedAt",
                 "wasSeenStopped", "lastExamination",
             ],
-            // Only told, or nil without leases.
+            // Only for reports, or nil without leases.
             ["unansweredSince", "lease"]
         ),
         (
@@ -257,13 +257,13 @@ extension CanonicalTokens {
                 "handover", "epoch", "patience", "limit", "idleSince", "silence", "stopLimit", "enforcement",
                 "afterKill",
             ],
-            // Only told, or of owners with a lease.
+            // Only for reports, or for owners with a lease.
             ["failure", "isOverdue", "isHeardAgain"]
         ),
         ("RunningTime", ["elapsed", "allowance", "last"], []),
     ]
 
-    /// A field of a machine of which nothing is known here; nil when there is none.
+    /// Returns a field of a machine that is not listed here; nil if there is none.
     static func unknownField(of value: Any) -> String? {
         let mirror = Mirror(reflecting: value)
         let type = String(describing: type(of: value))
@@ -296,7 +296,7 @@ extension CanonicalTokens {
         add(machine.hasYielded)
         add(machine.watched.flatMap { view.stands($0.claim) ? $0 : nil }) { $0.add($1, at: now) }
         add(machine.handoverWait.flatMap { $0.handover == view.handover?.claim ? $0 : nil }) { $0.add($1) }
-        // From then on it is due.
+        // The read is due from then on.
         add(min(machine.lastLook.duration(to: now), machine.rules.idleInterval))
         add(machine.lastBurial) {
             $0.add(bound: $1.claim)
@@ -309,7 +309,7 @@ extension CanonicalTokens {
 
     private mutating func add(_ wish: Wish) {
         switch wish {
-        // Only its sentence tells why.
+        // Only its sentence depends on the reason.
         case .nothing(let reason): add(reason == .nothingAsked ? 0 : 1)
         case .own: add(2)
         case .insist: add(3)
@@ -354,7 +354,7 @@ extension CanonicalTokens {
             add(wait.limit)
             add(wait.idleSince) { $0.add($1) }
             add(wait.stopLimit) { $0.add($1) }
-        // Its time is over, so it is not looked at any more.
+        // Its time is over, so it is not read any more.
         case .confirmed: add(1)
         case .killed:
             add(2)
@@ -371,6 +371,6 @@ extension CanonicalTokens {
 }
 
 extension OwnershipView {
-    /// Whether a claim is that of the owner or of the request.
+    /// Returns whether a claim is that of the owner or of the request.
     fileprivate func stands(_ claim: Revision) -> Bool { owner?.claim == claim || handover?.claim == claim }
 }

@@ -1,32 +1,32 @@
 internal import CoreAPI
 
-/// Every state that a small group can come to, whatever happens in whatever order.
+/// Explores every state that a small group can reach, with all events in every order.
 package struct Exploration {
     /// The outcome of an exploration.
     package struct Report {
         /// The number of different states.
         package var stateCount = 0
-        /// The number of things that can happen in one of them.
+        /// The number of actions possible in these states.
         package var actionCount = 0
         /// Whether every state was explored.
         package var isComplete = false
-        /// The rule that was broken first, and how; nil when none was.
+        /// The first broken rule, with the circumstances; nil if there is none.
         package var violation: String?
-        /// The shortest way there.
+        /// The shortest sequence of actions that leads there.
         package var story: [String] = []
     }
 
-    /// The participants, and how many faults there are.
+    /// The participants, and the number of faults.
     package struct Setting: Sendable {
         package let name: String
         let roles: [SessionRole]
-        /// The Main that was told to take over from another.
+        /// The Main that was started to take over.
         var takingOver: Int?
         var deaths = 0
         var freezes = 0
-        /// How many activities the Executors begin.
+        /// The number of activities that the Executors begin.
         var activities = 0
-        /// Whether a Main may cease to wait for them.
+        /// Whether a Main may stop waiting for them.
         var insists = false
 
         /// The settings that are explored.
@@ -60,7 +60,7 @@ package struct Exploration {
         ]
     }
 
-    /// The mutants that some state has to show: those of the machines of ownership.
+    /// The mutants that some state must expose: those of the ownership machines.
     package static let mutants = Mutant.all.filter { names.contains($0.name) } + Mutant.ofActivities
 
     private static let names: Set<String> = [
@@ -77,14 +77,14 @@ package struct Exploration {
     private let mutant: Mutant?
     private let limit: Int
 
-    /// - Parameter limit: After how many states to give up.
+    /// - Parameter limit: The number of states after which to give up.
     package init(_ setting: Setting, damagedBy mutant: Mutant? = nil, limit: Int = 5_000_000) {
         self.setting = setting
         self.mutant = mutant
         self.limit = limit
     }
 
-    /// Looks at every state, the near ones first, until a rule is broken.
+    /// Visits every state in breadth-first order, until a rule is broken.
     package func run() -> Report {
         var report = Report()
         var start = Model(setting, damagedBy: mutant)

@@ -1,26 +1,26 @@
 internal import Coordination
 internal import CoreAPI
 
-/// A group of three participants in one of its states, and everything that can happen next.
+/// A group of at most three participants in one of its states, and all possible next actions.
 ///
-/// The machines of ownership are the real ones. Time passes in ticks, and only when each participant that can run has done all
-/// that it would do now; in all other things the order of events is free. A participant may freeze or die between any two of
-/// them, so also between deciding on a commit and making it.
+/// The ownership machines are the real ones. Time passes in ticks, and only after every participant that can run has
+/// done all its present work; otherwise the order of events is free. A participant may freeze or die between any two
+/// events, so also between deciding on a commit and making it.
 struct Model {
-    /// One thing that happens.
+    /// One action.
     enum Action: Hashable {
-        /// A participant sees what stands, and decides what to do.
+        /// A participant reads the store and decides on a directive.
         case step(Int)
-        /// It does it.
+        /// It carries out the directive.
         case carryOut(Int)
-        /// Its core makes the commit that comes before any of its code.
+        /// Its core makes the commit that precedes all of its own code.
         case announce(Int)
         case coreStopped(Int)
-        /// Its core begins an activity, or ends the one that is open.
+        /// Its core begins an activity, or ends the open one.
         case begin(Int), end(Int)
-        /// It wants to own from now on, or no longer.
+        /// Its goal is to own from now on, or no longer.
         case want(Int), leave(Int)
-        /// It does not wait for activities from now on.
+        /// It stops waiting for activities.
         case insist(Int)
         case freeze(Int), thaw(Int), die(Int)
         /// The end of its session is recorded.
@@ -35,26 +35,28 @@ struct Model {
 
         let epoch: Revision
         var phase = Phase.announced
-        /// Whether it runs, for a witness.
+        /// Whether it runs, according to a witness.
         var runs = false
     }
 
     struct Participant {
         var machine: OwnershipMachine
         var pending: Directive?
-        /// Whether it has nothing to do before something happens.
+        /// Whether it has no work until another event.
         var isQuiet = false
         var isFrozen = false
         var isDead = false
         var isReaped = false
         var cores: [Core] = []
-        /// For how many ticks this Main has wanted to own and run, and neither owned nor been held up by one that may.
+        /// The ticks for which this Main has had the goal to own and could run, while it neither owned nor was
+        /// legitimately delayed.
         var waits = 0
-        /// For how many ticks it has been able to run.
+        /// The ticks for which it has been able to run.
         var runs = Model.settled
 
         var canRun: Bool { !isDead && !isFrozen }
-        /// Whether it wants, holds or runs anything. One that does not is frozen and killed without any consequence.
+        /// Whether it has a goal, an ownership or a core. Freezing or killing an uninvolved participant has no
+        /// consequences.
         var isInvolved: Bool {
             machine.wish.wantsOwnership || machine.holding != nil || machine.core != nil || !cores.isEmpty
                 || pending != nil || machine.view.handover?.session == machine.myself.session
@@ -62,7 +64,7 @@ struct Model {
         var isMain: Bool { machine.myself.isMain }
     }
 
-    /// The times, in ticks: small, so that there are few states, and different where that matters.
+    /// The times, in ticks: small, to limit the number of states, and different where that matters.
     static var rules: OwnershipRules {
         var rules = OwnershipRules()
         rules.handoverTimeout = tickLength * 3
@@ -70,12 +72,12 @@ struct Model {
         rules.stopTimeout = tickLength * 2
         rules.answerBound = tickLength * 2
         rules.busyAnswerBound = tickLength * 4
-        // No longer than it takes to ask again, so that there is one phase of it.
+        // No longer than the time until it asks again, so that there is only one phase of it.
         rules.answerLifetime = tickLength
         rules.challengeSpread = .zero
         rules.lookInterval = tickLength
         rules.burialInterval = tickLength
-        // As often as it waits: no wake-up is lost here, and each phase of a look would be a state of its own.
+        // As often as it waits: the model loses no wake-ups, and each phase of a poll would be a state of its own.
         rules.idleInterval = tickLength
         rules.killBound = tickLength * 2
         rules.retryInterval = tickLength
@@ -84,12 +86,13 @@ struct Model {
 
     static let firstProcess = 100
     static let tickLength = RunningTime.tick
-    /// After so many ticks a participant that can run has answered whatever it was asked.
+    /// The ticks after which a participant that can run has answered every request.
     static let settled = 3
-    /// How many ticks a participant may be kept from owning while none that can run owns or has asked.
+    /// The ticks for which a participant may be kept from owning while no participant that can run owns or has
+    /// requested.
     static let patience = 14
 
-    /// How many ticks an activity may last.
+    /// The ticks that an activity may last.
     static let activityBound = 5
 
     let mutant: Mutant?
@@ -100,21 +103,22 @@ struct Model {
     private(set) var freezesLeft: Int
     private var activitiesLeft: Int
     private let insists: Bool
-    /// For how many ticks an Executor that can run has wanted to own, while none that can run owned or asked.
+    /// The ticks for which an Executor that can run has had the goal to own, while no participant that can run owned or
+    /// had requested.
     private var executorWaits = 0
-    /// The epochs that were taken over from, or whose core was given up.
+    /// The epochs that were taken over, or have an abandoned core.
     private(set) var superseded: Set<Revision> = []
-    /// For how many ticks the present request has stood.
+    /// The ticks since the present request was made.
     private var requestAge = 0
-    /// From this age on, every deadline of a request has passed.
+    /// The age at which every deadline of a request has passed.
     private let longestAge: Int
-    /// The rule that the last action has broken, and how.
+    /// The rule that the last action has broken, with the circumstances.
     private(set) var violation: String?
-    /// What the participants say in the key; nil for one that something has happened to since.
+    /// The participants' tokens in the key; nil for a participant that has changed since.
     private var tokens: [CanonicalTokens?]
 
     /// - Parameters:
-    ///   - roles: Those of the participants. A Main comes at any time; Executors are there from the beginning.
+    ///   - roles: The roles of the participants. A Main may join at any time; Executors exist from the beginning.
     init(_ setting: Exploration.Setting, damagedBy mutant: Mutant?) {
         self.mutant = mutant
         let roles = setting.roles
@@ -139,7 +143,7 @@ struct Model {
             if role == .executor { machine.wish = .own }
             return Participant(machine: machine)
         }
-        // Each of them swaps two at most, so it is its own inverse.
+        // Each permutation swaps at most two, so it is its own inverse.
         namings =
             switch roles {
             case [.main, .executor, .executor]: [[0, 1, 2], [0, 2, 1]]
@@ -150,15 +154,15 @@ struct Model {
     }
 
     private let takeOver: Int?
-    /// The ways to number the participants that lead to the same.
+    /// The permutations of the participants that lead to equivalent states.
     private let namings: [[Int]]
 
-    /// A field of a machine that ``key()`` leaves out and should not; nil when there is none.
+    /// A field of a machine that ``key()`` omits wrongly; nil if there is none.
     var unknownField: String? {
         participants.lazy.compactMap { CanonicalTokens.unknownField(of: $0.machine) }.first
     }
 
-    /// This state, whatever came before it.
+    /// Returns the key of this state, independent of the states before it.
     mutating func key() -> StateKey {
         for number in participants.indices where tokens[number] == nil {
             tokens[number] = words(of: participants[number])
@@ -182,7 +186,7 @@ struct Model {
         }.min() ?? StateKey()
     }
 
-    /// The epochs of ``superseded`` of which a core is still there.
+    /// The epochs of ``superseded`` that still have a core.
     private var supersededCores: [Revision] {
         participants.flatMap(\.cores).map(\.epoch).filter(superseded.contains).sorted()
     }
@@ -191,7 +195,7 @@ struct Model {
         var words = CanonicalTokens()
         words.add(participant.isDead)
         words.add(participant.isReaped)
-        // Nothing that it knew matters any more.
+        // The knowledge of a dead participant is irrelevant.
         guard !participant.isDead else { return words }
         words.add(participant.isFrozen)
         words.add(participant.isQuiet)
@@ -210,7 +214,7 @@ struct Model {
         return words
     }
 
-    // MARK: - What can happen
+    // MARK: - Possible actions
 
     var actions: [Action] {
         var actions: [Action] = []
@@ -236,7 +240,7 @@ struct Model {
         return actions
     }
 
-    /// What happens before time passes.
+    /// Returns the actions that must happen before time passes.
     private func urgentActions(of number: Int, _ participant: Participant) -> [Action] {
         if participant.pending != nil { return [.carryOut(number)] }
         var actions: [Action] = []
@@ -245,7 +249,7 @@ struct Model {
         return actions
     }
 
-    /// What happens now, later or never.
+    /// Returns the actions that may happen now, later or never.
     private func idleActions(of number: Int, _ participant: Participant) -> [Action] {
         guard participant.pending == nil else { return [] }
         var actions: [Action] = []
@@ -266,7 +270,7 @@ struct Model {
         return actions
     }
 
-    // MARK: - What happens
+    // MARK: - Performing actions
 
     mutating func happen(_ action: Action) {
         violation = nil
@@ -274,8 +278,8 @@ struct Model {
         settle()
     }
 
-    /// Lets each participant see what stands that does nothing about it. One that does something may do it later, on what
-    /// stands then.
+    /// Performs the step of each participant that would only read and do nothing else. Other participants may act
+    /// later, on the records of that time.
     private mutating func settle() {
         for number in participants.indices {
             let participant = participants[number]
@@ -325,7 +329,7 @@ struct Model {
         }
     }
 
-    /// Something has happened to a participant: it looks whether there is something to do.
+    /// Makes a participant check for work after an event.
     private mutating func disturb(_ number: Int) {
         participants[number].isQuiet = false
         tokens[number] = nil
@@ -342,7 +346,7 @@ struct Model {
             let seen = mutant?.changeSeen.map { change in store.view { change($0, session) } }
             participants[number].machine.view = seen ?? store.view
         }
-        // What only concerns the participant itself happens at once: a freeze before it is one before the step.
+        // Steps that only concern the participant happen at once: a freeze before them equals one before the step.
         for _ in 0..<Self.localSteps {
             let directive = nextDirective(of: number)
             participants[number].pending = directive
@@ -369,7 +373,7 @@ struct Model {
         return mutant.changed(directive, Move(directive, by: machine), of: machine)
     }
 
-    /// Whether no other participant sees that a directive was carried out.
+    /// Returns whether no other participant can notice that a directive was carried out.
     private func isLocal(_ directive: Directive) -> Bool {
         switch directive {
         case .look, .examine, .startCore, .stopCore: true
@@ -402,7 +406,7 @@ struct Model {
             let holder = participants.first { $0.machine.myself.process == process && !$0.isDead }
             participants[number].machine.examined(claim, isStopped: holder?.isFrozen)
         case .kill(let process, let epoch):
-            // The participant looks before it sends the signal.
+            // The participant checks again before it sends the signal.
             let session = participants[number].machine.myself.session
             if store.view.owner?.claim == epoch, store.view.handover?.session == session {
                 kill(process)
@@ -431,7 +435,7 @@ struct Model {
         disturb(number)
     }
 
-    /// The core begins an activity, or ends the one that is open, in one commit.
+    /// The core begins an activity, or ends the open one, in one commit.
     private mutating func changeActivity(of number: Int) {
         guard let core = participants[number].cores.last else { return }
         let before = store.view
@@ -491,7 +495,7 @@ struct Model {
         let isAwaited = participants.contains { $0.canRun && !$0.isMain && isWaiting($0) }
         executorWaits = isAwaited && !isTaken ? executorWaits + 1 : 0
         if executorWaits > Self.patience { broke("C6", "Executors have waited for \(executorWaits) ticks") }
-        // They count from the present.
+        // The tokens count from the present, so all are outdated.
         for number in participants.indices { tokens[number] = nil }
     }
 
@@ -499,7 +503,7 @@ struct Model {
         participant.machine.wish.wantsOwnership && participant.machine.holding == nil
     }
 
-    /// Whether the request waits for the activity of an owner that can run, and its bound has not passed.
+    /// Whether the request waits for an activity of an owner that can run, and its bound has not passed.
     private var isBusy: Bool {
         guard let owner = store.view.owner, let handover = store.view.handover, !handover.record.insists,
             store.view.activities(of: owner.claim) != nil, requestAge <= Self.activityBound
@@ -507,7 +511,7 @@ struct Model {
         return holder(of: owner).map { participants[$0].canRun } ?? false
     }
 
-    /// Whether a Main that takes over and insists lets time pass behind the request of another for a busy owner.
+    /// Returns whether a Main that takes over and insists waits behind another member's request for a busy owner.
     private func isHeldUp(_ participant: Participant) -> Bool {
         guard participant.machine.wish == .takeOver, participant.machine.insists, isWaiting(participant),
             participant.machine.core == nil, participant.machine.rest == nil,
@@ -522,7 +526,7 @@ struct Model {
         view.handover?.session == participant.machine.myself.session
     }
 
-    // MARK: - What is judged
+    // MARK: - Rules
 
     mutating func broke(_ rule: String, _ sentence: String) {
         if violation == nil { violation = "\(rule): \(sentence)" }
@@ -595,13 +599,13 @@ struct Model {
         }
     }
 
-    /// Nothing is left of the activities of an ownership that is over.
+    /// Checks that no activities of an ended ownership are left.
     private mutating func judgeActivities() {
         guard let activities = store.view.activities, store.view.owner?.claim != activities.record.epoch else { return }
         broke("C17", "activities of epoch \(activities.record.epoch) stand, which is over")
     }
 
-    /// A core that is busy is not told to stop because of a request that does not insist.
+    /// Checks that a busy core is not told to stop for a request that does not insist.
     private mutating func judgeStop(of number: Int, under epoch: Revision) {
         let request = participants[number].machine.core?.request
         guard request?.reason == .handover || request?.reason == .bound, store.view.handover?.record.insists != true,
@@ -610,7 +614,7 @@ struct Model {
         broke("C17", "the core of participant \(number) is busy, and told to stop")
     }
 
-    /// The end of an ownership is enforced only where its holder was silent, or had its time to stop.
+    /// Checks that an ownership is ended only if its holder was silent, or had its time to stop.
     private mutating func judgeNeed(toEnd owner: Standing<OwnerRecord>, _ before: OwnershipView, by number: Int) {
         guard owner.record.state != .stopping, let holder = holder(of: owner), participants[holder].canRun else {
             return
@@ -630,7 +634,7 @@ struct Model {
         broke("C17", "participant \(number) ends the ownership of \(holder), which is busy and has answered")
     }
 
-    /// An owner that was asked is killed or fenced no earlier than at its deadline.
+    /// Checks that an owner with a request is killed or fenced no earlier than at its deadline.
     private mutating func judgeDeadline(by number: Int) {
         if Self.tickLength * requestAge < Self.rules.handoverTimeout {
             broke("C3", "participant \(number) enforces its request after \(requestAge) ticks")

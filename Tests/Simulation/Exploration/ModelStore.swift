@@ -1,22 +1,23 @@
 internal import Coordination
 internal import CoreAPI
 
-/// The entries of ownership in a store without time: guards, operations and ends of sessions, as the contract says.
+/// The ownership entries in a store without time: guards, operations and ends of sessions, according to the contract.
 struct ModelStore {
-    /// No beginning lies ahead in a model.
+    /// No start time lies in the future in a model.
     private static let time = BootInstant(nanoseconds: .max)
 
     private(set) var revision = Revision(rawValue: 10)
     private(set) var entries: [Key: Entry] = [:]
 
-    /// What stands under the path of ownership.
+    /// The ownership entries as a view.
     private(set) var view = OwnershipView()
 
     private mutating func show() {
         view.apply(Snapshot(revision: revision, entries: Array(entries.values)), at: Self.time)
     }
 
-    /// What a participant makes of it that sees entries differently; one that it does not see is nil.
+    /// Returns the view of a participant that sees entries differently; it does not see an entry for which `seen`
+    /// returns nil.
     func view(_ seen: (Entry) -> Entry?) -> OwnershipView {
         var view = OwnershipView()
         view.apply(Snapshot(revision: revision, entries: entries.values.compactMap(seen)), at: Self.time)
@@ -43,7 +44,7 @@ struct ModelStore {
         return true
     }
 
-    /// Ends a session, with what lived with it.
+    /// Ends a session, and removes the entries that lived with it.
     mutating func end(_ session: SessionID) {
         revision = Revision(rawValue: revision.rawValue + 1)
         entries = entries.filter { $0.value.lifetime != .session || $0.value.origin != session }

@@ -1,14 +1,14 @@
 internal import Coordination
 internal import CoreAPI
 
-/// What an all-seeing observer holds against the rules of work in progress, and of what a core is told when it stops.
+/// Validates activities, and the reasons given to stopping cores, with complete knowledge of the simulation.
 extension Simulation {
-    /// How long a participant may take to hear of what it looks for every 250 ms.
+    /// The time in which a participant must notice records that it polls every 250 ms.
     private static let hearing: UInt64 = 350_000_000
-    /// For how long one has to have run to have answered a challenge.
+    /// The time for which a participant must have run to have answered a challenge.
     private static let answering: UInt64 = 1_200_000_000
 
-    /// Judges one commit by what it did to activities, and to a request that waits for them.
+    /// Validates a commit's changes of activities, and of a request that waits for them.
     mutating func judgeActivities(_ before: OwnershipView, _ purpose: Purpose, by number: Int) {
         let after = present
         if let activities = after.activities, activities.record.epoch != after.owner?.claim {
@@ -33,7 +33,7 @@ extension Simulation {
         }
     }
 
-    /// An owner is not busy any more: a request that stands has its deadline from here.
+    /// Notes that an owner is no longer busy: the deadline of a pending request starts here.
     private mutating func noteEnd(_ before: OwnershipView) {
         guard let owner = present.owner, isBusy(owner, in: before), !isBusy(owner, in: present) else { return }
         idleSince[owner.claim] = clock
@@ -41,13 +41,13 @@ extension Simulation {
         watchOver(handover, of: asker, to: owner, after: .zero)
     }
 
-    /// The end of an owner that is busy and answers is enforced by no request that waits for it.
+    /// Checks that no waiting request ends the ownership of a busy owner that answers.
     private mutating func judgeNeed(toEndBusy before: OwnershipView, by number: Int, _ stories: [Story]) {
         guard let owner = before.owner, let activities = before.activities(of: owner.claim),
             let handover = before.handover, !handover.record.insists, !handover.record.isKilling,
             owner.record.state != .stopping, let holder = member(owner.session),
             stories.last?.previous?.end != .unanswered,
-            // The bounds count in the Main's own running time, of which there is no more than of the clock's.
+            // The bounds count in the Main's own running time, which is at most the clock's.
             handover.record.askedAt.duration(to: now) < activities.bound
         else { return }
         let target = members[holder]
@@ -57,10 +57,10 @@ extension Simulation {
         broke("C17: \(members[number].name) ends the ownership of \(target.name), which is busy and answers")
     }
 
-    /// How long a Main may take to replace a request: it may be challenging, or look for the dead first.
+    /// The time in which a Main must replace a request: it may first challenge, or check for dead participants.
     private static let replacing: UInt64 = 700_000_000
 
-    /// Sees to it that a Main that takes over and insists is not held up by one that waits.
+    /// Schedules the check that a Main that takes over and insists does not wait behind a Main that waits.
     mutating func watchOver(insisting number: Int) {
         queue.insert(.judge(.heldUp(number)), at: clock + Self.replacing + 100_000_000)
     }
@@ -79,7 +79,7 @@ extension Simulation {
         broke("C17: \(member.name) takes over and insists, and waits behind a Main that waits for activities")
     }
 
-    /// Whether an owner was right not to stop for a request lately.
+    /// Returns whether an owner was recently right not to stop for a request.
     func mayBeBusy(_ owner: Standing<OwnerRecord>) -> Bool {
         guard present.handover?.record.insists != true else { return false }
         return busyEnd(of: owner.claim) + 600_000_000 > clock
@@ -89,16 +89,16 @@ extension Simulation {
         view.activities(of: owner.claim)?.last.map { $0.latestEnd > now } ?? false
     }
 
-    /// When the last activity of an ownership ended, or its bound had passed; now, while one is open.
+    /// Returns when the last activity of an ownership ended, or its bound passed; now, if one is open.
     func busyEnd(of epoch: Revision) -> UInt64 {
         let ended = idleSince[epoch] ?? 0
         guard let last = present.activities(of: epoch)?.last else { return ended }
         return max(ended, clock - min(clock, last.latestEnd.duration(to: now).clampedNanoseconds))
     }
 
-    // MARK: - What a core is told
+    // MARK: - Reasons for stopping
 
-    /// A core is told the true reason why it stops, and that is no hand-over while it is busy.
+    /// Checks that a core receives the true reason for its stop, which is no hand-over while it is busy.
     mutating func judgeRequest(_ request: StopRequest?, to core: Int) {
         let member = members[cores[core].member]
         let view = member.viewAtStop
@@ -120,7 +120,7 @@ extension Simulation {
         switch request.reason {
         case .handover,
             .bound where view.handover != nil:
-            // What is open now was open when the request was made.
+            // An activity that is open now was open when the request was made.
             guard present.handover?.claim == view.handover?.claim, present.handover?.record.insists != true else {
                 return
             }
@@ -134,13 +134,13 @@ extension Simulation {
         broke("C17: \(member.name)'s core is busy, and told to stop: \(request.reason)")
     }
 
-    /// An ownership is released when its core has stopped, or has had its time for that.
+    /// Checks that an ownership is released only after its core has stopped, or has had its time to stop.
     mutating func judgeStopTime(of owner: Standing<OwnerRecord>, by number: Int) {
-        // The bound also counts while the process is stopped or the machine sleeps.
+        // The bound counts also while the process is stopped or the machine sleeps.
         guard let core = core(of: owner.claim, in: number), cores[core].runs, let since = cores[core].endsSince,
             clock - members[number].runsSince > promised.stopTimeout.clampedNanoseconds
         else { return }
-        // Its bound counts from the decision, of which it is told a step later.
+        // The bound counts from the decision; the core is told one step later.
         check(
             since.duration(to: now) + .milliseconds(100) >= promised.stopTimeout,
             "C18: \(members[number].name) released while its core was stopping within its bound")

@@ -1,9 +1,9 @@
 internal import Coordination
 internal import CoreAPI
 
-/// What an all-seeing observer holds against refusals, starts and kills.
+/// Validates refusals, starts and kills, with complete knowledge of the simulation.
 extension Simulation {
-    /// A machine comes to rest: it does not want the same again and again.
+    /// Checks that a machine comes to rest: it does not repeat the same directive endlessly.
     mutating func judgePace(of number: Int) {
         if clock - members[number].directives.since > 100_000_000 { members[number].directives = (0, clock) }
         members[number].directives.count += 1
@@ -12,7 +12,7 @@ extension Simulation {
             "C13: \(members[number].name) does not come to rest: 100 directives within 100 ms")
     }
 
-    /// A refusal needs a Main.
+    /// Checks that a refusal names a Main.
     mutating func judge(_ refusal: Refusal, of number: Int) {
         guard let main = member(refusal.session) else { return broke("C2: refused because of nobody") }
         check(members[main].isMain, "C3: refused because of an Executor")
@@ -45,7 +45,7 @@ extension Simulation {
             "C3: killed before the deadline with the granted bound")
     }
 
-    /// An Executor that could answer, and whose core has been stopping for less than its bound, is not killed.
+    /// Checks that an Executor that could answer is not killed while its core is stopping within its bound.
     private func judgePatience(with target: Member) {
         guard let owner = present.owner, owner.session == target.session, owner.record.state == .stopping,
             case .stopping(let since)? = target.machine.core?.phase, since.duration(to: now) < promised.stopTimeout,
@@ -55,7 +55,8 @@ extension Simulation {
         broke("C3: \(target.name) was killed while its core was stopping, and it answered")
     }
 
-    /// Whoever could hear the request for all of the deadline, and whose core stops as it should, has let go.
+    /// Checks that an Executor is not killed if it could notice the request for the whole deadline and its core stops
+    /// in time.
     private func judgeNeed(toKill target: Member) {
         guard let owner = present.owner, owner.session == target.session, present.critical == nil,
             !mayBeBusy(owner), !target.isFrozen(at: clock),

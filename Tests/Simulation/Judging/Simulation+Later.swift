@@ -1,7 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 
-/// What has to be right some time after something happened.
+/// Validates rules that must hold some time after an event.
 extension Simulation {
     mutating func judge(_ judgement: Event.Judgement) {
         switch judgement {
@@ -15,7 +15,7 @@ extension Simulation {
         }
     }
 
-    /// A superseded core has been told to stop by now, unless its participant could not run or was not woken.
+    /// Checks that a superseded core was told to stop by now, unless its participant could not run or was not woken.
     private mutating func judgeFenced(_ number: Int, _ epoch: Revision) {
         let member = members[number]
         guard member.isAlive, let core = core(of: epoch, in: number) else { return }
@@ -25,10 +25,10 @@ extension Simulation {
         check(cores[core].isEnding, "C4: a superseded core runs on and was not told to stop")
     }
 
-    /// Somebody who waits takes the place of one that has been frozen for seconds.
+    /// Checks that a waiting participant has replaced one that was frozen for seconds.
     ///
-    /// Each frozen holder costs those that wait a time of its own. While a Main's request stands, its author is waited for
-    /// (contract C3), so it is its silence that counts, and the owner's counts again when the request is over.
+    /// Each frozen holder takes the waiting ones a time of its own. While a Main's request is pending, they wait for
+    /// its author (contract C3), so the author's silence counts; the owner's counts again after the request has ended.
     private mutating func judgeFrozen(_ number: Int, _ claim: Revision, _ since: UInt64) {
         let holder = members[number]
         guard holder.isAlive, holder.isFrozen(at: clock), holder.runsSince < since, schedule.weather.lostWakeUps == 0
@@ -48,15 +48,15 @@ extension Simulation {
         }
     }
 
-    /// How long a frozen holder may be waited for: an answer from before it froze is believed for 2 s, and a challenge
-    /// stands for 500 ms.
+    /// The longest time to wait for a frozen holder: an answer from before the freeze counts for 2 s, and a challenge
+    /// lasts 500 ms.
     private static let longestFreeze: UInt64 = 3_000_000_000
 
-    /// Sees to it that a frozen holder does not hold on for long.
+    /// Schedules the check that a frozen holder does not own for long.
     ///
     /// - Parameters:
-    ///   - since: When it froze; now, if nothing is given.
-    ///   - start: When those that wait could begin to wait for it; now, if nothing is given.
+    ///   - since: When it froze; nil for now.
+    ///   - start: When others could start waiting for it; nil for now.
     mutating func watchOver(_ number: Int, _ claim: Revision, since: UInt64? = nil, from start: UInt64? = nil) {
         queue.insert(
             .judge(.frozen(number, epoch: claim.rawValue, since: since ?? clock)),
@@ -69,13 +69,13 @@ extension Simulation {
         return canAct(member, for: 2_950_000_000) && wants + 2_950_000_000 < clock && !isResting
     }
 
-    /// Whether a member could act all the time.
+    /// Returns whether a member could act for the whole time.
     func canAct(_ member: Member, for time: UInt64) -> Bool {
         member.isAlive && !member.isFrozen(at: clock) && member.runsSince + time < clock && member.missedSince == nil
             && member.troubleUntil + time < clock
     }
 
-    /// Whoever opens the group and wants to own does not believe one who died before.
+    /// Checks that a participant that joins and has the goal to own does not wait for an owner that died before.
     private mutating func judgeDead(_ dead: Int, seenBy number: Int) {
         let member = members[number]
         guard let wants = member.wantsSince, let owner = present.owner, owner.session == members[dead].session,
@@ -85,7 +85,7 @@ extension Simulation {
         broke("C6: \(members[dead].name) was dead before \(member.name) came, and is still believed to own")
     }
 
-    /// Sees to it that a request comes to an end: at its deadline with the granted bound, and what killing takes.
+    /// Schedules the check that a request ends: at its deadline with the granted bound, plus the time for a kill.
     mutating func watchOver(_ handover: Standing<HandoverRecord>) {
         guard let number = member(handover.session), let owner = present.owner else { return }
         granted[handover.claim] = bound(of: present, on: owner.claim)
@@ -93,7 +93,7 @@ extension Simulation {
         watchOver(handover, of: number, to: owner, after: activities?.bound ?? .zero)
     }
 
-    /// - Parameter busy: How long the owner's activities may hold the request up from now on.
+    /// - Parameter busy: How long the owner's activities may delay the request from now on.
     mutating func watchOver(
         _ handover: Standing<HandoverRecord>, of number: Int, to owner: Standing<OwnerRecord>, after busy: Duration
     ) {

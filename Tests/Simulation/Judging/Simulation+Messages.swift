@@ -3,9 +3,9 @@ internal import CoreAPI
 internal import Mailboxes
 internal import StoreEngine
 
-/// What an all-seeing observer holds against the rules of messages.
+/// Validates the rules of messages, with complete knowledge of the simulation.
 extension Simulation {
-    /// Judges one change of the inbox.
+    /// Validates one change of the inbox.
     mutating func judgeInbox(_ change: Change) {
         guard let place = inbox.mailbox.keys.place(of: change.key), let number = messageNumbers[place.item] else {
             return
@@ -42,6 +42,7 @@ extension Simulation {
         case (.mark, .some):
             if inboxState(of: number) == .nothingToShow { messages[number].availableSince = clock }
             if messages[number].storedAt == nil { messages[number].storedAt = clock }
+        case (.details, _): break
         case (.mark, nil):
             messages[number].hasExpired = true
             messages[number].availableSince = nil
@@ -50,13 +51,13 @@ extension Simulation {
         }
     }
 
-    /// The server may forget only what the store has.
+    /// Checks that the server drops only messages that the store has.
     mutating func judgeServerAcknowledgement(of message: Int) {
         let isKnown = inboxState(of: message) != .absent || messages[message].hasExpired
         check(isKnown, "C8: a core acknowledged to its server what is not stored")
     }
 
-    /// Where no wake-up is lost, a message comes at once.
+    /// Checks that a message arrives at once if no wake-ups are lost.
     mutating func judgePromptness(of call: Int, since available: UInt64?) {
         let member = members[calls[call].member]
         guard let available, !calls[call].insists, schedule.weather.lostWakeUps == 0,
@@ -68,7 +69,7 @@ extension Simulation {
             "C13: \(member.name) took a message only \((clock - since) / 1_000_000) ms after it was there")
     }
 
-    /// A call that ends without an answer must have had something in its way.
+    /// Checks that a call without an answer was obstructed.
     mutating func judgeTimeout(of call: Int) {
         let made = calls[call]
         let member = members[made.member]
@@ -76,7 +77,7 @@ extension Simulation {
         guard let arrived = message.arrivedAt, !made.insists, made.wait.deadline <= now, !message.hasExpired,
             !member.intentions.isSpent, !member.intentions.isClosing
         else { return }
-        // In another's hand it is waited for.
+        // The call waits for a message that another consumer has taken.
         let state = inboxState(of: made.message)
         guard state != .taken else { return }
         let since = max(arrived, made.since, disturbedUntil, member.runsSince, message.storedAt ?? 0)
@@ -86,7 +87,7 @@ extension Simulation {
             "C8: \(member.name) did not get “\(message.callID)” before its deadline, and nothing stood in its way")
     }
 
-    /// A core runs no longer than its process may.
+    /// Checks that a core runs no longer than its process may.
     mutating func judgePolicy(of number: Int) {
         let intentions = members[number].intentions
         let machine = members[number].machine

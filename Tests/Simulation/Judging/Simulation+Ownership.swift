@@ -1,9 +1,9 @@
 internal import Coordination
 internal import CoreAPI
 
-/// What an all-seeing observer holds against the rules of ownership. It knows who was frozen and who could run.
+/// Validates the rules of ownership, with complete knowledge of frozen and running members.
 extension Simulation {
-    /// Judges one commit by what it did.
+    /// Validates the effects of one commit.
     mutating func judge(_ before: OwnershipView, _ purpose: Purpose, by number: Int) {
         let after = present
         if before.owner?.claim != after.owner?.claim { judgeOwner(before, after, purpose, by: number) }
@@ -20,7 +20,7 @@ extension Simulation {
                 before.handover == nil || before.handover?.session == members[number].session,
                 "C3: a critical section was entered after the request for hand-over")
         case .leavingCritical:
-            // A Main that did not see the section grants nothing for it.
+            // A Main that did not see the section grants no time for it.
             if let handover = after.handover, handover.record.askedAt.duration(to: now) < .milliseconds(100) {
                 granted[handover.claim] = nil
             }
@@ -87,7 +87,7 @@ extension Simulation {
         }
     }
 
-    /// The deadline of a request with what a critical section adds.
+    /// Returns the deadline of a request, including a critical section's bound.
     func bound(of view: OwnershipView, on claim: Revision) -> Duration {
         var limit = promised.handoverTimeout
         if let critical = view.critical, critical.record.epoch == claim { limit += critical.record.bound }
@@ -101,8 +101,8 @@ extension Simulation {
         return answer.record.challenge >= challenge.record.first ?? challenge.revision
     }
 
-    /// Whether a member had a reason not to answer lately: it was dead or frozen, its wake-up was lost, or the store
-    /// refused it.
+    /// Returns whether a member had a reason not to answer recently: it was dead or frozen, its wake-up was lost, or
+    /// the store refused it.
     private func couldNotAnswer(_ number: Int) -> Bool {
         let member = members[number]
         return !member.isAlive || member.isFrozen(at: clock) || mayHaveMissed(member)
@@ -110,14 +110,14 @@ extension Simulation {
             || member.troubleUntil + 500_000_000 > clock
     }
 
-    /// Whether a member may not know of what happened lately: a Main that owns looks by itself every 10 s only, everybody
-    /// else every 250 ms.
+    /// Returns whether a member may have missed recent changes: an owning Main polls only every 10 s, all others every
+    /// 250 ms.
     func mayHaveMissed(_ member: Member) -> Bool {
         guard let since = member.missedSince else { return false }
         return member.isMain || clock - since < 350_000_000
     }
 
-    /// An Executor lets go when everybody has been served, its time is up, it is asked or its core fails.
+    /// Checks that an Executor releases only when no call waits, its time is up, it has a request or its core fails.
     private mutating func judgeRelease(of old: Standing<OwnerRecord>, by number: Int) {
         guard members[number].machine.wish == .nothing(because: .allServed), members[number].missedSince == nil
         else { return }

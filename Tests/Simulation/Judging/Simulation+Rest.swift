@@ -1,9 +1,9 @@
 internal import Coordination
 internal import CoreAPI
 
-/// Whether everybody has what it wants.
+/// Checks that every member and call has reached its goal.
 extension Simulation {
-    /// What somebody still lacks after the faults have ended; nil when nobody lacks anything.
+    /// Returns an unmet goal after the faults have ended; nil if there is none.
     func unmetWant() -> String? {
         for call in calls where call.isWaiting && members[call.member].isAlive {
             return "C8: after the faults have ended, \(members[call.member].name) still waits for "

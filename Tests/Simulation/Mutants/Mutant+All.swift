@@ -2,10 +2,10 @@ internal import Coordination
 internal import CoreAPI
 
 extension Mutant {
-    /// All mutants. Schedules find each of them.
+    /// All mutants. Schedules detect each of them.
     package static var every: [Mutant] { all + ofActivities }
 
-    /// Those of everything but activities, each with one line of damage.
+    /// The mutants of everything except activities, each with one line of damage.
     package static let all: [Mutant] = [
         Mutant("a core whose writes are not fenced") {
             $0.changeTransaction = { transaction, purpose in
@@ -113,7 +113,7 @@ extension Mutant {
         },
     ]
 
-    /// Those of activities, which the exploration finds too.
+    /// The mutants of activities, which the exploration detects too.
     package static let ofActivities: [Mutant] = [
         Mutant("an activity that answers for its owner") {
             $0.changeDirective = { directive, move, machine in
@@ -178,7 +178,7 @@ extension Mutant {
 }
 
 extension Entry {
-    /// The same entry with another value.
+    /// Returns the same entry with another value.
     func changingValue(to value: [UInt8]) -> Entry {
         Entry(
             key: key, value: value, revision: revision, creationRevision: creationRevision, lifetime: lifetime,
@@ -187,7 +187,7 @@ extension Entry {
 }
 
 extension Directive {
-    /// The same directive with another transaction.
+    /// Returns the same directive with another transaction.
     func changingTransaction(_ change: (inout Transaction) -> Void) -> Directive {
         guard case .commit(var transition) = self else { return self }
         change(&transition.transaction)

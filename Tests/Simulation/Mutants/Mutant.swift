@@ -1,39 +1,39 @@
 internal import Coordination
 internal import CoreAPI
 
-/// A group with one protection taken out: what the simulation has to notice.
+/// A group without one protection, which the simulation must detect.
 package struct Mutant: Sendable {
-    /// What is wrong with it, for people.
+    /// A description of the damage.
     package let name: String
     /// Changes the times and choices.
     var changeRules: (@Sendable (inout OwnershipRules) -> Void)?
-    /// Changes those of Mains alone.
+    /// Changes those of Mains only.
     var changeMainRules: (@Sendable (inout OwnershipRules) -> Void)?
-    /// Damages what a machine wants done; nil does nothing.
+    /// Damages a machine's directive; returns nil to drop it.
     var changeDirective: (@Sendable (Directive, Move, OwnershipMachine) -> Directive?)?
-    /// Damages what is committed.
+    /// Damages a transaction before it is committed.
     var changeTransaction: (@Sendable (inout Transaction, Simulation.Purpose) -> Void)?
-    /// Damages what a participant of a session sees of an entry; nil does not show it.
+    /// Damages the view that a session has of an entry; returns nil to hide it.
     var changeSeen: (@Sendable (Entry, SessionID) -> Entry?)?
-    /// Damages the shell: its calls look before their watch is open.
+    /// Damages the shell: its calls read before their watch is open.
     var looksFirst = false
-    /// Its calls expect before they look.
+    /// Its calls record their expectation before they read.
     var expectsFirst = false
     /// Its cores acknowledge to the server before they store.
     var acknowledgesFirst = false
-    /// Its system kills whatever has a process's number.
+    /// Its system kills any process with the given number.
     var killsByNumber = false
-    /// Its Mains kill without looking again.
+    /// Its Mains kill without checking again.
     var killsWithoutLooking = false
-    /// Its Mains forget that their core runs when they are started again.
+    /// Its Mains forget on a restart that their core runs.
     var startsAnew = false
-    /// Its cores are not told why they stop.
+    /// Its cores receive no reason for a stop.
     var tellsNoReason = false
-    /// Its Executors stop their cores also while those are busy.
+    /// Its Executors stop their cores even while these are busy.
     var overlooksOwnActivities = false
-    /// Its owners learn nothing of what is waited for.
+    /// Its owners ignore the demand.
     var overlooksDemand = false
-    /// Its Executors are told of a budget without end.
+    /// Its Executors receive an endless budget.
     var budgetIsEndless = false
 
     init(_ name: String, _ damage: (inout Mutant) -> Void) {
@@ -41,7 +41,7 @@ package struct Mutant: Sendable {
         damage(&self)
     }
 
-    /// What becomes of a directive.
+    /// Returns the damaged form of a directive.
     func changed(_ directive: Directive, _ move: Move, of machine: OwnershipMachine) -> Directive? {
         guard let changeDirective else { return directive }
         return changeDirective(directive, move, machine)
@@ -49,7 +49,7 @@ package struct Mutant: Sendable {
 }
 
 extension Transaction {
-    /// Takes out the conditions on these keys.
+    /// Removes the guards on these keys.
     mutating func dropGuards(on keys: Key...) {
         guards.removeAll { keys.contains($0.key) }
     }

@@ -2,9 +2,9 @@ internal import Coordination
 internal import CoreAPI
 internal import Mailboxes
 
-/// What calls commit: their expectations, takes and acknowledgements.
+/// The commits of calls: their expectations, takes and acknowledgements.
 extension Simulation {
-    /// Lets the owner know that a call waits.
+    /// Tells the owner that a call waits.
     mutating func expect(_ call: Int) {
         let number = calls[call].member
         calls[call].wait.isExpected = true
@@ -16,7 +16,7 @@ extension Simulation {
             Transaction(operations: [.put(key, record.bytes, .session)]), of: number,
             for: .expecting(call: call))
         guard members[number].isAlive else { return }
-        // A call whose store fails throws.
+        // A call throws if its store fails.
         guard case .committed = verdict else { return end(call) }
         calls[call].expectedAt = clock
         calls[call].phase = calls[call].isSubscribed || mutant?.looksFirst == true ? .looking : .subscribing
@@ -45,13 +45,13 @@ extension Simulation {
             calls[call].phase = .looking
             schedule(.call(call), after: stepTime(of: number))
         case .failed, .unknown:
-            // The call throws. What it may have taken stays in its session's hand.
+            // The call throws. A message that it may have taken stays with its session.
             disturb(for: 1_000_000)
             end(call)
         }
     }
 
-    /// A call is over: with what it was made for, or without.
+    /// Ends a call, with its message or without.
     mutating func end(_ call: Int, with answer: MessageResult.Content? = nil) {
         let number = calls[call].member
         guard calls[call].isWaiting else { return }
@@ -78,7 +78,7 @@ extension Simulation {
         setAlarm(of: number, to: clock + 1000)
     }
 
-    /// The message was shown: it is acknowledged, or given back.
+    /// Acknowledges a message that was shown, or gives it back.
     mutating func finishShowing(_ taken: TakenMessage, of call: Int) {
         let number = calls[call].member
         let message = calls[call].message
@@ -94,7 +94,7 @@ extension Simulation {
             let verdict = commit(transaction, of: number, for: .acknowledging(message: message))
             took(.inbox, before.rawValue, InboxMove.acknowledged(verdict).rawValue, by: number)
             if case .failed = verdict, members[number].isAlive {
-                // An application tries again.
+                // The application tries again.
                 return schedule(.call(call), after: 100_000)
             }
             say("\(members[number].name) acknowledges “\(messages[message].callID)”")

@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import Mailboxes
 internal import StoreEngine
 
-/// The calls of applications that wait for messages, from their push to the acknowledgement.
+/// The applications' calls that wait for messages, from the push to the acknowledgement.
 extension Simulation {
     mutating func push(_ number: Int, for message: Int, within deadline: Int, insisting: Bool) {
         guard members[number].isAlive, !members[number].intentions.isClosing else { return }
@@ -48,10 +48,10 @@ extension Simulation {
     }
 
     func inboxState(of message: Int) -> InboxKind {
-        (try? InboxState(of: item(of: message), callID: messages[message].callID)).map(InboxKind.init) ?? .absent
+        (try? InboxState(of: item(of: message), id: MessageID(messages[message].callID))).map(InboxKind.init) ?? .absent
     }
 
-    /// The next step of a call.
+    /// Performs the next step of a call.
     mutating func proceed(withCall call: Int) {
         switch calls[call].phase {
         case .owning, .over: break
@@ -70,7 +70,7 @@ extension Simulation {
         }
     }
 
-    /// Something changed about what a call waits for.
+    /// Wakes a call after a change of its message.
     mutating func ring(_ call: Int) {
         let change = messages[calls[call].message].lastChange
         guard calls[call].heard < change else { return }
@@ -88,7 +88,7 @@ extension Simulation {
         if let held = calls[call].held, members[number].intentions.lastLoss?.epoch == held { return end(call) }
         expire()
         let item = item(of: calls[call].message)
-        guard let state = try? InboxState(of: item, callID: messages[calls[call].message].callID) else {
+        guard let state = try? InboxState(of: item, id: MessageID(messages[calls[call].message].callID)) else {
             return broke("a record of the inbox cannot be read")
         }
         let step = calls[call].wait.step(state, at: now)

@@ -2,16 +2,16 @@ internal import Coordination
 internal import CoreAPI
 internal import StoreEngine
 
-/// How commits take effect, and who hears of them.
+/// Applies commits and notifies the members that watch.
 extension Simulation {
-    /// What a commit is for.
+    /// The purpose of a commit.
     enum Purpose {
         /// A directive of the ownership machine.
         case transition([Story])
-        /// A core of an epoch announces itself, or writes what it received.
+        /// A core of an epoch announces itself, or stores a received message.
         case announcing(Revision), storing(message: Int, epoch: Revision)
         case enteringCritical, leavingCritical
-        /// An activity.
+        /// An activity begins or ends.
         case beginning, ending
         case taking(message: Int), acknowledging(message: Int), givingBack
         case expecting(call: Int), forgetting
@@ -20,9 +20,9 @@ extension Simulation {
     enum Verdict {
         case committed(Revision)
         case refused(GuardFailure)
-        /// The store could not do it.
+        /// The store could not execute it.
         case failed
-        /// It took effect, and whoever asked for it does not know.
+        /// It took effect, but the caller does not know.
         case unknown
     }
 
@@ -37,7 +37,7 @@ extension Simulation {
             kill(members[number].plan.process)
             return .failed
         }
-        // What only tells something still takes a place in the order, as an entry of the timeline does.
+        // A commit without operations still takes a revision, as an entry of the timeline does.
         if transaction.operations.isEmpty { transaction.put("told", []) }
         let decision: StoreState.Decision
         do throws(SharedCoreError) {
@@ -63,7 +63,7 @@ extension Simulation {
         }
     }
 
-    /// What befalls a member between its commit and what follows.
+    /// Injects faults between a member's commit and its next step.
     private mutating func aftermath(of revision: Revision, by number: Int) -> Verdict {
         if let death = members[number].diesAtCommit, !isQuiet {
             members[number].diesAtCommit = death.skipping == 0 ? nil : (death.skipping - 1, death.after)
@@ -83,12 +83,12 @@ extension Simulation {
         return .committed(revision)
     }
 
-    /// Lets the expiries take effect that are due.
+    /// Applies the expiries that are due.
     mutating func expire() {
         while let effect = state.expiry(at: now) { applied(effect, by: nil) }
     }
 
-    /// Applies an effect, and tells those who watch what it changed.
+    /// Applies an effect, and notifies the members that watch its keys.
     mutating func applied(_ effect: Effect, by number: Int?) {
         state.apply(effect)
         var ownership: [Change] = []
@@ -126,7 +126,7 @@ extension Simulation {
         member.calls.contains { calls[$0].isSubscribed && calls[$0].heard < messages[calls[$0].message].lastChange }
     }
 
-    /// Puts on the timeline what a commit tells, and has the checker judge it.
+    /// Adds a commit's events to the timeline, and has the checker validate it.
     mutating func record(_ stories: [Story], of number: Int, at revision: Revision) {
         let member = members[number]
         let session = Session(

@@ -2,7 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import StoreEngine
 
-/// The cores that members run.
+/// The members' cores.
 extension Simulation {
     func core(of epoch: Revision, in number: Int) -> Int? {
         members[number].cores.first { cores[$0].epoch == epoch }
@@ -25,13 +25,13 @@ extension Simulation {
         end(core)
     }
 
-    /// Lets a core come to its end, which takes its time.
+    /// Makes a core stop, which takes its time.
     private mutating func end(_ core: Int) {
         guard !cores[core].isEnding else { return }
         cores[core].isEnding = true
         cores[core].endsSince = now
         let number = cores[core].member
-        // One that has run nothing yet ends before it begins.
+        // A core that has run nothing yet ends before it starts.
         guard cores[core].runs else { return schedule(.core(core, .stopped), after: stepTime(of: number)) }
         let isStubborn = goesWrong(schedule.weather.stubbornCores, for: number, .stubbornCores)
         if isStubborn { disturb(for: 3_000_000) }
@@ -55,14 +55,14 @@ extension Simulation {
         }
     }
 
-    /// The first act of a core, before any code of it runs.
+    /// Commits the first entry of a core, before any of its code runs.
     private mutating func announce(_ core: Int, of number: Int) {
         guard !cores[core].isEnding else { return }
         let epoch = cores[core].epoch
         switch commit(Transaction().guarded(by: epoch), of: number, for: .announcing(epoch)) {
         case .committed: break
         case .refused:
-            // Its ownership is over: what looks next sees it.
+            // Its ownership is over: the next check notices that.
             end(core)
             return setAlarm(of: number, to: clock + 1000)
         case .failed, .unknown:
@@ -100,7 +100,7 @@ extension Simulation {
         proceed(number)
     }
 
-    /// A core that runs in a member fails.
+    /// Makes the running core of a member fail.
     mutating func failCore(of number: Int) {
         guard !isQuiet, let core = members[number].cores.last, cores[core].runs else { return }
         count(.coreFailures)
@@ -138,7 +138,7 @@ extension Simulation {
         proceed(number)
     }
 
-    /// A write has shown that the ownership is over: the core ends, and its member looks.
+    /// Handles a write that has shown that the ownership is over: the core ends, and its member reads the records.
     mutating func fenced(_ core: Int) {
         end(core)
         let number = cores[core].member
@@ -160,10 +160,10 @@ extension Simulation {
 
     // MARK: - Activities
 
-    /// Begins work of some kind. What lasts for hours or minutes at most is ended within seconds; what lasts for seconds at
-    /// most may outlast its bound.
+    /// Begins an activity of some kind. Kinds with bounds of hours or minutes end within seconds; kinds with bounds of
+    /// seconds may exceed them.
     private mutating func beginActivity(_ core: Int, of number: Int) {
-        // A core that is to stop begins none.
+        // A stopping core begins no activity.
         guard cores[core].phase == .running, !cores[core].isEnding, members[number].machine.core?.mayRun == true
         else { return }
         let kinds: [Activity.Kind] = [
@@ -176,7 +176,7 @@ extension Simulation {
         let verdict = commit(transaction, of: number, for: .beginning)
         guard members[number].isAlive else { return }
         switch verdict {
-        // A begin whose answer is lost is repeated, and gives the activity that is open.
+        // A begin without an answer is repeated, and returns the open activity.
         case .committed, .unknown: members[number].begun = present.revision
         case .refused(let failure):
             if failure.condition.key == OwnershipKey.owner { fenced(core) }

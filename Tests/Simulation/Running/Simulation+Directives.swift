@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import Mailboxes
 internal import StoreEngine
 
-/// How a member's directives take effect.
+/// Carries out the members' directives.
 extension Simulation {
     mutating func carryOut(_ number: Int) {
         guard let directive = members[number].pending else { return }
@@ -26,7 +26,7 @@ extension Simulation {
             let isStopped = schedule.weather.showsProcesses ? holder?.isFrozen(at: clock) : nil
             members[number].machine.examined(claim, isStopped: isStopped)
         case .kill(let process, let epoch):
-            // It looks before the signal: it may have been stopped since it said that it would kill.
+            // It checks before the signal: it may have been stopped after it announced the kill.
             catchUp(number)
             if mutant?.killsWithoutLooking == true || isToBeKilled(epoch, by: number) {
                 kill(process, epoch, by: number)
@@ -38,7 +38,7 @@ extension Simulation {
         proceed(number)
     }
 
-    /// Commits a transition, then looks. Gives whether the member goes on at once.
+    /// Commits a transition, then reads. Returns whether the member continues at once.
     private mutating func carryOut(_ transition: Transition, of number: Int) -> Bool {
         let verdict = commit(transition.transaction, of: number, for: .transition(transition.stories))
         guard members[number].isAlive else { return false }
@@ -50,7 +50,7 @@ extension Simulation {
             members[number].machine.refused(at: now)
             return true
         }
-        // The look comes after the commit: others may come in between, or the process may be stopped.
+        // The read follows the commit: other commits may come in between, or the process may be stopped.
         guard !members[number].isFrozen(at: clock), !members[number].random.once(in: 3) else {
             members[number].pending = .look
             schedule(.carryOut(number), after: stepTime(of: number))
@@ -67,7 +67,7 @@ extension Simulation {
 
     private mutating func kill(_ process: ProcessIdentity, _ epoch: Revision, by number: Int) {
         reuseNumber(of: process, by: number)
-        // The kernel compares the whole identity: a number alone may have been given to another process.
+        // The kernel compares the whole identity: the number alone may belong to another process by now.
         let isVerified = mutant?.killsByNumber != true
         let target = members.first {
             $0.isAlive && (isVerified ? $0.process == process : $0.process.pid == process.pid)
@@ -84,7 +84,7 @@ extension Simulation {
         if let target {
             say("\(members[number].name) kills process \(process.pid)")
             if goesWrong(schedule.weather.silentDeaths, for: number, .silentDeaths) {
-                // It may take its time to die.
+                // It may take some time to die.
                 disturb(for: 3_000_000)
             } else {
                 kill(target.plan.process)
@@ -93,9 +93,9 @@ extension Simulation {
         members[number].machine.killEnded(epoch, impossible: nil, at: now)
     }
 
-    // MARK: - News
+    // MARK: - Updates
 
-    /// Takes in what stands now, for everything in a member that follows the store.
+    /// Brings everything in a member that follows the store up to date.
     mutating func catchUp(_ number: Int) {
         members[number].missedSince = nil
         if present.revision > members[number].machine.view.revision {
@@ -113,14 +113,14 @@ extension Simulation {
         }
     }
 
-    /// A watch that brings what stood some time ago.
+    /// Delivers outdated records through a member's watch.
     mutating func hearStaleNews(_ number: Int) {
         guard !members[number].staleSnapshots.isEmpty else { return }
         members[number].machine.view.apply(members[number].staleSnapshots.removeFirst(), at: now)
         proceed(number)
     }
 
-    /// Begins to follow what the group waits for.
+    /// Starts following the group's demand.
     mutating func followDemand(_ number: Int) {
         guard members[number].intentions.policy != nil, members[number].machine.holding != nil else { return }
         var demand = Demand(of: inbox.mailbox.keys, in: bootID)
@@ -132,12 +132,12 @@ extension Simulation {
         proceed(number)
     }
 
-    /// What a member makes of what is waited for.
+    /// Returns the demand as a member sees it.
     private func seen(_ demand: Demand) -> Demand {
         mutant?.overlooksDemand == true ? Demand(of: inbox.mailbox.keys, in: bootID) : demand
     }
 
-    /// What a session sees of ownership.
+    /// Returns the ownership view of a session.
     private func seen(by session: SessionID) -> OwnershipView {
         guard let change = mutant?.changeSeen else { return present }
         let entries = OwnershipKeys.all.compactMap { key in

@@ -2,9 +2,9 @@ internal import Coordination
 internal import CoreAPI
 internal import StoreEngine
 
-/// What befalls processes and the machine.
+/// Faults of processes and the machine.
 extension Simulation {
-    /// Kills a process: every member that lives in it.
+    /// Kills a process, with every member in it.
     mutating func kill(_ process: Int) {
         for number in members.indices where members[number].plan.process == process && members[number].isAlive {
             die(number)
@@ -19,7 +19,7 @@ extension Simulation {
         endEverything(in: number)
         disturb(for: 1_000_000)
         if goesWrong(schedule.weather.silentDeaths, for: number, .silentDeaths) { return }
-        // The system may tell at once or a little later.
+        // The system may report it at once or a little later.
         schedule(.bury(number), after: members[number].random.number(50..<3000))
     }
 
@@ -61,7 +61,7 @@ extension Simulation {
         }
     }
 
-    /// The holder that is about to be superseded runs again, and races.
+    /// Resumes the holder that is about to be superseded, so that it races.
     mutating func thawHolder(by number: Int) {
         guard schedule.weather.lastMoments > 0, let owner = present.owner, let holder = member(owner.session),
             members[holder].isFrozen(at: clock),
@@ -71,7 +71,8 @@ extension Simulation {
         goOn(holder)
     }
 
-    /// Ownership has changed: whoever was stopped between its look and its commit goes on now, and races.
+    /// After a change of ownership, resumes members that were stopped between their read and their commit, so that they
+    /// race.
     mutating func letRacersGoOn(by number: Int) {
         guard schedule.weather.lastMoments > 0 else { return }
         for racer in members.indices
@@ -84,7 +85,7 @@ extension Simulation {
         }
     }
 
-    /// A process dies just before it is killed, and the next one that begins has its number.
+    /// Makes a process die just before it is killed; the next process gets its number.
     mutating func reuseNumber(of process: ProcessIdentity, by number: Int) {
         guard let victim = members.first(where: { $0.process == process && $0.isAlive }),
             let next = members.firstIndex(where: { !$0.isOpen && !$0.isDead && $0.plan.process == $0.number }),
@@ -104,7 +105,7 @@ extension Simulation {
         disturbedUntil = max(disturbedUntil, until + 1_000_000_000)
     }
 
-    /// The machine sleeps: its clock goes on, and whoever waited for a time is woken after it.
+    /// Makes the machine sleep: its clock goes on, and timers fire after it.
     mutating func sleep(for duration: Int) {
         guard !isQuiet else { return }
         count(.sleeps)
@@ -121,7 +122,7 @@ extension Simulation {
         }
     }
 
-    /// The machine starts again: everybody is dead, the store stays, and the clock begins anew.
+    /// Restarts the machine: all members are dead, the store stays, and the clock starts again.
     mutating func reboot() {
         count(.reboots)
         say("The machine starts again")

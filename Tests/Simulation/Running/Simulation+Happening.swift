@@ -1,7 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 
-/// Who an event happens to, and whether it can happen now.
+/// Dispatches events to members, if they can happen now.
 extension Simulation {
     mutating func happen(_ event: Event) {
         switch event {
@@ -50,19 +50,19 @@ extension Simulation {
         }
     }
 
-    /// A core that was given up may outlive its participant, as long as the process lives.
+    /// An abandoned core may outlive its participant, as long as the process lives.
     private func isEnding(_ event: Event) -> Bool {
         if case .core(_, .stopped) = event { true } else { false }
     }
 
-    /// Whether a member's process is stopped; the event happens when it runs again.
+    /// Returns whether a member's process is stopped; the event is deferred until it runs again.
     private mutating func isStopped(_ number: Int, until event: Event) -> Bool {
         guard members[number].isFrozen(at: clock) else { return false }
         members[number].deferred.append(event)
         return true
     }
 
-    /// A stopped member goes on.
+    /// Resumes a stopped member.
     mutating func goOn(_ number: Int) {
         guard let until = members[number].frozenUntil, until <= clock else { return }
         members[number].frozenUntil = nil
@@ -78,7 +78,7 @@ extension Simulation {
         if let number = incident.member, members[number].isAlive, isStopped(number, until: event) { return }
         switch incident.kind {
         case .open(let number):
-            // A participant that is to begin in a process that is stopped begins when that goes on.
+            // A participant in a stopped process begins when the process is resumed.
             let process = members[number].plan.process
             if let host = members.first(where: { $0.isAlive && $0.plan.process == process })?.number,
                 isStopped(host, until: event)

@@ -1,7 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 
-/// The server, which holds a message until a core has acknowledged it, and the network before it.
+/// The server, which keeps a message until a core has acknowledged it, and the network in front of it.
 extension Simulation {
     mutating func arrive(_ message: Int) {
         say("“\(messages[message].callID)” comes to the server")
@@ -10,7 +10,7 @@ extension Simulation {
         offer(message)
     }
 
-    /// Sends a message to every core that is connected: of those that were superseded, the server knows nothing.
+    /// Sends a message to every connected core: the server does not know which ones were superseded.
     private mutating func offer(_ message: Int) {
         for core in cores.indices where cores[core].phase == .running && !cores[core].isEnding {
             send(message, to: core)
@@ -21,7 +21,7 @@ extension Simulation {
         schedule(.core(core, .receive(message)), after: members[cores[core].member].random.time(1..<60))
     }
 
-    /// A core stores what it received, and then says so to the server.
+    /// Makes a core store a received message, and then acknowledge it to the server.
     mutating func receive(_ message: Int, in core: Int) {
         let number = cores[core].member
         guard cores[core].phase == .running, !cores[core].isEnding else { return }
@@ -58,28 +58,28 @@ extension Simulation {
         judgeServerAcknowledgement(of: message)
         say("\(members[number].name)'s core tells the server that it has “\(messages[message].callID)”")
         if goesWrong(schedule.weather.doubledDeliveries, for: number, .doubledDeliveries) {
-            // The network loses the answer, and the server sends it again.
+            // The network loses the answer, and the server sends the message again.
             return offer(message)
         }
         messages[message].isHeld = false
     }
 }
 
-/// A message as its server, the store and the judge know it.
+/// A message as known to its server, the store and the validation.
 struct ServerMessage {
     let callID: CallID
     let content: InboxMessage.Content
     var arrivedAt: UInt64?
     /// Whether the server has it and no core has acknowledged it.
     var isHeld = false
-    /// When it was last there to be taken.
+    /// When it last became available for a take.
     var availableSince: UInt64?
-    /// When it was stored first.
+    /// When it was first stored.
     var storedAt: UInt64?
-    /// The commit that changed it in the inbox last.
+    /// The last commit that changed it in the inbox.
     var lastChange: UInt64 = 0
-    /// How many times it was acknowledged by whoever showed it.
+    /// How many times a call that has shown it acknowledged it.
     var acknowledgements = 0
-    /// Whether its time in the inbox was over once.
+    /// Whether it has expired in the inbox.
     var hasExpired = false
 }

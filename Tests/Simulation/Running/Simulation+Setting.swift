@@ -3,7 +3,7 @@ internal import CoreAPI
 internal import Mailboxes
 internal import StoreEngine
 
-/// What there is before anything happens.
+/// The initial state.
 extension Simulation {
     func member(_ number: Int, _ plan: MemberPlan) -> Member {
         let process = ProcessIdentity(bootID: bootID, pid: 0, startTime: 0)
@@ -33,11 +33,11 @@ extension Simulation {
         messageNumbers[ItemName(callID.text)] = number
     }
 
-    /// Opens the group for a member: a session, and the first look of its watch.
+    /// Opens the group for a member: a session, and the first read of its watch.
     mutating func open(_ number: Int) {
         let plan = members[number].plan
         guard !members[number].isOpen else { return }
-        // Nobody begins in a process that was killed.
+        // No member starts in a killed process.
         guard !members.contains(where: { $0.plan.process == plan.process && $0.isDead }) else { return }
         let process = ProcessIdentity(
             bootID: bootID, pid: pid(of: members[number]), startTime: UInt64(plan.process) + 1)
@@ -68,7 +68,7 @@ extension Simulation {
     }
 }
 
-/// How a participant joins.
+/// Creates the effect of a participant that joins.
 enum StoreOpening {
     static func effect(
         of process: ProcessIdentity, _ role: SessionRole, _ name: String, in state: StoreState, at now: BootInstant
@@ -78,7 +78,7 @@ enum StoreOpening {
     }
 }
 
-/// A store that only says what it is: what the inbox needs to make its transactions, which the simulation commits itself.
+/// A store that only describes itself: the inbox needs it to build transactions, which the simulation commits.
 struct StoreOnPaper: SharedStore {
     let session = Session(
         id: SessionID(rawValue: 0),

@@ -2,7 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import StoreEngine
 
-/// The loop of a participant: it asks its machine what to do, does it, and sleeps when there is nothing to do.
+/// The loop of a participant: it asks its machine for a directive, carries it out, and sleeps if there is none.
 extension Simulation {
     mutating func proceed(_ number: Int) {
         guard members[number].isAlive, members[number].pending == nil, !members[number].isFrozen(at: clock) else {
@@ -88,7 +88,7 @@ extension Simulation {
         for call in members[number].calls where calls[call].isWaiting && calls[call].held == loss.epoch { end(call) }
     }
 
-    /// Answers those that wait for the participant's own state: a Main's start and calls that insist on a core.
+    /// Answers waits for the participant's own state: a Main's start, and calls that insist on a core.
     mutating func noticeState(_ number: Int) {
         let refusal = members[number].machine.refusal
         if members[number].isStarting { noticeStart(number, refusal) }
@@ -144,7 +144,7 @@ extension Simulation {
         }
     }
 
-    /// An Executor whose application has what it came for ends.
+    /// Ends an Executor after its application has finished.
     private mutating func finishWhenIdle(_ number: Int) {
         let member = members[number]
         guard !member.isMain, member.isFinishing, member.calls.isEmpty, !member.intentions.isClosing,
@@ -154,7 +154,7 @@ extension Simulation {
         setAlarm(of: number, to: clock + 1000)
     }
 
-    /// The participation ends, and with it the session.
+    /// Ends the participation, and with it the session.
     private mutating func finish(_ number: Int) {
         say("\(members[number].name) closes")
         members[number].isOpen = false

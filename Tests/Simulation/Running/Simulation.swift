@@ -6,29 +6,28 @@ internal import StoreEngine
 /// A group of participants over one store, in simulated time.
 ///
 /// The machines, the rules of the inbox and the store's state are the real ones; only the shell around them, the cores,
-/// the server and the system are simulated. Nothing in it waits, sleeps or runs in parallel, so a schedule replays
-/// exactly.
+/// the server and the system are simulated. Nothing waits, sleeps or runs in parallel, so a schedule replays exactly.
 package struct Simulation {
     package let schedule: Schedule
     let mutant: Mutant?
-    /// Which transitions were taken.
+    /// The transitions taken.
     package var coverage = Coverage()
-    /// What happened, for people.
+    /// The events as sentences.
     let narrative: Narrative
 
     var state = StoreState(historyByteCount: 1 << 10)
     var queue = EventQueue()
     /// How long the machine has been awake since the beginning, in nanoseconds.
     var clock: UInt64 = 0
-    /// What the machine's own clock has beyond that.
+    /// The offset of the machine's own clock from that.
     var bootOffset: UInt64 = 1_000_000_000
     var bootID = BootID(high: 1, low: 1)
     /// When the faults end.
     let quietFrom: UInt64
-    /// What chance decides for nobody in particular.
+    /// The random source for choices that belong to no member.
     var random: SeededRandom
 
-    /// The times and choices that the machines have, and those that the judge holds them to.
+    /// The rules of the machines, and those by which they are validated.
     var rules = OwnershipRules()
     let promised: OwnershipRules
     let inbox: Inbox
@@ -38,28 +37,28 @@ package struct Simulation {
     var messages: [ServerMessage] = []
     var messageNumbers: [ItemName: Int] = [:]
 
-    /// What stands under the keys of ownership.
+    /// The entries of the ownership keys.
     var present = OwnershipView()
-    /// What watches of the demand deliver.
+    /// The changes that watches of the demand deliver.
     var demandLog: [ChangeSet] = []
 
     var ledger = OwnershipLedger()
     var lastEpoch = Revision.zero
     var tenure: PreviousOwnership?
-    /// The epochs that were superseded or given up: their cores may run on.
+    /// The superseded or abandoned epochs: their cores may still run.
     var superseded: Set<Revision> = []
-    /// How long the owner has had since each request for hand-over, with the bound of its critical section.
+    /// The time granted to the owner for each request for hand-over, with the bound of its critical section.
     var granted: [Revision: Duration] = [:]
-    /// When the activities of the owner changed last, and when they were over.
+    /// When the activities of the owner last changed, and when they ended.
     var activitiesChangedAt: UInt64 = 0
     var idleSince: [Revision: UInt64] = [:]
-    /// When a request for hand-over was over last.
+    /// When a request for hand-over last ended.
     var requestOverAt: UInt64 = 0
-    /// Until when what is promised without faults is not promised.
+    /// Until when promises for runs without faults do not apply.
     var disturbedUntil: UInt64 = 0
-    /// What the history of all members comes to.
+    /// A hash of all members' history.
     package internal(set) var history: UInt64 = 0xcbf2_9ce4_8422_2325
-    /// How often each kind of fault happened.
+    /// The number of faults of each kind.
     package internal(set) var faults: [Fault: Int] = [:]
     package internal(set) var eventCount = 0
 
@@ -91,13 +90,13 @@ package struct Simulation {
 
     /// The machine's clock.
     var now: BootInstant { BootInstant(nanoseconds: clock &+ bootOffset) }
-    /// Whether no more faults happen.
+    /// Whether the faults have ended.
     var isQuiet: Bool { clock >= quietFrom }
 
-    /// Runs to the end: until everybody has what it wants after the faults have ended, or a rule is broken.
+    /// Runs to the end: until all goals are reached after the faults have ended, or a rule is broken.
     package mutating func run() {
         let limit = quietFrom + UInt64(Schedule.patience) * 1000
-        // What the schedule still brings has to have come.
+        // All incidents of the schedule must have happened.
         let last = UInt64(schedule.incidents.last?.at ?? 0) * 1000
         var nextLook = max(quietFrom, last) + 1
         while narrative.violation == nil, let next = queue.next {
@@ -114,7 +113,7 @@ package struct Simulation {
             eventCount += 1
             happen(event)
         }
-        // Nothing happens any more: what is wanted now never comes.
+        // No events are left: an unmet goal is never reached.
         if narrative.violation == nil, let unmet = unmetWant() { broke(unmet) }
     }
 
@@ -122,7 +121,7 @@ package struct Simulation {
         queue.insert(event, at: clock + UInt64(microseconds) * 1000)
     }
 
-    /// How long a step of a member takes.
+    /// Returns the duration of a member's step.
     mutating func stepTime(of number: Int) -> Int {
         if !isQuiet, members[number].random.once(in: schedule.weather.slowSteps) {
             count(.slowSteps)
@@ -131,7 +130,7 @@ package struct Simulation {
         return members[number].random.number(20..<900)
     }
 
-    /// Whether something that goes wrong by itself does now.
+    /// Returns whether a random fault happens now.
     mutating func goesWrong(_ rate: Int, for number: Int, _ fault: Fault) -> Bool {
         guard rate > 0, !isQuiet, members[number].random.once(in: rate) else { return false }
         count(fault)

@@ -1,40 +1,40 @@
-/// One thing that happens to a group from outside, at its time: an input or a fault.
+/// An external event for a group, at its time: an input or a fault.
 package struct Incident: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// A member opens the group.
         case open(member: Int)
-        /// A Main is told to own. One that insists waits for no activity.
+        /// A Main is started to own. One that insists waits for no activity.
         case start(member: Int, takingOver: Bool, insisting: Bool)
         /// A member is closed.
         case close(member: Int)
-        /// A push wakes a member for a message, with the time that it has in microseconds.
+        /// A push wakes a member for a message, with its deadline in microseconds.
         case push(member: Int, message: Int, deadline: Int, insists: Bool)
         /// A message comes to the server.
         case arrive(message: Int)
-        /// The core that runs in a member fails.
+        /// The running core of a member fails.
         case failCore(member: Int)
         /// A process is killed.
         case kill(process: Int)
-        /// A process is killed at the next commit of one of its members, or at one after that: before it takes effect,
-        /// or right after.
+        /// A process is killed at the next commit of one of its members, or at a later one: before it takes effect, or
+        /// right after.
         case killAtCommit(member: Int, skipping: Int, after: Bool)
-        /// A process is stopped, for so many microseconds.
+        /// A process is stopped, for a number of microseconds.
         case freeze(process: Int, duration: Int)
-        /// A process is stopped right after the next commit of one of its members, or after one after that.
+        /// A process is stopped right after the next commit of one of its members, or a later one.
         case freezeAtCommit(member: Int, skipping: Int, duration: Int)
-        /// The store refuses every commit of a member, for so many microseconds.
+        /// The store refuses every commit of a member, for a number of microseconds.
         case trouble(member: Int, duration: Int)
-        /// The machine sleeps: the clock of all goes on.
+        /// The machine sleeps: the clock of all members goes on.
         case sleep(duration: Int)
-        /// The machine starts again: nobody lives, the store stays, the clock begins anew.
+        /// The machine restarts: no member survives, the store stays, the clock starts again.
         case reboot
     }
 
-    /// When, in microseconds from the beginning.
+    /// The time, in microseconds from the beginning.
     package var at: Int
     package var kind: Kind
 
-    /// The member that it is about.
+    /// The member concerned.
     package var member: Int? {
         switch kind {
         case .open(let member), .start(let member, _, _), .close(let member), .push(let member, _, _, _),

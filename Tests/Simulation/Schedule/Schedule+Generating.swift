@@ -2,7 +2,7 @@ internal import Coordination
 package import CoreAPI
 
 extension Schedule {
-    /// The schedule of a seed: most are short and small, some are long and crowded.
+    /// Generates the schedule of a seed: most are short and small, some are long and crowded.
     package init(seed: UInt64) {
         self.seed = seed
         var random = SeededRandom(seed: seed)
@@ -23,7 +23,7 @@ extension Schedule {
             add(mains: min(mains, 1), executors: random.number(1..<3), between: reboot + 1, and: busy, &random)
         }
         addFaults(until: busy, perMember: size < 40 ? 2 : 3, &random)
-        // When all is quiet, one more push and one more message find a group that works.
+        // After the faults have ended, one more push and one more message find a working group.
         let last = join(.executor, at: busy + random.time(0..<1000), &random)
         push(last, deadline: 20_000_000, at: busy + random.time(1000..<1500), &random)
         incidents.sort { $0.at < $1.at }
@@ -31,7 +31,7 @@ extension Schedule {
 
     private mutating func join(_ role: SessionRole, at time: Int, _ random: inout SeededRandom) -> Int {
         let number = members.count
-        // Several participants of one process obey every rule as well.
+        // Several participants of one process must obey every rule as well.
         let shares = number > 0 && random.once(in: 10)
         let process = shares ? random.number(0..<number) : number
         let plan = MemberPlan(
@@ -67,7 +67,7 @@ extension Schedule {
             let takesOver = random.once(in: 3)
             let time = open + random.number(0..<span / 2)
             if random.once(in: 8) {
-                // Its first commit is the request, where somebody owns.
+                // Its first commit is the request, if a member owns.
                 let duration = random.time(300..<6000)
                 incidents.append(
                     Incident(at: time, kind: .freezeAtCommit(member: member, skipping: 0, duration: duration)))
@@ -76,7 +76,7 @@ extension Schedule {
             incidents.append(
                 Incident(at: time, kind: .start(member: member, takingOver: takesOver, insisting: insists)))
             if weather.activities > 0, !insists, random.once(in: 4) {
-                // It waits for a while, and then no longer.
+                // It waits for activities for a while, and then no longer.
                 let later = time + random.time(50..<3000)
                 incidents.append(
                     Incident(at: later, kind: .start(member: member, takingOver: takesOver, insisting: true)))
@@ -99,7 +99,7 @@ extension Schedule {
     }
 
     private mutating func addFaults(until end: Int, perMember most: Int, _ random: inout SeededRandom) {
-        // Some schedules are without a fault: what is promised there is promised without excuse.
+        // Some schedules have no faults: there the promises apply without exception.
         guard !random.once(in: 6) else { return }
         for member in members.indices {
             for _ in 0..<random.number(0..<most) {
@@ -125,14 +125,14 @@ extension Schedule {
 }
 
 extension Weather {
-    /// Each schedule has its own: most of what can go wrong never does in it.
+    /// Draws the rates of a schedule: most faults never happen in it.
     init(drawnFrom random: inout SeededRandom) {
         self.init()
         for (_, rate) in Weather.rates where random.once(in: 3) {
             self[keyPath: rate] = random.number(3..<25)
         }
         if random.once(in: 3) { lostWakeUps = 0 }
-        // What can only happen now and then happens whenever it can.
+        // Faults with rare opportunities happen at most of them.
         for rate in [\Weather.lastMoments, \.reusedNumbers, \.forbiddenKills, \.activities]
         where self[keyPath: rate] > 0 {
             self[keyPath: rate] = random.number(1..<4)
@@ -141,19 +141,19 @@ extension Weather {
     }
 }
 
-/// Draws from seeded chance.
+/// Draws from a seeded random source.
 extension SeededRandom {
-    /// True once in `count` times; never when `count` is zero.
+    /// Returns true once in `count` times; never if `count` is zero.
     package mutating func once(in count: Int) -> Bool {
         count > 0 && next() % UInt64(count) == 0
     }
 
-    /// A number from the range.
+    /// Returns a number from the range.
     package mutating func number(_ range: Range<Int>) -> Int {
         range.lowerBound + Int(next() % UInt64(range.count))
     }
 
-    /// A time from the range, in milliseconds to the microsecond.
+    /// Returns a time from the range of milliseconds, in microseconds.
     package mutating func time(_ milliseconds: Range<Int>) -> Int {
         number(milliseconds.lowerBound * 1000..<milliseconds.upperBound * 1000)
     }

@@ -1,16 +1,16 @@
 package import Coordination
 package import CoreAPI
 
-/// What happens to a group from outside, as a list that follows from a seed and can be made shorter.
+/// The external events of a group, as a list that is generated from a seed and can be shortened.
 ///
-/// Everything else, such as how long a step takes or which wake-up is lost, follows from the seed and from who it
-/// happens to, so that leaving out one member changes little for the others.
+/// Everything else, such as the duration of a step or which wake-up is lost, follows from the seed and the member
+/// concerned, so that leaving out one member changes little for the others.
 package struct Schedule: Hashable, Sendable {
     package let seed: UInt64
     package var members: [MemberPlan] = []
-    /// What each message is, by its number.
+    /// The kind of each message, by its number.
     package var messages: [MessageKind] = []
-    /// What happens, in the order of time.
+    /// The external events, by time.
     package var incidents: [Incident] = []
     package var weather = Weather()
     /// When the faults end, in microseconds.
@@ -23,31 +23,30 @@ package struct Schedule: Hashable, Sendable {
         case text, invitation, nothingToShow
     }
 
-    /// How long after the beginning of the quiet everybody must have what it wants.
+    /// The time after the end of the faults in which all goals must be reached.
     package static let patience = 45_000_000
 }
 
 /// A participant of a schedule.
 package struct MemberPlan: Hashable, Sendable {
     package let role: SessionRole
-    /// Which process it lives in; several may share one.
+    /// The member's process; several members may share one.
     package let process: Int
 }
 
-/// What goes wrong by itself, everywhere and all the time until the quiet begins: how often, as once in so many times;
-/// zero is never.
+/// The faults that happen at random until the quiet begins. A rate of n means once in n times; zero means never.
 package struct Weather: Hashable, Sendable {
-    /// Wake-ups that are lost.
+    /// Lost wake-ups.
     package var lostWakeUps = 0
-    /// Wake-ups that come twice.
+    /// Wake-ups that arrive twice.
     package var doubledWakeUps = 0
-    /// Wake-ups that bring what stood some commits ago, and come late.
+    /// Wake-ups that deliver outdated records, and arrive late.
     package var staleWakeUps = 0
     /// Steps that take tens of milliseconds, so that others overtake them.
     package var slowSteps = 0
-    /// Commits that take effect and whose answer is lost.
+    /// Commits that take effect without an answer.
     package var lostAnswers = 0
-    /// Deaths that the system tells nobody of.
+    /// Deaths that the system does not report.
     package var silentDeaths = 0
     /// Deliveries that the network repeats.
     package var doubledDeliveries = 0
@@ -61,19 +60,19 @@ package struct Weather: Hashable, Sendable {
     package var activities = 0
     /// Kills that the system forbids.
     package var forbiddenKills = 0
-    /// Frozen holders that run again at the very moment at which they are to be superseded.
+    /// Frozen holders that resume at the very moment at which they are superseded.
     package var lastMoments = 0
-    /// Processes that die at the very moment at which they are to be killed, and whose number goes to the next.
+    /// Processes that die at the very moment at which they are killed. The next process gets their number.
     package var reusedNumbers = 0
-    /// Messages that are not shown by whoever takes them, but given back.
+    /// Messages that the taking call gives back instead of showing.
     package var returnedMessages = 0
-    /// Whether processes can be looked at. Where they cannot, as in another namespace, one that does not answer counts
-    /// as stopped.
+    /// Whether processes are visible. If not, as in another namespace, a process that does not answer counts as
+    /// stopped.
     package var showsProcesses = true
 
     package init() {}
 
-    /// The names of what can go wrong, each with its rate.
+    /// The names of the faults, each with its rate.
     package static let rates: [(name: String, rate: any WritableKeyPath<Weather, Int> & Sendable)] = [
         ("lost wake-ups", \.lostWakeUps), ("doubled wake-ups", \.doubledWakeUps),
         ("stale wake-ups", \.staleWakeUps), ("slow steps", \.slowSteps), ("lost answers", \.lostAnswers),

@@ -1,16 +1,16 @@
 internal import Coordination
 internal import CoreAPI
 
-/// One call that waits for a message.
+/// A call that waits for a message.
 struct Call {
     enum Phase {
-        /// It insists on a core of its own, and waits for that.
+        /// It insists on a core of its own, and waits for it.
         case owning
         case subscribing, looking
         case taking(Entry)
         case expecting
         case waiting
-        /// It is over; the message is being shown.
+        /// The message is being shown.
         case showing(TakenMessage)
         case over
     }
@@ -18,22 +18,22 @@ struct Call {
     let member: Int
     let message: Int
     let insists: Bool
-    /// When it was made.
+    /// When the call was made.
     let since: UInt64
     var wait: MessageWait
     var phase = Phase.subscribing
     /// Whether its watch is open.
     var isSubscribed = false
-    /// When the group heard that it waits.
+    /// When the group learned that it waits.
     var expectedAt: UInt64?
-    /// The last change that its watch has told of.
+    /// The last change that its watch has reported.
     var heard: UInt64 = 0
-    /// Whether something changed that it has not looked at.
+    /// Whether there is a change that it has not processed.
     var isRung = false
     var alarm: UInt64 = .max
-    /// What it insists on, once it has that.
+    /// The epoch that it insists on, once it has it.
     var held: Revision?
-    /// What stood of its core's problems and losses when it began.
+    /// The problem and the loss of its core at its start.
     var problemBefore: Intentions.CoreProblem?
     var lossBefore: Revision?
 

@@ -1,59 +1,59 @@
-/// One thing that happens, by the numbers of those that it happens to.
+/// An event, with the numbers of the objects concerned.
 enum Event {
     /// An incident of the schedule.
     case incident(Int)
-    /// A member's alarm rings, if it is still set to this.
+    /// A member's alarm fires, if it is still set to this time.
     case alarm(Int, UInt64)
     /// A member's directive takes effect.
     case carryOut(Int)
-    /// A member hears that there is news.
+    /// A member is notified of changes.
     case news(Int)
-    /// A member hears what stood some time ago.
+    /// A member receives outdated records.
     case staleNews(Int)
-    /// A member's watch of what the group waits for begins.
+    /// A member's watch of the demand begins.
     case followDemand(Int)
-    /// A Main that was refused is told again to own.
+    /// A refused Main is started again.
     case startAgain(Int)
-    /// A call does its next step.
+    /// A call performs its next step.
     case call(Int)
-    /// A call's alarm rings, if it is still set to this.
+    /// A call's alarm fires, if it is still set to this time.
     case callAlarm(Int, UInt64)
-    /// A core does something.
+    /// An event of a core.
     case core(Int, CoreEvent)
-    /// The system tells that a member is dead.
+    /// The system reports that a member is dead.
     case bury(Int)
-    /// A stopped member goes on, if this is when it is to.
+    /// A stopped member is resumed, if it is still set to this time.
     case goOn(Int)
-    /// Something has to be right by now.
+    /// A rule must hold by now.
     case judge(Judgement)
 
     enum CoreEvent {
         case announce, started, failed, stopped, enterCritical, leaveCritical
         /// The core begins an activity, or ends the one of this id.
         case beginActivity, endActivity(Int)
-        /// A message comes from the server.
+        /// A message arrives from the server.
         case receive(Int)
-        /// The core tells the server that it has it.
+        /// The core acknowledges a message to the server.
         case acknowledge(Int)
     }
 
     enum Judgement {
-        /// A member that lost this ownership has stopped its core.
+        /// A member that lost this ownership must have stopped its core.
         case fenced(Int, epoch: UInt64)
-        /// A member that cannot run does not own any more, when others wait.
+        /// A member that cannot run must no longer own, if others wait.
         case frozen(Int, epoch: UInt64, since: UInt64)
-        /// A dead member is not believed by whoever came after its death.
+        /// A member that joined after another one's death must not wait for the dead one.
         case dead(Int, by: Int)
-        /// A Main that asked has got what it asked for.
+        /// A Main's request must be fulfilled.
         case asked(Int, handover: UInt64, epoch: UInt64, since: UInt64)
-        /// A Main that was told to take over and to insist waits behind none that waits for activities.
+        /// A Main that was started to take over and insist must not wait behind a Main that waits for activities.
         case heldUp(Int)
-        /// A call is over at its deadline.
+        /// A call must be over at its deadline.
         case overdue(Int)
     }
 }
 
-/// The events to come, the earliest first; of two at one time, the one that was entered first.
+/// The future events, the earliest first; at the same time, in the order of insertion.
 struct EventQueue {
     private struct Item {
         let at: UInt64
@@ -69,7 +69,7 @@ struct EventQueue {
     private var lastNumber: UInt64 = 0
 
     var isEmpty: Bool { heap.isEmpty }
-    /// When the next event is due.
+    /// The time of the next event.
     var next: UInt64? { heap.first?.at }
 
     mutating func insert(_ event: Event, at time: UInt64) {

@@ -1,12 +1,12 @@
 internal import Coordination
 internal import CoreAPI
 
-/// Which part of the group's keys a key belongs to.
+/// The part of the group's keys to which a key belongs.
 enum KeyPart {
     case ownership, inbox, expectations, other
 
     init(_ key: Key) {
-        // Behind “.sharedcore/” the first letter tells.
+        // The first letter after “.sharedcore/” identifies the part.
         let name = key.text.utf8
         guard name.count > 13, name.first == UInt8(ascii: ".") else {
             self = .other
@@ -22,7 +22,7 @@ enum KeyPart {
     }
 }
 
-/// The keys under which ownership stands.
+/// The keys of ownership.
 enum OwnershipKeys {
     static let all = [
         OwnershipKey.owner, OwnershipKey.handover, OwnershipKey.critical, OwnershipKey.activities,

@@ -1,7 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 
-/// One participant: the machines, and what its shell keeps beside them.
+/// A participant: the machines, and the state of its shell.
 struct Member {
     let plan: MemberPlan
     let number: Int
@@ -11,59 +11,59 @@ struct Member {
     var machine: OwnershipMachine
     var intentions: Intentions
     var expected = OwnExpectations()
-    /// What chance decides for it.
+    /// The random source of its choices.
     var random: SeededRandom
 
-    /// The number that its process is given, where that is another's.
+    /// The number of its process, if it is reused from another one.
     var reusedNumber: Int32?
     /// Whether it has opened the group, and neither died nor closed since.
     var isOpen = false
     var isDead = false
-    /// Whether the system would have buried it.
+    /// Whether its session was ended after its death.
     var isBuried = false
-    /// Since when it has been able to run without a break.
+    /// Since when it has been able to run without interruption.
     var runsSince: UInt64 = 0
     var openedAt: UInt64 = 0
     var frozenUntil: UInt64?
-    /// What happens to it when it runs again.
+    /// Events that are deferred until it runs again.
     var deferred: [Event] = []
     var diedAt: UInt64?
     /// Until when the store refuses its commits.
     var troubleUntil: UInt64 = 0
-    /// Since when it has wanted to own without a break.
+    /// Since when it has had the goal to own without interruption.
     var wantsSince: UInt64?
-    /// After how many commits it dies, and whether that one takes effect before.
+    /// The commits before the one at which it dies, and whether that one takes effect.
     var diesAtCommit: (skipping: Int, after: Bool)?
-    /// After how many commits it freezes, and for how long.
+    /// The commits before the one after which it freezes, and the duration.
     var freezesAtCommit: (skipping: Int, duration: Int)?
 
-    /// The directive that is on its way.
+    /// The directive that was decided and not carried out yet.
     var pending: Directive?
-    /// What it knew when it decided to stop its core.
+    /// Its view when it decided to stop its core.
     var viewAtStop = OwnershipView()
-    /// How many directives it has carried out since when.
+    /// The number of directives it has carried out, and since when they are counted.
     var directives = (count: 0, since: UInt64(0))
-    /// When its alarm rings; the alarms that were set to other times are not heard.
+    /// When its alarm fires; alarms for other times are ignored.
     var alarm: UInt64 = .max
-    /// Whether news is on its way to it.
+    /// Whether a notification is on its way.
     var isToldSoon = false
-    /// When a wake-up of its was lost; nil since it looked.
+    /// When a wake-up of it was lost; nil once it has read since.
     var missedSince: UInt64?
-    /// What it will be told late.
+    /// Outdated records that it will receive late.
     var staleSnapshots: [Snapshot] = []
     /// The last commit with which its core began an activity.
     var begun = Revision.zero
-    /// How far its watch of the demand has got; nil when it has none.
+    /// The position of its watch of the demand; nil if it has none.
     var demandPosition: Int?
     var demand: Demand?
 
     /// Whether its application waits for its start as Main.
     var isStarting = false
-    /// The core that runs here or is being stopped, by number.
+    /// The cores that run here or are stopping, by number.
     var cores: [Int] = []
     /// The calls of its application that are not over.
     var calls: [Int] = []
-    /// Whether its application is done with it.
+    /// Whether its application has finished.
     var isFinishing = false
 
     var isMain: Bool { plan.role == .main }
@@ -73,7 +73,7 @@ struct Member {
     func isFrozen(at clock: UInt64) -> Bool { frozenUntil.map { $0 > clock } ?? false }
 }
 
-/// A core that runs in a member.
+/// A core of a member.
 struct SimulatedCore {
     enum Phase {
         /// It has not run anything yet.
@@ -88,10 +88,10 @@ struct SimulatedCore {
     /// Whether it was told to stop, failed or was fenced: it receives nothing more.
     var isEnding = false
     var wasToldToStop = false
-    /// Whether it has begun, in the eyes of a witness.
+    /// Whether it runs, according to a witness.
     var runs = false
     var startedAt: UInt64 = 0
-    /// Since when it has been coming to its end.
+    /// Since when it has been stopping.
     var endsSince: BootInstant?
     var problem: String?
     /// The activities that it has begun, by id.

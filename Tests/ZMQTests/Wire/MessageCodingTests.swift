@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import StoreEngine
+internal import TestSupport
 internal import Testing
 
 @testable import ZMQBackend

@@ -10,7 +10,7 @@ extension Pair {
         try await group.withExecutor(core: { LetterCore(box: box) }) { executor in
             let answer = try await executor.message(forCallID: callID, timeout: .seconds(20))
             if case .message(let taken) = answer.content {
-                if case .text(_, _, let text) = taken.message.content { say("\(callID): \(text) (\(answer.source))") }
+                say("\(callID): \(taken.message.content.text) (\(answer.source))")
                 try await executor.acknowledge(taken)
             }
         }

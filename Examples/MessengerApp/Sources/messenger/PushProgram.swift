@@ -17,6 +17,7 @@ enum PushProgram {
     }
 
     private static func show(_ message: InboxMessage) {
-        if case .text(let sender, _, let text) = message.content { print("\(sender): \(text)") }
+        // Also of a kind that this program does not know.
+        print("\(message.content.sender): \(message.content.text)")
     }
 }

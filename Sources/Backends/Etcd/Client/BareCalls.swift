@@ -5,8 +5,8 @@
     internal import SwiftProtobuf
     internal import Synchronization
 
-    /// The calls of etcd's that a put, a get and a watch would be without this backend, made by hand over the same
-    /// library and the same connection: the baseline for the backend's own calls.
+    /// Put, get and watch as direct calls to etcd over the same library and the same connection: the baseline for the
+    /// backend's own calls.
     package final class BareCalls: Sendable {
         private let cluster: Cluster
         private let root: Data
@@ -52,7 +52,7 @@
             }
         }
 
-        /// Begins to tell of every change, until the task that it returns is cancelled.
+        /// Starts reporting every change, until the returned task is cancelled.
         package func watch(_ told: @escaping @Sendable () -> Void) async throws -> Task<Void, Never> {
             let range = Self.range(root)
             let next = Place(try await self.range(of: root).header.revision + 1)
@@ -70,7 +70,7 @@
                                         $0.startRevision = start
                                     }
                                 })
-                            // The stream of requests stays open as long as the watch is to.
+                            // The stream of requests must stay open as long as the watch.
                             try await Task.sleep(for: .seconds(86_400))
                         }, options: Cluster.options(timeout: nil)
                     ) { response in

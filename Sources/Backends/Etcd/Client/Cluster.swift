@@ -4,7 +4,7 @@
     internal import Platform
     internal import Synchronization
 
-    /// A process's way to one cluster: one member at a time, one stream for all watches, one for all leases.
+    /// A process's connection to one cluster: one member at a time, one stream for all watches, one for all leases.
     final class Cluster: Sendable {
         let place: EtcdCluster
         private let chosen: Mutex<Member>
@@ -51,7 +51,7 @@
             }
         }
 
-        /// Takes the next member in the place of one that does not do.
+        /// Replaces a failing member by the next one.
         func leave(_ member: Member) {
             let left = chosen.withLock { chosen -> Bool in
                 guard chosen === member, !EtcdDefect.onlyMember.isPresent,
@@ -69,13 +69,13 @@
             var options = CallOptions.defaults
             options.timeout = timeout
             options.waitForReady = false
-            // The transport holds answers to this one, too.
+            // The transport applies this limit to answers, too.
             options.maxRequestMessageBytes = messageByteCount
             options.maxResponseMessageBytes = messageByteCount
             return options
         }
 
-        /// One try of a call.
+        /// Tries a call once.
         func attempt<Answer: Sendable>(
             timeout: Duration = attemptTimeout,
             _ body: @Sendable (Member.Connection, CallOptions) async throws -> Answer
@@ -90,7 +90,7 @@
             }
         }
 
-        /// A call that may be made several times: it is until it is answered.
+        /// Makes an idempotent call, repeatedly until it is answered.
         func call<Answer: Sendable>(
             timeout: Duration, at location: String,
             _ body: @Sendable (Member.Connection, CallOptions) async throws -> Answer
@@ -103,7 +103,7 @@
             }
         }
 
-        /// As ``call(timeout:at:_:)``, with the failure as it was.
+        /// Calls as ``call(timeout:at:_:)``, but throws the original failure.
         func persist<Answer: Sendable>(
             timeout: Duration, _ body: @Sendable (Member.Connection, CallOptions) async throws -> Answer
         ) async throws(EtcdFailure) -> Answer {

@@ -2,17 +2,17 @@
     internal import CoreAPI
     internal import GRPCCore
 
-    /// The reason why a call to a cluster failed, by the doubt that it leaves.
+    /// The reason why a call to a cluster failed, by what is known of its effect.
     enum EtcdFailure: Error {
-        /// It was refused and did nothing.
+        /// The call was refused and had no effect.
         case refused(SharedCoreError)
-        /// The lease that it used is over; it did nothing.
+        /// The call's lease is over; it had no effect.
         case leaseEnded
-        /// The cluster's space is used up. A commit may have taken effect all the same: the one that used it up has.
+        /// The cluster's space is used up. A commit may have taken effect nevertheless: the one that used it up has.
         case full(String)
         /// The requested revision lies before the oldest one that the cluster keeps.
         case compacted
-        /// No answer came, or one that leaves open whether it took effect.
+        /// No answer came, or one that does not tell whether the call took effect.
         case unclear(String)
 
         /// - Parameter securityNote: The error in securing the connection; nil for none.
@@ -55,6 +55,19 @@
             case .unclear(let cause):
                 SharedCoreError(.unavailable, "The cluster does not answer.", at: location, cause: cause)
             }
+        }
+    }
+
+    extension SharedCoreError {
+        /// Returns the error for a value in etcd that no participant writes.
+        static func unreadable(_ what: String) -> SharedCoreError {
+            SharedCoreError(.corrupt, "What stands in etcd as \(what) was not written by a participant.", at: "etcd")
+        }
+
+        /// The error of a group that another version has created.
+        static var unknownLayout: SharedCoreError {
+            SharedCoreError(
+                .incompatible, "The group is kept in a layout that this version does not know.", at: "etcd")
         }
     }
 #endif

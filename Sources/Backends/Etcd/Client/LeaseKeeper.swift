@@ -5,33 +5,34 @@
     internal import SwiftProtobuf
     internal import Synchronization
 
-    /// Keeps the leases of all sessions of a process alive, and so finds out that a member does not answer.
+    /// Keeps the leases of all sessions of a process alive, and thereby detects a member that does not answer.
     final class LeaseKeeper: Sendable {
         private struct Lease {
             let confirmation: LeaseConfirmation
-            /// What proves whose it is.
+            /// Proves to local processes which process has the lease.
             let socket: SessionSocket?
         }
 
         private struct Content {
             var leases: [Int64: Lease] = [:]
             var task: Task<Void, Never>?
-            /// The pause between two turns, and the time in which the next one is to have come.
+            /// The pause between two turns, and the time within which the next one must begin.
             var pause: Task<Void, Never>?
             var turnTime = Duration.zero
 
-            /// Six turns come within the shortest lease: its participant may be in doubt of it after two thirds of one.
+            /// Six turns fit into the shortest lease: its participant may doubt it after two thirds of its duration.
             var nextTurnTime: Duration {
                 let shortest = leases.values.lazy.map(\.confirmation.duration).min()
                 return min((shortest ?? LeaseKeeper.longestPause) / 6, LeaseKeeper.longestPause)
             }
         }
 
-        /// However long the leases are: a member that does not answer is noticed in this time and the next.
+        /// The longest pause for any lease: a member that does not answer is noticed within two of them.
         private static let longestPause = Duration.seconds(3)
         private static let longestWait = Duration.seconds(1)
         private static let shortestPause = Duration.milliseconds(50)
-        /// How many are kept alive by one call: a member that is not the leader asks it for one after the other.
+        /// How many leases one call keeps alive: a member that is not the leader forwards them to it one after the
+        /// other.
         private static let callSize = 100
 
         private let content = Mutex(Content())
@@ -52,13 +53,13 @@
             content.withLock { $0.task = task }
         }
 
-        /// A pause, which a new lease ends that is shorter than all others.
+        /// Starts a pause. A new lease that is shorter than all others ends it early.
         ///
-        /// - Parameter turn: When the last turn began; nil when it has failed, so that the next one comes soon.
+        /// - Parameter turn: When the last turn began; nil if it failed, so that the next one begins soon.
         private func pause(since turn: ContinuousClock.Instant?) -> Task<Void, Never> {
             content.withLock { content in
                 content.turnTime = content.nextTurnTime
-                // A turn that takes long is a part of the time.
+                // The duration of the turn counts as part of the pause.
                 let left = turn.map { content.turnTime - $0.duration(to: .now) } ?? .zero
                 let pause = Task<Void, Never> { try? await Task.sleep(for: max(left, Self.shortestPause)) }
                 content.pause = pause
@@ -66,9 +67,10 @@
             }
         }
 
-        /// Keeps all alive once.
+        /// Renews all leases once.
         ///
-        /// - Returns: Whether the member has answered; the next one is asked when it has not. Nil when the cluster is gone.
+        /// - Returns: Whether the member has answered; if not, the next member is used. Nil if the cluster was
+        ///   released.
         private func turn(through cluster: Cluster?) async -> Bool? {
             guard let cluster else { return nil }
             let (kept, time) = content.withLock { ($0.leases, $0.nextTurnTime) }
@@ -87,12 +89,12 @@
         }
 
         /// - Parameters:
-        ///   - confirmation: What is told when the lease was renewed.
-        ///   - socket: The socket that proves whose the lease is, which is drained with each turn.
+        ///   - confirmation: Receives the times at which the lease was renewed.
+        ///   - socket: The socket that proves which process has the lease. It is drained with each turn.
         func add(_ lease: Int64, _ confirmation: LeaseConfirmation, socket: SessionSocket?) {
             let pause = content.withLock { content -> Task<Void, Never>? in
                 content.leases[lease] = Lease(confirmation: confirmation, socket: socket)
-                // All are kept alive with each turn, so one that is no shorter waits for the next.
+                // Each turn renews all leases, so a lease that is not shorter waits for the next turn.
                 let isShorter = content.nextTurnTime < content.turnTime
                 return isShorter || EtcdDefect.eagerRenewal.isPresent ? content.pause : nil
             }
@@ -122,7 +124,7 @@
                         var answers = 0
                         for try await answer in response.messages {
                             answers += 1
-                            // It is over, and nothing keeps it alive any more.
+                            // The lease is over, and is renewed no more.
                             if answer.ttl <= 0 { self.remove(answer.id) } else { self.confirm(answer.id, at: began) }
                             if answers == leases.count { break }
                         }
@@ -135,7 +137,8 @@
         }
     }
 
-    /// Until when a lease is known to stand: the cluster had it when the latest call that renewed it began, or later.
+    /// The time at which a lease was last confirmed: the cluster had it when the latest call that renewed it began, or
+    /// later.
     ///
     /// Source: contract L5.
     final class LeaseConfirmation: Sendable {

@@ -11,7 +11,7 @@
     final class Member: Sendable {
         typealias Connection = GRPCClient<HTTP2ClientTransport.Posix>
 
-        /// The place of its endpoint among all.
+        /// The index of its endpoint.
         let position: Int
         let connection: Connection
         let securityNote: SecurityNote
@@ -34,7 +34,7 @@
                 let transport = try HTTP2ClientTransport.Posix(
                     target: target, transportSecurity: Self.security(of: place.security),
                     config: .defaults { config in
-                        // Another member is tried soon in place of one that is away; no request waits minutes for it.
+                        // Another member is tried soon if this one is unreachable; no request waits for minutes.
                         config.backoff = .init(
                             initial: .milliseconds(100), max: .seconds(1), multiplier: 1.6, jitter: 0.2)
                         config.channelDebuggingCallbacks.onCreateTCPConnection = { channel in
@@ -90,22 +90,22 @@
         }
     }
 
-    /// The reason why a connection could not be secured: the transport above says only that it was closed.
+    /// The reason why a connection could not be secured: the transport only reports that it was closed.
     final class SecurityNote: Sendable {
         private let content = Mutex<String?>(nil)
 
         /// The last error; nil for none.
         var cause: String? { content.withLock { $0 } }
 
-        /// A handler that notes the errors of a connection, behind the one that secures it.
+        /// A handler that records the errors of a connection, placed after the TLS handler.
         var handler: any ChannelInboundHandler { Handler(note: self) }
 
         private final class Handler: ChannelInboundHandler {
             typealias InboundIn = ByteBuffer
 
             private let note: SecurityNote
-            /// Whether the member has sent something: it lets this client in. The handshake does not show that, because
-            /// a member verifies the client's certificate after the client's part of it.
+            /// Whether the member has sent data, which proves that it accepts this client. The handshake does not prove
+            /// it, because a member verifies the client's certificate after the client's part of it.
             private var isSecured = false
 
             init(note: SecurityNote) {
@@ -121,7 +121,7 @@
             }
 
             func errorCaught(context: ChannelHandlerContext, error: any Error) {
-                // A connection that was secured ends for another reason, such as a member's death.
+                // A secured connection ends for another reason, such as the end of the member.
                 if !isSecured { note.content.withLock { $0 = "\(error)" } }
                 context.fireErrorCaught(error)
             }
@@ -130,9 +130,8 @@
 
     /// Answers a member's pings before the HTTP/2 library counts them.
     ///
-    /// A member sends a ping with each answer, to measure the line. The library takes 200 of them in 30 s for an
-    /// attack, and closes the connection; the transport over it does not let that be set. Everything else passes as it
-    /// is.
+    /// A member sends a ping with each answer, to measure the line. The library treats 200 of them in 30 s as an
+    /// attack, and closes the connection; the transport provides no setting for that. All other frames pass unchanged.
     final class PingAnswers: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias InboundOut = ByteBuffer

@@ -7,25 +7,25 @@
 
     /// A listener to the changes in a range of keys.
     protocol WatchListener: AnyObject, Sendable {
-        /// The range of keys that is watched.
+        /// The range of keys to watch.
         var range: Range<KeyBound> { get }
-        /// The revision from which on nothing is known yet.
+        /// The first revision that the listener has not received.
         var nextRevision: Int64 { get }
-        /// Takes events, all of each revision, in their order.
+        /// Takes events in order, all events of a revision at once.
         func take(_ events: [Mvccpb_Event])
-        /// Revisions behind ``nextRevision`` are compacted away: the listener must begin anew, and register again.
+        /// Revisions from ``nextRevision`` on are compacted away: the listener must restart, and register again.
         func lost()
-        /// The cluster refuses the watch.
+        /// The cluster has refused the watch.
         func refused(_ reason: String)
     }
 
-    /// The one stream over which a process watches everything, made anew when it breaks.
+    /// The single stream over which a process watches everything, created again when it breaks.
     final class WatchStream: Sendable {
         private struct Content {
             var listeners: [Int64: any WatchListener] = [:]
-            /// Those of which the server has said that it tells them.
+            /// The listeners with a confirmed watch.
             var confirmed: Set<Int64> = []
-            /// The events of a revision of which more is to come.
+            /// The events of revisions that are not complete yet.
             var parts: [Int64: [Mvccpb_Event]] = [:]
             var lastID: Int64 = 0
             var requests: AsyncStream<Etcdserverpb_WatchRequest>.Continuation?
@@ -43,7 +43,7 @@
                     await self.run(on: member)
                     guard !Task.isCancelled else { return }
                     cluster?.leave(member)
-                    // One that breaks at once is not asked again at once.
+                    // A stream that breaks at once is not retried at once.
                     if began.duration(to: .now) < .seconds(1) { try? await Task.sleep(for: .milliseconds(100)) }
                 }
             }
@@ -56,12 +56,12 @@
             stream?.cancel()
         }
 
-        /// Breaks the stream, so that it is made anew with the member that is chosen then.
+        /// Breaks the stream, so that it is created again with the member chosen by then.
         func restart() {
             content.withLock { $0.stream }?.cancel()
         }
 
-        /// Begins to notify a listener; the returned value ends that.
+        /// Adds a listener; returns its id.
         func add(_ listener: any WatchListener) -> Int64 {
             let (id, requests) = content.withLock { content in
                 content.lastID += 1
@@ -88,7 +88,7 @@
                     $0.rangeEnd = listener.range.upperBound.bytes
                     $0.startRevision = listener.nextRevision
                     $0.watchID = id
-                    // Missed events come in parts as large as a request may be, not in one message that is too large
+                    // Missed events arrive in parts of at most a request's size, not in one message that is too large
                     // for the receiver.
                     $0.fragment = true
                 }
@@ -107,7 +107,7 @@
                         for try await message in response.messages { self.take(message) }
                     }
                 } catch {
-                    // After any error, the next stream goes on from the listeners' revisions.
+                    // After any error, the next stream continues from the listeners' revisions.
                 }
             }
             content.withLock { content in
@@ -115,7 +115,7 @@
                 content.requests = sender
                 content.confirmed = []
                 content.parts = [:]
-                // Under the lock, so that none of them is cancelled before it is asked for.
+                // Under the lock, so that no listener is removed before its watch is requested.
                 for (id, listener) in content.listeners { sender.yield(Self.creation(id, for: listener)) }
             }
             await withTaskCancellationHandler {
@@ -127,8 +127,8 @@
             content.withLock { $0.requests = nil }
         }
 
-        /// A server that refuses a watch without naming it reads no more requests on this stream: it was one of those
-        /// that are not confirmed.
+        /// Handles a refusal without a watch id, after which the server reads no more requests on this stream: the
+        /// refused watch is an unconfirmed one.
         private func deny(_ reason: String) {
             let (denied, stream) = content.withLock { content in
                 let denied = content.listeners.filter { !content.confirmed.contains($0.key) }
@@ -161,12 +161,12 @@
             }
         }
 
-        /// Returns the events of a message with the earlier ones of its first revision, and without its last revision
-        /// when more of that may come.
+        /// Returns the events of a message together with earlier ones of its first revision, without its last revision
+        /// if more events of that may follow.
         private func whole(_ message: Etcdserverpb_WatchResponse) -> [Mvccpb_Event] {
             if EtcdDefect.tornFragments.isPresent { return message.events }
             return content.withLock { content in
-                // It may have been removed meanwhile, and no listener would fetch the events kept for it.
+                // The listener may have been removed meanwhile, and its stored events would never be fetched.
                 guard content.listeners[message.watchID] != nil else { return [] }
                 let earlier = content.parts.removeValue(forKey: message.watchID)
                 var events = earlier.map { $0 + message.events } ?? message.events

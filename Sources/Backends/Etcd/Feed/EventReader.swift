@@ -3,23 +3,23 @@
     internal import FoundationEssentials
     internal import StoreEngine
 
-    /// Makes effects of the events of revisions: the events of a commit, together with its head.
+    /// Converts the events of revisions to effects: the events of a commit, together with its head.
     struct EventReader {
         let keys: Keyspace
         let clock: any TimeSource
 
-        /// The meaning of a revision.
+        /// The content of a revision.
         struct Reading {
             let effect: Effect
-            /// The lease whose end it was.
+            /// The lease that has ended with it.
             var endedLease: Int64?
-            /// The number that the sender gave it; nil for a revision that no participant committed.
+            /// The sender's number for it; nil for a revision that no participant committed.
             var delivery: (session: SessionID, number: UInt64, commit: Commit)?
-            /// The keys whose creation etcd took for a change.
+            /// The keys that were created again but that etcd reports as changed.
             var madeAgain: [Key] = []
-            /// The keys whose such creation is kept no more.
+            /// The keys for which such a creation is no longer recorded.
             var forgotten: [Key] = []
-            /// The counts of posts that were more than one in their commit.
+            /// The numbers of further posts of a name in one commit.
             var extras: [NotificationName: UInt64] = [:]
         }
 
@@ -39,7 +39,7 @@
                         effect: Effect(revision: place, time: clock.now(), body: .sessionEnded(session)),
                         endedLease: lease)
                 }
-                // Not a participant's write, such as keys that were removed by hand.
+                // The write of another program, such as keys that were removed by hand.
                 let operations = try parts.operations(in: keys)
                 return Reading(
                     effect: Effect(

@@ -5,7 +5,7 @@
 
     /// The groups of a cluster that this process follows: participants of one group share its feed.
     final class FeedTable: Sendable {
-        /// The properties that the participants of one feed have in common.
+        /// The properties that participants share to use one feed.
         private struct Place: Hashable {
             let keys: Keyspace
             let limits: Limits
@@ -19,7 +19,7 @@
                 historyByteCount = settings.historyByteCount
                 requestTimeout = settings.requestTimeout
                 let kind = type(of: settings.clock)
-                // A clock that is a value is the same as any other of its kind.
+                // A clock that is a value equals any other of its type.
                 clock =
                     kind is AnyObject.Type
                     ? ObjectIdentifier(settings.clock as AnyObject) : ObjectIdentifier(kind)
@@ -28,19 +28,19 @@
 
         private struct Row {
             let task: Task<Result<GroupFeed, SharedCoreError>, Never>
-            /// Known once the task is done.
+            /// Set when the task is done.
             var feed: GroupFeed?
             var userCount = 1
         }
 
         private let rows = Mutex<[Place: Row]>([:])
 
-        /// The feed of a group, for one participant more. It is given back with ``release(_:)``.
+        /// Returns the feed of a group for another participant, which must call ``release(_:)``.
         func feed(
             of keys: Keyspace, on cluster: Cluster, settings: GroupFeed.Settings
         ) async throws(SharedCoreError) -> GroupFeed {
             let place = Place(keys, settings)
-            // A failed feed gives its place to a new one.
+            // A failed feed is replaced by a new one.
             for _ in 0..<3 {
                 let task = join(place) {
                     do throws(SharedCoreError) {
@@ -78,7 +78,7 @@
             }
         }
 
-        /// Gives a feed back; the last user ends it. A failed feed has no place any more.
+        /// Releases a feed; the last user ends it. A failed feed is no longer in the table.
         func release(_ feed: GroupFeed) {
             let place = Place(feed.keys, feed.settings)
             let isLast = rows.withLock { rows -> Bool in

@@ -23,7 +23,7 @@
                 }
                 let head = HeadRecord(.expired, of: SessionID(rawValue: 0), at: Moment(now: clock))
                 _ = try await cluster.transaction(
-                    // Of all participants that are here at that moment one does it.
+                    // Only one of the participants that try at the same time succeeds.
                     .make(
                         if: [.modified(keys.entry(first.key), at: first.revision.etcd)],
                         then: removals + [.put(keys.head, head.bytes)]),
@@ -35,7 +35,7 @@
             }
         }
 
-        /// Has the earliest entry that expires removed when its time is over.
+        /// Schedules the removal of the entry that expires first.
         func scheduleExpiry() {
             guard let instant = replica.read({ $0.nextExpiry() }) else { return }
             timer.set(to: instant, by: clock) { [weak self] () async throws(SharedCoreError) -> BootInstant? in

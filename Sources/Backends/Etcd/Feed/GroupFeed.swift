@@ -7,7 +7,7 @@
     internal import StoreEngine
     internal import Synchronization
 
-    /// A group as this process knows it: a replica that a watch keeps up to date, for all participants of the process.
+    /// A process's view of a group: a replica that a watch keeps up to date, for all participants of the process.
     final class GroupFeed: Sendable {
         struct Settings: Sendable {
             let clock: any TimeSource
@@ -21,9 +21,9 @@
             var sessions: [Int64: SessionID]
             var madeAgain: [Key: Revision]
             var extras: [NotificationName: (value: UInt64, revision: Int64)]
-            /// The outcomes of requests whose senders have not received them yet.
+            /// The outcomes of requests that their senders have not received yet.
             var deliveries: [Delivery: Commit?] = [:]
-            /// Raised when the state was taken anew, so that some deliveries may have been missed.
+            /// Increased when the state was read again, so that some deliveries may have been missed.
             var generation = 0
             var watch: Int64?
             var failure: SharedCoreError?
@@ -46,7 +46,7 @@
 
         var clock: any TimeSource { settings.clock }
 
-        /// Reads a group and begins to follow it.
+        /// Reads a group and starts following it.
         static func open(_ keys: Keyspace, on cluster: Cluster, settings: Settings) async throws(SharedCoreError)
             -> GroupFeed
         {
@@ -64,14 +64,14 @@
             return feed
         }
 
-        /// Begins to remove the leftovers of entries that are gone. The caller has a session, so the group's layout has
-        /// been verified.
+        /// Starts removing the leftovers of removed entries. The caller has a session, so the group's layout has been
+        /// verified.
         func removeLeftovers() {
             leftovers.startRemoval(of: keys, from: cluster, timeout: settings.requestTimeout)
         }
 
         /// Fetches the changes since a revision that is older than the replica's history, as far as the cluster keeps
-        /// them and memory allows. Changes that are gone stay out: a watch reports the gap.
+        /// them and memory allows. Changes that are lost are omitted: a watch reports the gap.
         func recall(after revision: Revision) async throws(SharedCoreError) {
             guard replica.read({ revision < $0.history.floor }) else { return }
             let load: GroupLoad
@@ -92,7 +92,7 @@
             let present = try await past.catchUp()
             let former = past.replica.change { state -> StoreState in
                 if state.revision < present {
-                    // Nothing happened in this group up to there.
+                    // There were no changes in this group up to there.
                     state.apply(
                         Effect(
                             revision: present, time: clock.now(),
@@ -103,7 +103,7 @@
             replica.change { $0.keepHistory(of: former) }
         }
 
-        /// Reads a group where it stands now, anew when that is compacted away meanwhile.
+        /// Reads a group at its present revision; repeats the read if that is compacted away meanwhile.
         static func load(
             _ keys: Keyspace, from cluster: Cluster, settings: Settings,
             knowing former: [Key: (revision: Revision, expiry: BootInstant)] = [:]
@@ -131,7 +131,7 @@
                     extras: load.extras))
         }
 
-        /// Ends the watch. The feed has no user any more.
+        /// Ends the watch: the feed has no more users.
         func end() {
             let watch = content.withLock { content -> Int64? in
                 content.isEnded = true
@@ -143,28 +143,28 @@
             waiters.resume { _ in true }
         }
 
-        /// Says why it can tell nothing any more.
+        /// Throws the error of a failed feed.
         func check() throws(SharedCoreError) {
             if let failure = content.withLock({ $0.failure }) { throw failure }
         }
 
-        /// Whether the feed has no user any more.
+        /// Whether the feed was ended.
         var isEnded: Bool { content.withLock { $0.isEnded } }
 
-        /// Whether it can tell nothing any more.
+        /// Whether the feed has failed.
         var hasFailed: Bool { content.withLock { $0.failure != nil } }
 
         // MARK: - Knowledge for commits
 
-        /// Returns the revision at which a key was made again in a way that etcd takes for a change.
+        /// Returns the revision at which a key was created again although etcd reports a change.
         func madeAgain(_ key: Key) -> Revision? { content.withLock { $0.madeAgain[key] } }
 
-        /// Returns the count of further posts of a name, and the revision at which it was written last.
+        /// Returns the count of further posts of a name, and the revision of its last write.
         func extra(_ name: NotificationName) -> (value: UInt64, revision: Int64) {
             content.withLock { $0.extras[name] } ?? (0, 0)
         }
 
-        /// Notes that the answer to a request is waited for, so that its commit is recognized among the events.
+        /// Registers a request that waits for its answer, so that its commit is recognized among the events.
         func expect(_ delivery: Delivery) -> Int {
             content.withLock { content in
                 content.deliveries[delivery] = .some(nil)
@@ -176,17 +176,17 @@
             content.withLock { _ = $0.deliveries.removeValue(forKey: delivery) }
         }
 
-        /// Returns the commit that a request came to, as far as the replica has seen.
+        /// Returns the commit of a request, as far as the replica has seen.
         ///
-        /// - Parameter generation: The result of ``expect(_:)``. When that generation is over, an unseen commit may
-        ///   have been missed.
+        /// - Parameter generation: The result of ``expect(_:)``. If that generation is over, an unseen commit may have
+        ///   been missed.
         func commit(of delivery: Delivery, since generation: Int) -> (commit: Commit?, isSure: Bool) {
             content.withLock { ($0.deliveries[delivery] ?? nil, $0.generation == generation) }
         }
 
         // MARK: - Waiting
 
-        /// Waits until the replica is such; false when it is not in time.
+        /// Waits until the replica satisfies a condition; returns false at the timeout.
         func wait(
             timeout: Duration? = nil, until condition: @escaping Waiters.Condition
         ) async throws(SharedCoreError) -> Bool {
@@ -201,15 +201,15 @@
             return replica.read { condition(&$0) }
         }
 
-        /// Waits until the replica stands at a revision of a commit.
+        /// Waits until the replica has reached the revision of a commit.
         func reach(_ revision: Revision) async throws(SharedCoreError) -> Bool {
             try await wait { $0.revision >= revision }
         }
 
-        /// Brings the replica to where the group stands now, or further.
+        /// Brings the replica to the group's present revision, or further.
         ///
-        /// Every commit and every opening writes the head; a session's end, which a lease brings about, does not. So
-        /// there are two signs: the head's revision, and how many of the sessions that were open then are left.
+        /// Every commit and every opening writes the head; the end of a session's lease does not. So there are two
+        /// signs: the head's revision, and how many of the sessions that were open then are left.
         ///
         /// - Returns: A revision up to which everything is reflected.
         @discardableResult
@@ -221,7 +221,7 @@
             return try await catchUp(with: answer, until: end)
         }
 
-        /// Brings the replica to where the group stood when the cluster gave an answer that begins with the two signs.
+        /// Brings the replica to the group's revision at an answer of the cluster, which begins with the two signs.
         @discardableResult
         func catchUp(
             with answer: Etcdserverpb_TxnResponse, until end: ContinuousClock.Instant
@@ -245,11 +245,11 @@
             return state.sessions.keys.count { $0.rawValue <= head.rawValue } <= sessionCount
         }
 
-        /// Ends the sessions of processes of this machine that are seen to be dead, without waiting for their leases.
+        /// Ends the sessions of ended processes of this machine, without waiting for their leases.
         func endDead() async {
             let own = ProcessIdentity.current
             let sessions = replica.read { state in
-                // One process may have many of them. This one lives.
+                // One process may have many sessions. This process is alive.
                 state.sessions.values.reduce(into: [ProcessIdentity: [Int64]]()) { sessions, known in
                     let process = known.session.process
                     guard process.bootID == own.bootID, process != own,
@@ -287,7 +287,7 @@
             waiters.resume { condition in replica.read { condition(&$0) } }
         }
 
-        /// Replaces the state by the group at its present revision: watches are told of a snapshot.
+        /// Replaces the state by the group at its present revision: watches receive a snapshot.
         private func begin(anewWith load: GroupLoad) {
             content.withLock { content in
                 content.nextRevision = load.revision + 1

@@ -5,16 +5,16 @@
     internal import StoreEngine
     internal import SwiftProtobuf
 
-    /// A group as it stands at one revision.
+    /// A group's content at one revision.
     struct GroupLoad {
         let state: StoreState
         let revision: Int64
-        /// The version of the layout that it is kept in; nil where no participant has opened it.
+        /// The version of its layout; nil if no participant has opened it.
         let layout: Data?
         let sessions: [Int64: SessionID]
         let madeAgain: [Key: Revision]
         let extras: [NotificationName: (value: UInt64, revision: Int64)]
-        /// The creations of entries that are gone, and where each was written.
+        /// The creation keys of removed entries, with the revision of each.
         let leftovers: [(key: Key, revision: Int64)]
 
         private static let pageSize: Int64 = 256
@@ -121,9 +121,9 @@
                             origin: try PostRecord(pair.value).origin)
                     ))
             }
-            // The cluster keeps every name, so each process has to know all of them.
+            // The cluster keeps every name, so each process must know all of them.
             var reader = SnapshotReader(limits: limits, historyByteCount: historyByteCount, forgetsNames: false)
-            // A cluster begins with revision 1, at which nothing stands: no more than at 0.
+            // A cluster begins with revision 1, which is as empty as 0.
             try reader.read(.begin(revision == 1 ? .zero : Revision(etcd: revision)))
             try reader.read(.sessions(participants))
             try reader.read(.entries(entries))

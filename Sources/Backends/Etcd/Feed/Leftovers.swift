@@ -3,8 +3,7 @@
     internal import Platform
     internal import Synchronization
 
-    /// The creations of entries that are gone, and where each was written: keys that the next opening of the group
-    /// removes.
+    /// The creation keys of removed entries, with the revision of each: the next opening of the group removes them.
     final class Leftovers: Sendable {
         private struct Content {
             var creations: ArraySlice<(key: Key, revision: Int64)>
@@ -21,9 +20,8 @@
             content = Mutex(Content(creations: creations.prefix(Self.count)))
         }
 
-        /// Begins to remove them, once, unless their entries are there again or the group is kept in another layout by
-        /// then. Nothing waits for that: the next participant that opens the group finds those that cannot be removed
-        /// now.
+        /// Starts removing them, once, unless their entries exist again or the group has another layout by then. No
+        /// call waits for that: the next participant that opens the group finds those that cannot be removed now.
         func startRemoval(of keys: Keyspace, from cluster: Cluster, timeout: Duration) {
             content.withLock { content in
                 guard !content.isEnded, !content.creations.isEmpty else { return }

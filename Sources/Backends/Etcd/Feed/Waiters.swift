@@ -10,20 +10,12 @@
         private struct Waiter {
             let condition: Condition
             let continuation: CheckedContinuation<Bool, Never>
+            let timer: Task<Void, Never>
         }
 
-        private struct Content {
-            var waiters: [UInt64: Waiter] = [:]
-            var lastID: UInt64 = 0
-            /// Not resumed yet: the others need no note that they are given up.
-            var open: Set<UInt64> = []
-            /// Given up before they had begun.
-            var abandoned: Set<UInt64> = []
-        }
+        private let waiters = Mutex<[WaitID: Waiter]>([:])
 
-        private let content = Mutex(Content())
-
-        /// Waits until a condition holds; false when that has not come in time, or the task was cancelled.
+        /// Waits until a condition holds; returns false at the timeout, or if the task was cancelled.
         ///
         /// - Parameter look: Reads the state under its lock.
         func wait(
@@ -31,61 +23,33 @@
             look: @Sendable (Condition) -> Bool
         ) async -> Bool {
             if look(condition) { return true }
-            let id = content.withLock { content in
-                content.lastID += 1
-                content.open.insert(content.lastID)
-                return content.lastID
-            }
-            let timer = Task { [weak self] in
-                guard (try? await Task.sleep(for: timeout)) != nil else { return }
-                self?.abandon(id)
-            }
-            defer {
-                timer.cancel()
-                content.withLock { content in
-                    content.open.remove(id)
-                    content.abandoned.remove(id)
-                }
-            }
-            return await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    let isAbandoned = content.withLock { content in
-                        if content.abandoned.remove(id) != nil { return true }
-                        content.waiters[id] = Waiter(condition: condition, continuation: continuation)
-                        return false
+            let id = WaitID()
+            return await withCancellableContinuation(cancelled: false) { continuation in
+                waiters.withLock { waiters in
+                    let timer = Task { [weak self] in
+                        guard (try? await Task.sleep(for: timeout)) != nil else { return }
+                        self?.remove(id)?.resume(returning: false)
                     }
-                    // It may have come to hold before the waiter was there to be found.
-                    if isAbandoned { continuation.resume(returning: false) } else if look(condition) { resume(id) }
+                    waiters[id] = Waiter(condition: condition, continuation: continuation, timer: timer)
                 }
-            } onCancel: {
-                abandon(id)
+                // It may have come to hold before the waiter was there to be found.
+                if look(condition) { remove(id)?.resume(returning: true) }
+                return nil
+            } leave: {
+                remove(id)
             }
         }
 
-        /// Resumes the callers whose condition holds.
+        /// Resumes the callers with a condition that holds.
         func resume(where holds: (Condition) -> Bool) {
-            let ready = content.withLock { content -> [Waiter] in
-                guard !content.waiters.isEmpty else { return [] }
-                let ready = content.waiters.filter { holds($0.value.condition) }
-                for id in ready.keys { content.waiters[id] = nil }
-                return Array(ready.values)
-            }
-            for waiter in ready { waiter.continuation.resume(returning: true) }
+            let ready = waiters.withLock { $0.filter { holds($0.value.condition) }.keys }
+            for id in ready { remove(id)?.resume(returning: true) }
         }
 
-        private func resume(_ id: UInt64) {
-            content.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume(returning: true)
-        }
-
-        private func abandon(_ id: UInt64) {
-            let waiter = content.withLock { content -> Waiter? in
-                guard let waiter = content.waiters.removeValue(forKey: id) else {
-                    if content.open.contains(id) { content.abandoned.insert(id) }
-                    return nil
-                }
-                return waiter
-            }
-            waiter?.continuation.resume(returning: false)
+        private func remove(_ id: WaitID) -> CheckedContinuation<Bool, Never>? {
+            let waiter = waiters.withLock { $0.removeValue(forKey: id) }
+            waiter?.timer.cancel()
+            return waiter?.continuation
         }
     }
 #endif

@@ -4,7 +4,7 @@
     internal import Platform
     internal import StoreEngine
 
-    /// The value of an entry's key: the properties that etcd does not keep of it, then the value's own bytes.
+    /// The value of an entry's key: the properties that etcd does not keep, then the value's own bytes.
     struct EntryRecord {
         var lifetime: Lifetime
         var origin: SessionID
@@ -60,23 +60,6 @@
             StoredEntry(
                 value: .inline(value), revision: Revision(etcd: revision), creationRevision: Revision(etcd: creation),
                 lifetime: lifetime, origin: origin, expiry: expiry)
-        }
-    }
-
-    extension Revision {
-        /// A revision of etcd's.
-        init(etcd revision: Int64) {
-            self.init(rawValue: UInt64(clamping: revision))
-        }
-
-        /// The revision as etcd counts.
-        var etcd: Int64 { Int64(clamping: rawValue) }
-    }
-
-    extension SharedCoreError {
-        /// Returns the error for a value in etcd that no participant writes.
-        static func unreadable(_ what: String) -> SharedCoreError {
-            SharedCoreError(.corrupt, "What stands in etcd as \(what) was not written by a participant.", at: "etcd")
         }
     }
 #endif

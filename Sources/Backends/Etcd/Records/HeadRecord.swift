@@ -2,7 +2,7 @@
     internal import CoreAPI
     internal import FoundationEssentials
 
-    /// The value of the head: the properties of a commit that its events do not tell.
+    /// The value of the head: the properties of a commit that its events lack.
     struct HeadRecord {
         enum Kind: UInt8 {
             case opened, committed, expired
@@ -10,7 +10,7 @@
 
         var kind: Kind
         var origin: SessionID
-        /// The number that its sender gave the request, by which it is recognized when its answer is lost.
+        /// The sender's number for the request, which identifies it if its answer is lost.
         var delivery: UInt64
         var changed: Bool
         var time: Moment

@@ -2,14 +2,14 @@
     internal import CoreAPI
     internal import FoundationEssentials
 
-    /// The keys of etcd that hold one group: a root, a letter for the kind, and a name.
+    /// The etcd keys of one group: a root, a letter for the kind, and a name.
     ///
-    /// No root is a prefix of another one's keys: a zero byte ends the prefix in front of the group's name, which no
-    /// such prefix holds, and the name has no `/` in it that counts.
+    /// No root is a prefix of another one's keys: a zero byte, which prefixes cannot contain, separates the prefix from
+    /// the group's name, in which each `/` is escaped.
     struct Keyspace: Hashable, Sendable {
         enum Kind: UInt8 {
-            /// `c`: written when an entry is removed and made again in one transaction, which etcd takes for a change.
-            /// The revision of this key is that of the entry's creation then.
+            /// `c`: written when an entry is removed and created again in one transaction, which etcd reports as a
+            /// change. The revision of this key is that of the entry's creation then.
             case creation = 0x63
             case entry = 0x65
             /// `h`: written by every commit; its value has the properties that the events of the commit lack.
@@ -23,7 +23,7 @@
             case state = 0x74
             /// `v`: the version of this layout.
             case layout = 0x76
-            /// `x`: how many posts of a name were more than one in their commit.
+            /// `x`: the number of further posts of a name in one commit.
             case extra = 0x78
         }
 
@@ -57,7 +57,7 @@
         func extra(_ name: NotificationName) -> Data { key(.extra, name.text.utf8) }
         func session(_ lease: Int64) -> Data { key(.session, Self.digits(UInt64(bitPattern: lease))) }
         func result(_ lease: Int64, _ number: UInt64) -> Data { key(.result, Self.resultName(lease, number)) }
-        /// Returns the key behind the results of a session.
+        /// Returns the end of the range of a session's results.
         func resultsEnd(_ lease: Int64) -> Data { key(.result, Self.digits(UInt64(bitPattern: lease)) + [0x30]) }
 
         func key(_ kind: Kind, _ name: some Sequence<UInt8> = EmptyCollection()) -> Data {
@@ -85,7 +85,7 @@
             return (kind, Array(rest[2...]))
         }
 
-        /// Returns the first key behind all that begin with these bytes, which end in `/`.
+        /// Returns the first key after all that begin with these bytes, which end in `/`.
         private static func successor(ofPrefix prefix: Data) -> Data {
             var end = prefix
             end[end.endIndex - 1] += 1
@@ -113,7 +113,7 @@
         }
     }
 
-    /// A key of etcd as the end of a range: keys are in the order of their bytes.
+    /// An etcd key as the end of a range: keys are ordered by their bytes.
     struct KeyBound: Hashable, Comparable, Sendable {
         let bytes: Data
 
@@ -124,5 +124,15 @@
         static func < (left: KeyBound, right: KeyBound) -> Bool {
             left.bytes.lexicographicallyPrecedes(right.bytes)
         }
+    }
+
+    extension Revision {
+        /// A revision of etcd's.
+        init(etcd revision: Int64) {
+            self.init(rawValue: UInt64(clamping: revision))
+        }
+
+        /// The revision as etcd counts.
+        var etcd: Int64 { Int64(clamping: rawValue) }
     }
 #endif

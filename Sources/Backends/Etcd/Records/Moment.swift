@@ -2,7 +2,7 @@
     internal import CoreAPI
     internal import Platform
 
-    /// A time by the clock of one run of one machine.
+    /// A time by the clock of one boot of one machine.
     struct Moment: Hashable, Sendable {
         let bootID: BootID
         let instant: BootInstant
@@ -17,23 +17,22 @@
         }
 
         init(from reader: inout ByteReader) throws(ByteCodingError) {
-            bootID = BootID(high: try reader.word(), low: try reader.word())
+            bootID = try reader.bootID()
             instant = BootInstant(nanoseconds: try reader.word())
         }
 
         func write(to writer: inout ByteWriter) {
-            writer.word(bootID.high)
-            writer.word(bootID.low)
+            writer.bootID(bootID)
             writer.word(instant.nanoseconds)
         }
 
-        /// Returns the same time by the clock here. Another machine's clock means nothing here: then the time is now,
-        /// when it is first received, and so never early.
+        /// Returns the same time by the local clock. A time of another machine's clock cannot be converted: then the
+        /// result is the present time, at which it is received, and so never early.
         func local(to clock: any TimeSource) -> BootInstant {
             isLocal(to: clock) ? instant : clock.now()
         }
 
-        /// Returns whether the clock is the one here. An unnamed run of a machine matches no clock.
+        /// Returns whether the time is of the local clock. A zero boot id matches no clock.
         private func isLocal(to clock: any TimeSource) -> Bool {
             bootID == clock.bootID
                 && ((bootID.high, bootID.low) != (0, 0) || EtcdDefect.namelessBoot.isPresent)

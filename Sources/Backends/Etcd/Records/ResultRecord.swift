@@ -59,7 +59,7 @@
             }
         }
 
-        /// Returns the outcome of the request whose key was written at a revision.
+        /// Returns the outcome of a request with a key written at a revision.
         func outcome(at revision: Int64) -> RequestOutcome {
             switch self {
             case .committed(let changed): .committed(Commit(revision: Revision(etcd: revision), changed: changed))

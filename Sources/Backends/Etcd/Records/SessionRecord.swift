@@ -9,13 +9,12 @@
         var process: ProcessIdentity
         var description: SessionDescription
         var openedAt: BootInstant
-        /// The namespace in which the process's number means something.
+        /// The namespace in which the process number is valid.
         var namespace: UInt64
 
         var bytes: Data {
             var writer = ByteWriter(reserving: 96)
-            writer.word(process.bootID.high)
-            writer.word(process.bootID.low)
+            writer.bootID(process.bootID)
             writer.integer(UInt64(bitPattern: Int64(process.pid)))
             writer.integer(process.startTime)
             writer.text(description.role.rawValue)
@@ -36,7 +35,7 @@
         init(_ bytes: Data) throws(SharedCoreError) {
             var reader = ByteReader([UInt8](bytes))
             do throws(ByteCodingError) {
-                let bootID = BootID(high: try reader.word(), low: try reader.word())
+                let bootID = try reader.bootID()
                 let pid = Int32(truncatingIfNeeded: try reader.integer())
                 process = ProcessIdentity(bootID: bootID, pid: pid, startTime: try reader.integer())
                 let role = SessionRole(rawValue: try reader.text())
@@ -57,7 +56,7 @@
         }
     }
 
-    /// The marks by which a replica can check the life of a session.
+    /// The marks by which a replica can check whether a session is alive.
     struct EtcdSessionMark: Hashable, Sendable {
         let lease: Int64
         let namespace: UInt64

@@ -6,7 +6,7 @@
     internal import StoreEngine
 
     extension EtcdGroup {
-        /// Gets a transaction its place in the order, and waits until the replica reflects it.
+        /// Records a transaction in the order, and waits until the replica reflects it.
         func record(_ transaction: Transaction) async throws(SharedCoreError) -> RequestOutcome {
             let plan = TransactionPlan(transaction.operations)
             let guards = try GuardPlan(transaction.guards)
@@ -32,7 +32,7 @@
                     let knowledge = FoundKeys(answer.responses)
                     found = knowledge
                     if let outcome = try await self.judge(knowledge, of: transaction, guards) {
-                        // The replica knows the state that a refusal reports as well.
+                        // The replica must reflect the state that a refusal reports.
                         try await catchUp(with: answer)
                         return outcome
                     }
@@ -42,7 +42,7 @@
                     case .leaseEnded: throw .sessionEnded(session.id)
                     case .compacted: throw error.harmless(at: "commit")
                     case .full:
-                        // A server that runs out of space with this request may have taken it all the same.
+                        // A server that runs out of space with this request may have executed it nevertheless.
                         guard let commit = try await find(delivery, since: generation) else {
                             throw error.harmless(at: "commit")
                         }
@@ -124,13 +124,12 @@
             let nothing = number == nil ? [.get(keys.head)] : ending(changed: false)
             guard !removed.isEmpty else { return nothing }
             let all = Etcdserverpb_RequestOp.grouped(changes + ending(changed: true))
-            // More keys than can be read first are removed at once; the answer tells how many were there.
+            // More keys than can be read first are removed at once; the answer has the numbers of removed keys.
             guard removed.count <= Self.removalsLookedAt else { return all }
             return [.transaction(if: removed.map { .empty($0) }, then: nothing, else: all)]
         }
 
-        /// The number of removals whose keys are read before: so many that they fit beside one another with the steps
-        /// that end every commit.
+        /// The most removals for which the keys are read first: as many as fit beside the steps that end every commit.
         private static var removalsLookedAt: Int { Etcdserverpb_RequestOp.groupSize - 3 }
 
         private func changing(
@@ -165,17 +164,17 @@
 
         // MARK: - Answers
 
-        /// Returns the commit that an answer tells of.
+        /// Returns the commit of an answer.
         private func commit(in answer: Etcdserverpb_TxnResponse, of plan: TransactionPlan) -> Commit {
             if plan.alwaysChanges { return Commit(revision: Revision(etcd: answer.header.revision), changed: true) }
             let removalCount = plan.removed(in: feed.keys).count
             if removalCount > Self.removalsLookedAt {
-                // Those of results that are no longer kept come behind.
+                // The removals of results that are no longer kept follow.
                 let removed = answer.responses.flatMap(\.removedCounts).prefix(removalCount)
                 return Commit(revision: Revision(etcd: answer.header.revision), changed: removed.contains { $0 > 0 })
             }
             let inner = answer.responses.first
-            // None of the keys to remove was there, or none was to be removed.
+            // None of the keys to remove existed, or none was to be removed.
             let unchanged: [Etcdserverpb_ResponseOp]
             if case .responseTxn(let transaction)? = inner?.response {
                 if !transaction.succeeded {
@@ -207,7 +206,7 @@
                     cause: cause))
         }
 
-        /// Waits until the replica stands where the server stood that refused a request.
+        /// Waits until the replica has reached the server's revision at which it refused a request.
         private func catchUp(with answer: Etcdserverpb_TxnResponse) async throws(EtcdFailure) {
             do throws(SharedCoreError) {
                 _ = try await feed.catchUp(with: answer, until: .now.advanced(by: feed.settings.requestTimeout))
@@ -218,7 +217,8 @@
             }
         }
 
-        /// Searches the cluster's updates for the commit of a request that was answered, but not said to be taken.
+        /// Searches the cluster's updates for the commit of a request that was answered with an error and may have
+        /// taken effect.
         ///
         /// - Returns: The commit; nil when it is sure that there was none.
         private func find(
@@ -233,7 +233,7 @@
             return commit
         }
 
-        /// Returns the outcome of a numbered request that was made before.
+        /// Returns the kept outcome of a numbered request.
         func keptResult(of number: UInt64) async throws(SharedCoreError) -> RequestOutcome? {
             let key = feed.keys.result(seat.lease, number)
             let answer = try await feed.cluster.transaction(
@@ -245,7 +245,7 @@
             return outcome
         }
 
-        /// Evaluates a request that took no effect; nil when it is to be made again.
+        /// Evaluates a request that took no effect; returns nil if it must be repeated.
         private func judge(
             _ found: FoundKeys, of transaction: Transaction, _ guards: GuardPlan
         ) async throws(EtcdFailure) -> RequestOutcome? {
@@ -280,8 +280,8 @@
             return try ResultRecord(kept.pair.value).outcome(at: kept.pair.modRevision)
         }
 
-        /// Keeps the refusal of a numbered request, so that a retry is refused as well; nil when another one was kept
-        /// before.
+        /// Keeps the refusal of a numbered request, so that a retry is refused as well; returns nil if another result
+        /// was kept before.
         private func keepRefusal(
             _ failure: GuardFailure, of number: UInt64
         ) async throws(SharedCoreError) -> RequestOutcome? {
@@ -300,8 +300,8 @@
 
         /// Finds the outcome of a request without an answer.
         ///
-        /// Writes the session's key again, which keeps the request out if it is still on its way. Then its outcome
-        /// stands before that in the order, and the replica has seen it.
+        /// Writes the session's key again, which fences the request if it is still on its way. If the request took
+        /// effect, it precedes that write in the order, and the replica has seen it.
         ///
         /// - Returns: The commit; nil when it is sure that there was none.
         private func resolve(
@@ -319,7 +319,7 @@
                 } else if let place = try await seat.fence(in: feed, timeout: left) {
                     guard try await feed.reach(Revision(etcd: place)) else { throw unknown() }
                 } else {
-                    // The session is over, and with it nothing of its requests can come any more.
+                    // The session is over, so none of its requests can take effect any more.
                     try await feed.catchUp()
                 }
             } catch {

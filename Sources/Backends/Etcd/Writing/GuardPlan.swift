@@ -3,12 +3,12 @@
     internal import FoundationEssentials
     internal import StoreEngine
 
-    /// The guards of a transaction as comparisons of a server's, and their result on the entries that it found.
+    /// The guards of a transaction as comparisons on the server, and their result on the entries found there.
     struct GuardPlan {
-        /// The most different guards that fit a request beside its steps.
+        /// The most different guards that fit into a request beside its steps.
         static let limit = 36
 
-        /// Each different guard once, with its place among all.
+        /// Each different guard once, with its index among all.
         let guards: [(index: Int, condition: Transaction.Guard)]
 
         init(_ all: [Transaction.Guard]) throws(SharedCoreError) {
@@ -26,12 +26,12 @@
             self.guards = guards
         }
 
-        /// The keys whose entries the guards ask for.
+        /// The keys of the guards.
         var keys: Set<Key> { Set(guards.map(\.condition.key)) }
 
         /// Returns the comparisons.
         ///
-        /// - Parameter madeAgain: The revisions of the creations that etcd took for changes, as far as they are known.
+        /// - Parameter madeAgain: The known revisions of creations that etcd reports as changes.
         func compares(in keys: Keyspace, madeAgain: (Key) -> Revision?) -> [Etcdserverpb_Compare] {
             guards.flatMap { (_, condition) -> [Etcdserverpb_Compare] in
                 let entry = keys.entry(condition.key)
@@ -43,7 +43,7 @@
                     return revision == .zero
                         ? [.exists(entry), .absent(entry)] : [.modified(entry, at: revision.etcd)]
                 case .epoch(_, let epoch):
-                    // No revision of etcd's is as great, nor has one behind it.
+                    // No etcd revision is that large.
                     if epoch == .zero || epoch.etcd == .max { return [.exists(entry), .absent(entry)] }
                     let creation = keys.creation(condition.key)
                     if madeAgain(condition.key) == epoch {
@@ -57,7 +57,7 @@
             }
         }
 
-        /// Returns the first guard that does not hold on the entries that were found.
+        /// Returns the first guard that does not hold for the found entries.
         func firstFailure(on found: FoundKeys, in keys: Keyspace) throws(SharedCoreError) -> GuardFailure? {
             for (index, condition) in guards {
                 let entry = try found.entry(condition.key, in: keys)
@@ -86,7 +86,7 @@
 
         subscript(key: Data) -> Mvccpb_KeyValue? { found[key] }
 
-        /// Returns all of a kind.
+        /// Returns all keys of a kind.
         func all(_ kind: Keyspace.Kind, in keys: Keyspace) -> [(name: [UInt8], pair: Mvccpb_KeyValue)] {
             found.compactMap { key, pair in
                 guard let (found, name) = keys.split(key), found == kind else { return nil }

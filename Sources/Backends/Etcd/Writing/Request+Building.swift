@@ -3,7 +3,7 @@
     internal import SwiftProtobuf
 
     extension Etcdserverpb_Compare {
-        /// Returns whether a key was last changed at a revision; 0 for one that is not there.
+        /// Returns whether a key was last changed at a revision; 0 for a missing key.
         static func modified(_ key: Data, at revision: Int64, _ result: CompareResult = .equal) -> Self {
             make(key, .mod, result) { $0.modRevision = revision }
         }
@@ -24,8 +24,8 @@
             make(key, .value, .equal) { $0.value = value }
         }
 
-        /// Returns whether there is no key in a range. The comparison is made with each that is there, and with none it
-        /// is made with nothing, whose version is 0.
+        /// Returns whether a range has no keys. The server compares each key of the range; for an empty range it
+        /// compares version 0.
         static func empty(_ range: Range<KeyBound>) -> Self {
             make(range.lowerBound.bytes, .version, .equal) {
                 $0.version = 0
@@ -99,11 +99,11 @@
             .with { $0.requestTxn = Etcdserverpb_TxnRequest.make(if: compares, then: success, else: failure) }
         }
 
-        /// The number of steps that stand beside one another: a server takes 128 of them, counted from the outermost to
-        /// the innermost.
+        /// The number of steps in one group: a server accepts 128 in all, counted from the outermost to the innermost
+        /// transaction.
         static let groupSize = 24
 
-        /// The same steps, those that are too many in transactions of their own.
+        /// Returns the same steps, divided into inner transactions if they are too many.
         static func grouped(_ steps: [Self], atMost count: Int = groupSize) -> [Self] {
             guard steps.count > count else { return steps }
             let groups = stride(from: 0, to: steps.count, by: groupSize).map { start in
@@ -114,7 +114,7 @@
     }
 
     extension Etcdserverpb_ResponseOp {
-        /// The number of keys that each removal among the steps has removed, in their order.
+        /// The number of keys that each removal among the steps has removed, in order.
         var removedCounts: [Int64] {
             switch response {
             case .responseDeleteRange(let answer)?: [answer.deleted]

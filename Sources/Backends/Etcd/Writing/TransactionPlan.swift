@@ -2,7 +2,7 @@
     internal import CoreAPI
     internal import FoundationEssentials
 
-    /// The result of a transaction for each key and name: a server changes none of them twice in one transaction.
+    /// The result of a transaction for each key and name: a server changes each of them at most once in a transaction.
     struct TransactionPlan {
         enum Step {
             /// `again`: the present entry is removed first, so that it is another entry.
@@ -40,7 +40,7 @@
             }
         }
 
-        /// Returns the ranges of entries that are removed, without the keys that are put into them.
+        /// Returns the ranges of removed entries, without the keys that are put into them.
         func removed(in keys: Keyspace) -> [Range<KeyBound>] {
             let kept = prefixes.isEmpty ? [] : putKeys
             return steps.flatMap { step -> [Range<KeyBound>] in
@@ -52,7 +52,7 @@
             }
         }
 
-        /// The keys that are put, in their order.
+        /// The keys that are put, in order.
         var putKeys: [Key] {
             positions.compactMap { key, position in
                 if case .put = steps[position] { key } else { nil }
@@ -101,7 +101,7 @@
     }
 
     extension Keyspace {
-        /// Returns the range of one entry alone.
+        /// Returns the range of a single entry.
         func only(_ key: Key) -> Range<KeyBound> {
             let start = entry(key)
             return KeyBound(start)..<KeyBound(start + [0])

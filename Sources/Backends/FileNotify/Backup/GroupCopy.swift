@@ -7,7 +7,7 @@ internal import StoreEngine
 enum GroupCopy {
     /// Returns when the whole group, with its name, is on the disk. Blocks.
     ///
-    /// - Throws: `invalidArgument` where something stands already.
+    /// - Throws: `invalidArgument` when the path is already in use.
     static func write(
         _ state: StoreState, incarnation: UInt64, to path: String
     ) throws(SharedCoreError) -> GroupSummary {
@@ -41,8 +41,8 @@ extension FileGroup {
     /// The number of times that a backup begins anew because the journals that it read from were replaced.
     private static let backupAttempts = 20
 
-    /// Writes the content at one revision as a group in another directory, while others go on. On the disk when it
-    /// returns.
+    /// Writes the content at one revision as a group in another directory, while other processes go on. It is on the
+    /// disk when this returns.
     package func backUp(to path: String) async throws(SharedCoreError) -> GroupSummary {
         try handle.requireOpen()
         return try await local.compaction.thread.run { [local] () throws(SharedCoreError) in
@@ -57,7 +57,7 @@ extension FileGroup {
             do throws(SharedCoreError) {
                 return try GroupCopy.write(state, incarnation: journal.header.incarnation, to: path)
             } catch {
-                // Large values are read from the journals, and one below the floor has given its space back.
+                // Large values are read from the journals, and a journal below the floor has freed its space.
                 guard error.code == .corrupt, local.directory.page.floor > journal.generation else { throw error }
             }
         }

@@ -3,15 +3,15 @@ internal import Platform
 internal import StoreEngine
 
 extension FileGroup {
-    /// Replaces the content of a group by that of a backup. Makes the group where there is none. Blocks.
+    /// Replaces the content of a group by that of a backup. Creates the group if there is none. Blocks.
     ///
     /// The group goes on in a new incarnation. Its revisions lie above all that were handed out before, in this
     /// directory or in another one where the backup was restored at another second: a request that was refused or
-    /// fenced stays so. Sessions, and the entries that lived with them, are gone.
+    /// fenced stays so. Sessions, and the entries that lived with them, are removed.
     ///
     /// - Throws: `corrupt` when the backup is not whole, `unavailable` while a participant has the group open,
-    ///   `storageFull` where the disk has no space for the backup beside the present content, and for what a group of
-    ///   this content keeps.
+    ///   `storageFull` when the disk has no space for the backup beside the present content, with the space that a
+    ///   group of this content reserves.
     package static func restore(_ backup: SalvagedGroup, into path: String) throws(SharedCoreError) -> GroupSummary {
         try restore(
             backup, into: path, unixSeconds: UInt64(max(0, SystemClock.secondsSince1970)), options: FileGroupOptions())
@@ -53,7 +53,8 @@ extension FileGroup {
                 "The group that stands there is damaged. End its processes, move its directory away, and restore again.",
                 at: path, cause: error.message)
         }
-        // A process that joins behind the seal makes the journal of this number too, and one of the two gets its name.
+        // A process that joins after the seal creates a journal of this number too, and only one of the two gets the
+        // name.
         let generation = present.position.journal.generation + 1
         var state = backup.state
         state.apply(
@@ -77,8 +78,8 @@ extension FileGroup {
         return GroupSummary(state)
     }
 
-    /// Returns the revision with which a restored group begins. Of all revisions that may have been given out, only
-    /// those from the second of the same restoration elsewhere are not below it.
+    /// Returns the revision with which a restored group begins. It is above all revisions that may have been given out,
+    /// except those of a restoration elsewhere in the same second.
     private static func revision(
         after last: Revision, _ unixSeconds: UInt64, at path: String
     ) throws(SharedCoreError) -> Revision {

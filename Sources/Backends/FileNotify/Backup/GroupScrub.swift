@@ -7,21 +7,22 @@ internal import StoreEngine
 /// since, and the values in them. Nothing is changed, and the group's processes go on.
 ///
 /// A process reads the records that it needs, mostly from the system's cache, and keeps small values in memory, so
-/// damage may stand on the disk for long before any process meets it.
+/// damage may be on the disk for long before any process reads it.
 package struct GroupScrub: Sendable {
-    /// The journals that were read, from the one on from which the group is to be read.
+    /// The number of journals that were read, from the floor on.
     package private(set) var journalCount = 0
     /// The bytes of their records.
     package private(set) var byteCount = 0
-    /// Whether all of them came from the disk. Otherwise the file system gave some from the system's cache, which hides
-    /// damage on the disk.
+    /// Whether all of them came from the disk. Otherwise some came from the system's cache, which hides damage on the
+    /// disk.
     package private(set) var isPastCache = true
 
-    /// Reads them up to the published tail; where no participant has opened the group since the machine was started, or
-    /// since the disk has lost something of it, up to the point where the next one would go on. Blocks.
+    /// Reads the records up to the published tail. If no participant has opened the group since the machine was
+    /// started, or since the disk lost a part of it, reads up to the point where the next participant would go on.
+    /// Blocks.
     ///
-    /// - Throws: `corrupt`, with the place, where something is damaged or missing; `unavailable` for a directory that
-    ///   is not there.
+    /// - Throws: `corrupt`, with the place, when something is damaged or missing; `unavailable` for a missing
+    ///   directory.
     package init(of path: String, options: FileGroupOptions = FileGroupOptions()) throws(SharedCoreError) {
         do throws(SharedCoreError) {
             try read(path)
@@ -48,7 +49,7 @@ package struct GroupScrub: Sendable {
                 journalCount += 1
                 if !isPastCache { self.isPastCache = false }
             } catch {
-                // It was replaced meanwhile, and has given its space back.
+                // It was replaced meanwhile, and has freed its space.
                 guard try Self.floor(in: directory) <= generation else { continue }
                 throw error
             }
@@ -68,7 +69,7 @@ package struct GroupScrub: Sendable {
             guard let missing = (floor..<max(end, floor + 1)).first(where: { !found.contains($0) }) else {
                 return floor..<end
             }
-            // Unless those before the floor were removed between the two reads.
+            // The journals below the floor may have been removed between the two reads.
             guard try Self.floor(in: directory) == floor else { continue }
             throw SharedCoreError(
                 .corrupt,

@@ -2,11 +2,11 @@ package import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-/// The newest state that a directory's files prove, also after damage. Nothing in the directory is changed, and no
-/// process is kept from writing there.
+/// The newest state that a directory's files prove, also after damage. Nothing in the directory is changed, and other
+/// processes may write there meanwhile.
 ///
-/// The files may be those of a group that is used, of a backup, of a copy of either, or the remains on a damaged disk;
-/// also those of an earlier version of the layout.
+/// The files may be those of a group in use, of a backup, of a copy of either, or the remains on a damaged disk; also
+/// those of an earlier version of the layout.
 package struct SalvagedGroup: Sendable {
     let state: StoreState
     let incarnation: UInt64
@@ -26,8 +26,8 @@ package struct SalvagedGroup: Sendable {
 
     /// Reads the files. Blocks.
     ///
-    /// - Throws: `unavailable` for a directory that is not there, `corrupt` when no journal in it has a snapshot of
-    ///   which any record is whole.
+    /// - Throws: `unavailable` for a directory that is not there, `corrupt` when no snapshot in its journals has a
+    ///   whole record.
     package init(readingFrom path: String) throws(SharedCoreError) {
         try self.init(readingFrom: path, attemptCount: 10)
     }
@@ -89,7 +89,7 @@ package struct SalvagedGroup: Sendable {
 
         init(directory: Directory) { self.directory = directory }
 
-        /// Returns the number of the journal from which the group is to be read; 0 where nothing says so.
+        /// Returns the number of the journal from which the group is to be read; 0 if it is unknown.
         mutating func floor() -> UInt64 {
             do throws(SystemCallError) {
                 let file = try OpenFile(GroupPage.fileName, in: directory, .read)
@@ -125,7 +125,7 @@ package struct SalvagedGroup: Sendable {
             }
         }
 
-        /// Returns the records from the newest journal on that has a whole snapshot; where none has, the remains of the
+        /// Returns the records from the newest journal with a whole snapshot on; if none is whole, the remains of the
         /// newest one.
         mutating func newestRecords(notBelow floor: UInt64) throws(SharedCoreError) -> SurvivingRecords {
             let journals = journals
@@ -176,15 +176,14 @@ package struct SalvagedGroup: Sendable {
                 at: directory.path)
         }
 
-        /// Returns whether something may have been committed behind a sealed journal. Without a process that has come
-        /// over to the next one, the process that has sealed it was ended before it gave that one its name, or is about
-        /// to do so.
+        /// Returns whether something may have been committed behind a sealed journal. If no process has moved to the
+        /// next one, the process that sealed it was ended before it gave that one its name, or is about to do so.
         private func mayBeSucceeded(_ journal: Journal) -> Bool {
-            // Earlier versions do not tell.
+            // Earlier versions do not record it.
             journal.header.framing == .plain || journal.isSucceeded
         }
 
-        /// Adds findings about the content behind the last of the records that is not among them.
+        /// Adds findings about content after the last of the records.
         mutating func findMissing(behind records: SurvivingRecords, of generations: [UInt64]) {
             let last = records.position.journal.generation
             let name = GroupDirectory.journalName(last)

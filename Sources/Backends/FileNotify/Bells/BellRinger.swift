@@ -40,7 +40,7 @@ final class BellRinger: Sendable {
     /// - Returns: The channels that were signalled.
     @discardableResult
     func ring(_ bells: Bells) -> Bells {
-        guard !bells.isEmpty else { return [] }
+        guard !bells.isEmpty else { return Bells() }
         prepare(bells)
         let open = files.withLock { files in bells.indices.compactMap { index in files[index].map { (index, $0) } } }
         var rung = Bells()

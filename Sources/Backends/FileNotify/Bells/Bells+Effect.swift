@@ -3,7 +3,7 @@ internal import StoreEngine
 
 extension Effect {
     /// Whether the effect ends something, or adds something that ends by itself at a time: then a hub reads the group
-    /// again. For the ends of its clients' processes a hub waits on its own.
+    /// again. A hub waits for the ends of its clients' processes by itself.
     var beginsToEnd: Bool {
         guard case .committed(_, _, let operations) = body else { return true }
         return operations.contains { operation in
@@ -14,15 +14,14 @@ extension Effect {
 }
 
 extension Bells {
-    /// The wake channels that an effect signals, as far as they are known before it is applied; all of them where they
-    /// are not.
+    /// The wake channels that an effect signals, as far as they are known before it is applied; otherwise all of them.
     init(of effect: Effect) {
         switch effect.body {
-        case .sessionOpened, .refused: self = []
+        case .sessionOpened, .refused: self = Bells()
         case .sessionEnded, .restarted: self = .all
-        case .expired(let keys): self = keys.reduce(into: []) { $0.formUnion(Bells(changing: $1)) }
+        case .expired(let keys): self = keys.reduce(into: Bells()) { $0.formUnion(Bells(changing: $1)) }
         case .committed(_, _, let operations):
-            self = operations.reduce(into: []) { bells, operation in
+            self = operations.reduce(into: Bells()) { bells, operation in
                 switch operation {
                 case .put(let key, _, _), .delete(let key): bells.formUnion(Bells(changing: key))
                 case .post(let name, _): bells.formUnion(Bells(posting: name))
@@ -32,11 +31,11 @@ extension Bells {
         }
     }
 
-    /// The wake channels that an effect signals when it is applied to a state. A channel that is opened without need
-    /// wakes its listeners when the process ends, so a process that leaves must not open all of them.
+    /// The wake channels that an effect signals when it is applied to a state. Opening a channel without need wakes its
+    /// listeners when the process ends, so a process that leaves must not open all of them.
     init(of effect: Effect, before state: StoreState) {
         if case .sessionEnded(let session) = effect.body {
-            self = state.keys(livingWith: session).reduce(into: []) { $0.formUnion(Bells(changing: $1)) }
+            self = state.keys(livingWith: session).reduce(into: Bells()) { $0.formUnion(Bells(changing: $1)) }
         } else {
             self.init(of: effect)
         }
@@ -45,7 +44,7 @@ extension Bells {
     /// The wake channels that are signalled when the process that commits an effect ends: those of the keys that live
     /// with a session.
     init(ofKeysHeldBy effect: Effect) {
-        self = []
+        self = Bells()
         guard case .committed(_, _, let operations) = effect.body else { return }
         for case .put(let key, _, .session) in operations { formUnion(Bells(changing: key)) }
     }
@@ -59,13 +58,13 @@ extension Bells {
             return
         }
         if let last = state.history.last, last.revision == effect.revision {
-            self = last.changes.reduce(into: []) { $0.formUnion(Bells(changing: $1.key)) }
+            self = last.changes.reduce(into: Bells()) { $0.formUnion(Bells(changing: $1.key)) }
             if case .committed(_, _, let operations) = effect.body {
                 for case .post(let name, _) in operations { formUnion(Bells(posting: name)) }
             }
         } else {
             // It changed nothing.
-            self = []
+            self = Bells()
         }
     }
 }

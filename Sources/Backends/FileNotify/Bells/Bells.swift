@@ -3,7 +3,7 @@ internal import Platform
 
 /// A set of the group's 256 wake channels. A wake channel is a small file: a write to it wakes each process that
 /// watches it.
-struct Bells: SetAlgebra, Hashable, Sendable {
+struct Bells: Hashable, Sendable {
     /// The set as words with a bit for each channel, as processes share it.
     typealias Words = SIMD4<UInt64>
 
@@ -25,7 +25,7 @@ struct Bells: SetAlgebra, Hashable, Sendable {
 
     /// One channel by its number.
     init(index: Int) {
-        // Computed, not looked up: a subscript by a number would put the words into memory and take them out again.
+        // Computed without a subscript, which would store the words to memory and load them again.
         words = Words(0, 1, 2, 3)
         let word = UInt64(truncatingIfNeeded: index / 64)
         words = Words(repeating: 1 << UInt64(index % 64)).replacing(with: 0, where: words .!= word)
@@ -93,46 +93,17 @@ struct Bells: SetAlgebra, Hashable, Sendable {
 extension Bells {
     var isEmpty: Bool { words == .zero }
 
-    /// The number of channels in the set.
-    var bellCount: Int { (0..<Words.scalarCount).reduce(0) { $0 + words[$1].nonzeroBitCount } }
-
-    func contains(_ member: Bells) -> Bool { isSuperset(of: member) }
-
     func isSuperset(of other: Bells) -> Bool { other.words & ~words == .zero }
-
-    func isDisjoint(with other: Bells) -> Bool { other.words & words == .zero }
 
     func union(_ other: Bells) -> Bells { Bells(words: words | other.words) }
 
     func intersection(_ other: Bells) -> Bells { Bells(words: words & other.words) }
 
-    func symmetricDifference(_ other: Bells) -> Bells { Bells(words: words ^ other.words) }
-
     func subtracting(_ other: Bells) -> Bells { Bells(words: words & ~other.words) }
 
     mutating func formUnion(_ other: Bells) { self = union(other) }
 
-    mutating func formIntersection(_ other: Bells) { self = intersection(other) }
-
-    mutating func formSymmetricDifference(_ other: Bells) { self = symmetricDifference(other) }
-
     mutating func subtract(_ other: Bells) { self = subtracting(other) }
-
-    mutating func insert(_ member: Bells) -> (inserted: Bool, memberAfterInsert: Bells) {
-        defer { formUnion(member) }
-        return (!isSuperset(of: member), member)
-    }
-
-    mutating func update(with member: Bells) -> Bells? {
-        defer { formUnion(member) }
-        return isSuperset(of: member) ? member : nil
-    }
-
-    mutating func remove(_ member: Bells) -> Bells? {
-        defer { subtract(member) }
-        let found = intersection(member)
-        return found.isEmpty ? nil : found
-    }
 }
 
 /// Sets of wake channels in a page that processes share: four words, each of which is read and changed atomically.
@@ -159,10 +130,10 @@ extension MappedPage {
     }
 }
 
-/// FNV-1a, the same in every process, over the bytes of a path or of a name, and the wake channel that it leads to.
+/// FNV-1a over the bytes of a path or of a name, and the wake channel of the hash. It is the same in every process.
 ///
 /// A change signals the channels of all paths above its key. The few short paths are signalled at every change, so they
-/// have channels of their own: otherwise each of their signals would wake all listeners whose paths share a channel
+/// have channels of their own: otherwise each of their signals would wake all listeners of paths that share a channel
 /// with them.
 struct PathHash {
     enum Domain: UInt64 {

@@ -1,18 +1,18 @@
 internal import CoreAPI
 internal import Platform
 
-/// Finds the journal from which a group is to be read when the file `sessions`, which names it, is missing or names
-/// none.
+/// Finds the journal from which a group is to be read when the file `sessions`, which names the journal, is missing or
+/// names none.
 ///
 /// The newest journal with a whole snapshot serves: those after it go on from it, and their checksums prove them. A
-/// group is recovered only when no process has a journal open: such a process holds its session's byte in the file that
-/// is gone, where a newcomer could not see it.
+/// group is recovered only when no process has a journal open: such a process holds its session's byte in the missing
+/// file, where a joining process could not see it.
 struct FloorRecovery {
     let directory: Directory
 
     /// Returns the number of that journal; 0 for a directory without any journal, in which a group may begin.
     ///
-    /// - Throws: `corrupt` when a process has a journal open, or none is whole, with the way out.
+    /// - Throws: `corrupt` when a process has a journal open, or none is whole. The message says what to do.
     func floor() throws(SharedCoreError) -> UInt64 {
         let generations = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try GroupDirectory.generations(in: directory)
@@ -33,7 +33,7 @@ struct FloorRecovery {
         do throws(SystemCallError) {
             hasWriters = try OpenFile(name, in: directory, .read).hasWriters()
         } catch {
-            // Removed as obsolete; or something that is no journal has its name.
+            // It was removed as obsolete, or the name belongs to another kind of file.
             if error.isAbsent || error.found != nil { return }
             throw SharedCoreError(
                 .corrupt,

@@ -3,8 +3,8 @@ internal import Platform
 internal import Replica
 
 extension GroupDirectory {
-    /// Opens a directory that only its owner may use, and makes it with its parents when it is not there. A reader may
-    /// open a directory of any user that lets it read, as long as only the owner may write there.
+    /// Opens a directory that only its owner may use. Creates it and its parents if it is missing. A reader may open a
+    /// directory of any user that lets it read, as long as only the owner may write there.
     ///
     /// - Throws: `invalidArgument` when the path cannot be that of a directory, `forbidden` when it is a symbolic link,
     ///   belongs to another user or is open to others.
@@ -59,7 +59,7 @@ extension GroupDirectory {
         return directory
     }
 
-    /// Returns the path without slashes behind it, which would lead to where a symbolic link leads.
+    /// Returns the path without trailing slashes, with which the kernel would follow a symbolic link.
     private static func withoutEnding(_ path: String) -> String {
         var bytes = path.utf8[...]
         while bytes.count > 1, bytes.last == UInt8(ascii: "/") || bytes.suffix(2).elementsEqual("/.".utf8) {
@@ -68,7 +68,8 @@ extension GroupDirectory {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Runs `body`. A reader makes nothing, so for a reader a missing group is one that no participant has opened yet.
+    /// Runs `body`. A reader creates nothing, so for a reader a missing group is one that no participant has opened
+    /// yet.
     static func wrapping<Value>(
         _ access: FileGroupOptions.Access, _ path: String, _ body: () throws(SystemCallError) -> Value
     ) throws(SharedCoreError) -> Value {
@@ -85,7 +86,7 @@ extension GroupDirectory {
         }
     }
 
-    /// Opens the directory, and makes it with its parents for a participant.
+    /// Opens the directory. For a participant, creates it and its parents if it is missing.
     private static func follow(
         _ path: String, _ access: FileGroupOptions.Access
     ) throws(SharedCoreError) -> Directory {

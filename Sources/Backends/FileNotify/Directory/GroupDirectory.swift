@@ -11,11 +11,11 @@ final class GroupDirectory: Sendable {
     let access: FileGroupOptions.Access
     let fileSystem: FileSystemKind
 
-    /// The number of times that the floor is read again when its journal is not there, before the group counts as
-    /// damaged. Each time means that a whole compaction went by.
+    /// The number of times that the floor is read again when its journal is missing, before the group counts as
+    /// damaged. Each time means that a whole compaction has completed meanwhile.
     private static let floorAttempts = 100
 
-    /// Opens the directory of a group, and makes it when it is not there and may be made.
+    /// Opens the directory of a group. Creates a missing one if `access` allows it.
     init(path: String, access: FileGroupOptions.Access = .participant) throws(SharedCoreError) {
         self.access = access
         let opened = try Self.secureDirectory(path, access: access)
@@ -31,8 +31,8 @@ final class GroupDirectory: Sendable {
     /// The identity of the group at any path: that of the file that lives as long as the group.
     var identity: FileStatus.Identity { page.identity }
 
-    /// Returns the file that a name leads to at the path that the group was opened by, which may lead elsewhere by now;
-    /// nil when there is none.
+    /// Returns the file of a name at the path by which the group was opened, which may be another directory by now; nil
+    /// if there is none.
     func presence(of name: String) throws(SystemCallError) -> FilePresence? {
         do throws(SystemCallError) {
             return try FilePresence(ofPath: directory.path + "/" + name)
@@ -46,7 +46,7 @@ final class GroupDirectory: Sendable {
         "journal-\(generation)"
     }
 
-    /// Opens a journal by its number; nil when it is not there.
+    /// Opens a journal by its number; nil if it is missing.
     func journal(_ generation: UInt64) throws(SharedCoreError) -> Journal? {
         let file: OpenFile
         do throws(SystemCallError) {
@@ -64,8 +64,8 @@ final class GroupDirectory: Sendable {
         return journal
     }
 
-    /// Opens a journal of an earlier run of the machine; nil when it is not there, or when so little of it has reached
-    /// the disk that it is none.
+    /// Opens a journal of an earlier boot of the machine; nil if it is missing, or if too little of it has reached the
+    /// disk.
     func survivingJournal(_ generation: UInt64) throws(SharedCoreError) -> Journal? {
         do throws(SharedCoreError) {
             return try journal(generation)
@@ -94,8 +94,8 @@ final class GroupDirectory: Sendable {
             at: directory.path)
     }
 
-    /// Returns the journal that goes on where a sealed one ends, or the floor when that one is gone already; nil when
-    /// no process has made it yet.
+    /// Returns the successor of a sealed journal, or the floor's journal if the successor is removed already; nil if no
+    /// process has created it yet.
     func successor(of journal: Journal) throws(SharedCoreError) -> Journal? {
         let next = journal.generation + 1
         // Read before the lookup: it is set by processes that have found the next journal, so the lookup finds it too,
@@ -114,8 +114,8 @@ final class GroupDirectory: Sendable {
         return nil
     }
 
-    /// Returns whether a journal that was given its name just now is the true one of its number. One that came too late
-    /// is removed: every process that checks it sees that the floor is higher.
+    /// Returns whether a journal that was given its name just now is the true one of its number. A journal that came
+    /// too late is removed: every process that checks it sees that the floor is higher.
     func keepsPlaced(_ generation: UInt64) throws(SharedCoreError) -> Bool {
         guard page.floor > generation else { return true }
         do throws(SystemCallError) {
@@ -141,13 +141,13 @@ final class GroupDirectory: Sendable {
         }.sorted()
     }
 
-    /// Returns whether a journal is there that a compaction would give back, or one that a compaction has left.
+    /// Returns whether there is an older journal, which a compaction would remove or has left behind.
     func hasJournal(before generation: UInt64) -> Bool {
         (try? Self.generations(in: directory))?.first.map { $0 < generation } ?? false
     }
 
-    /// Removes the journals below the floor, and the files that killed builders have left. A file that cannot be
-    /// removed now stays for the next time.
+    /// Removes the journals below the floor, and the files of killed builders. A file that cannot be removed now stays
+    /// until the next call.
     func removeObsolete() {
         let floor = page.floor
         guard let names = try? directory.names() else { return }
@@ -156,11 +156,12 @@ final class GroupDirectory: Sendable {
         }
         JournalBuilder.removeUnfinished(in: directory)
         // Another process may have raised the floor a moment ago: without power, the group would be read from the
-        // journals that are removed here. The journal that the floor names has to be there: a floor that damage has
-        // raised would give everything up.
+        // journals that are removed here. The journal that the floor names has to be there: a floor raised by damage
+        // would remove everything.
         guard !journals.isEmpty, (try? floorJournal()) != nil, (try? page.synchronize()) != nil else { return }
         for name in journals {
-            // A process that is stopped or slow has it open, and would keep its space: it goes on at the floor.
+            // A stopped or slow process may have it open, which would keep its space. Such a process goes on at the
+            // floor.
             if !Defect.heldSpace.isPresent, let file = try? OpenFile(name, in: directory, .write),
                 let size = try? file.presence().byteCount
             {

@@ -28,8 +28,8 @@ final class GroupPage: Sendable {
     /// The highest floor that ``damage`` has seen.
     private let highestFloor = Atomic<UInt64>(0)
 
-    /// Opens the page of a group, and makes it when there is none and it may be made: again where there are journals,
-    /// see ``FloorRecovery``.
+    /// Opens the page of a group. Creates a missing one if `access` allows it; if there are journals, see
+    /// ``FloorRecovery``.
     init(in directory: Directory, access: FileGroupOptions.Access) throws(SharedCoreError) {
         file = access == .readOnly ? try Self.openToRead(in: directory) : try Self.open(in: directory)
         do throws(SystemCallError) {
@@ -77,7 +77,7 @@ final class GroupPage: Sendable {
     /// Returns the error for a page over which something was written since it was opened, such as a copy in place; nil
     /// when the page is intact.
     ///
-    /// - Parameter journal: One that this process reads. The floor rises above a journal only when that one is sealed.
+    /// - Parameter journal: A journal that this process reads. The floor rises above it only after it is sealed.
     func damage(reading journal: Journal) -> SharedCoreError? {
         let highest = highestFloor.load(ordering: .acquiring)
         let floor = floor
@@ -95,7 +95,7 @@ final class GroupPage: Sendable {
     /// A journal is removed only after the floor has risen above it.
     var floor: UInt64 { page.load(at: Word.floor) }
 
-    /// Raises the floor; one that is higher already stays.
+    /// Raises the floor; a higher one stays.
     func raiseFloor(to generation: UInt64) {
         while true {
             let known = floor
@@ -128,7 +128,7 @@ final class GroupPage: Sendable {
         page.wake(at: Word.signal, for: Bells.changeMask)
     }
 
-    /// Lets the threads that still listen set their bits again; the interest of ended processes is gone.
+    /// Makes the threads that still listen set their bits again; the interest of ended processes is dropped.
     func renewSignalInterest() {
         let known = signalInterest
         guard !known.isEmpty else { return }
@@ -165,7 +165,7 @@ final class GroupPage: Sendable {
             do throws(SharedCoreError) {
                 floor = try FloorRecovery(directory: directory).floor()
             } catch {
-                // Another process may have made it meanwhile, and have the journals open since then.
+                // Another process may have created it meanwhile, and may have opened the journals.
                 if let present = try openPresent(in: directory) { return present }
                 throw error
             }
@@ -185,9 +185,9 @@ final class GroupPage: Sendable {
         }
     }
 
-    /// Makes the file, complete before it has its name, so that no process sees half of it.
+    /// Creates the file. It is complete before it has its name, so that no process sees half of it.
     ///
-    /// - Returns: The file; nil when another one has the name.
+    /// - Returns: The file; nil if another file has the name.
     private static func make(in directory: Directory, floor: UInt64) throws(SystemCallError) -> OpenFile? {
         let (new, name) = try JournalBuilder.newFile(fileName, in: directory, byteCount: MappedPage.byteCount)
         do throws(SystemCallError) {
@@ -195,14 +195,14 @@ final class GroupPage: Sendable {
             page.store(magic, at: Word.magic)
             page.store(JournalHeader.layoutVersion, at: Word.version)
             page.store(floor, at: Word.floor)
-            // Without power, a name may be kept and a content not; so the content comes first.
+            // A loss of power may keep the name and lose the content, so the content is synced first.
             try new.synchronizeContent()
             guard let name else { return try new.link(as: fileName, in: directory) ? new : nil }
             if try directory.rename(name, toFree: fileName) { return new }
             try directory.remove(name)
         } catch {
             if let name { _ = try? directory.remove(name) }
-            // Removed by a process that cleans up: then there is a group already.
+            // A process that cleans up has removed it: then there is a group already.
             guard error.isAbsent else { throw error }
         }
         return nil

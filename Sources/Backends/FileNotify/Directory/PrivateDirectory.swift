@@ -1,9 +1,9 @@
 package import CoreAPI
 package import Platform
 
-/// A directory that its owner alone may use.
+/// Opens and checks directories that only their owner may use.
 package enum PrivateDirectory {
-    /// Opens the directory, and makes it with its parents when it is not there.
+    /// Opens the directory. Creates it and its parents if it is missing.
     ///
     /// - Throws: `invalidArgument` when the path cannot be that of a directory, `forbidden` when it is a symbolic link,
     ///   belongs to another user or is open to others.
@@ -11,14 +11,14 @@ package enum PrivateDirectory {
         try GroupDirectory.secureDirectory(path, access: .participant)
     }
 
-    /// Makes sure that a directory and its content were put there by this user or by root, and that no other user can
-    /// lead its path elsewhere. Nothing is made; a path without a file passes.
+    /// Throws unless a directory and its content were created by this user or by root, and no other user can redirect
+    /// its path. Creates nothing; a missing file passes.
     ///
-    /// - Parameter names: The files that have to be theirs as well.
+    /// - Parameter names: The files in it to check as well.
     /// - Returns: The path without symbolic links.
-    /// - Throws: `forbidden` when the directory or one of the files belongs to another user, others may write to the
-    ///   directory, a symbolic link of another user is on the path, or a directory in which another user can put something
-    ///   else in the place of a part of it.
+    /// - Throws: `forbidden` when the directory or one of the files belongs to another user, when others may write to
+    ///   the directory, and when the path contains a symbolic link of another user, or a directory in which another
+    ///   user can replace an entry of the path.
     package static func trustedPath(_ path: String, _ names: [String]) throws(SharedCoreError) -> SettledPath {
         let settled = try settle(path)
         try requireTrusted(settled.path, names)
@@ -26,8 +26,8 @@ package enum PrivateDirectory {
         return settled
     }
 
-    /// Follows the path of a directory, which need not be this user's, and returns it without symbolic links: for a socket
-    /// that this user makes there, and to which no program of this project connects.
+    /// Follows the path of a directory, which need not be this user's, and returns it without symbolic links: for a
+    /// socket that this user creates there, and to which no program of this project connects.
     ///
     /// - Throws: `forbidden` when a symbolic link of another user is on the path.
     package static func settle(_ path: String) throws(SharedCoreError) -> SettledPath {

@@ -1,14 +1,14 @@
 internal import Platform
 
 /// The space of more journals, kept as a file of its own, so that on a full disk a frozen writer can be passed over and
-/// then a compaction can free space (contract S10, S15). If the file system has no inode for another file, it is the
-/// inode of one more journal.
+/// a compaction can then free space (contract S10, S15). If the file system has no inode for another file, the spare
+/// file provides the inode of one more journal.
 enum SpareSpace {
     static let fileName = "spare"
     /// The space of a journal beyond its snapshot and what is kept for endings.
     static let leastContentByteCount = 64 << 10
 
-    /// The bytes that participants and owners may add to a snapshot when there is no space for content any more.
+    /// The bytes that participants and owners may add to a snapshot when there is no more space for content.
     static let coordinationByteCount = 96 << 10
 
     /// The step, in bytes, by which the request is reduced where the disk has less.
@@ -19,30 +19,30 @@ enum SpareSpace {
         JournalHeader.byteCount + snapshotByteCount + Journal.reserveByteCount
     }
 
-    /// The same, and that of a journal without a snapshot before it.
+    /// Returns the same, and the space of a journal without a snapshot before it.
     static func rollAndCompaction(of snapshotByteCount: Int) -> Int {
         compaction(of: 0) + compaction(of: snapshotByteCount)
     }
 
-    /// The same, and the space that content leaves to participants and owners, where the disk has that much.
+    /// Returns the same, and the space that content leaves to participants and owners, if the disk has that much.
     static func whole(for snapshotByteCount: Int) -> Int {
         rollAndCompaction(of: snapshotByteCount) + coordinationByteCount
     }
 
-    /// The time that another process may have the file while it makes it longer, for a caller that holds no lock.
+    /// The time to wait for another process that extends the file, for a caller that holds no lock.
     static let patience = Duration.milliseconds(20)
-    /// The time that another process may have the file that makes the next journal of it.
+    /// The time to wait for another process that turns the file into the next journal.
     static let makerPatience = Duration.seconds(1)
 
-    /// Makes the file unless it is there and so large.
+    /// Creates the file, or extends it to a size, unless it is that large.
     ///
     /// - Parameters:
-    ///   - journal: The journal whose word tells the size, which no other process changes meanwhile.
-    ///   - patience: The time to wait for another process that has the file. Blocks. Zero under a journal's lock, where
-    ///     nothing may sleep: then nothing does. Nor is a lock held while this sleeps: ``take(in:)`` has closed the
-    ///     file again, whose lock is that of a journal when the other process has given it a journal's name.
-    /// - Returns: The size that it has.
-    /// - Throws: As a full disk does while another process has the file, which makes it longer or a journal of it; see
+    ///   - journal: The journal that records the size in its page; no other process changes it meanwhile.
+    ///   - patience: The time to wait, blocking, for another process that has the file. Must be zero under a journal's
+    ///     lock, where nothing may sleep. No lock is held during the wait: ``take(in:)`` has closed the file again. Its
+    ///     lock would be a journal's if the other process has given the file a journal's name.
+    /// - Returns: The size of the file.
+    /// - Throws: The error of a full disk also while another process extends the file or turns it into a journal; see
     ///   ``Platform/SystemCallError/isSpareInUse``.
     @discardableResult
     static func keep(
@@ -85,19 +85,19 @@ enum SpareSpace {
                     return true
                 }
             } catch {
-                // Another process removed the file before it was locked, as one of a killed builder.
+                // Another process took the file for that of a killed builder, and removed it before it was locked.
                 guard error.isAbsent else { throw error }
             }
             if isNamed { return wanted }
         }
     }
 
-    /// Gives back the file's space beyond a size. Only for the holder of the journal's lock: the records of all others
-    /// count on the size.
+    /// Frees the file's space beyond a size. Only for the holder of the journal's lock: other processes rely on the
+    /// size for their records.
     static func giveBack(
         beyond byteCount: Int, in directory: Directory, for journal: Journal
     ) throws(SystemCallError) {
-        // A holder that stood still and was passed over is none any more: the commits behind it count on the size.
+        // A stopped holder that was passed over has lost the lock: later commits rely on the size.
         guard let present = try take(in: directory), !journal.word.isSealed else { return }
         try withExtendedLifetime(present) { () throws(SystemCallError) in
             let found = try present.presence().byteCount
@@ -108,10 +108,10 @@ enum SpareSpace {
         }
     }
 
-    /// Opens the file and locks it, which gives it to the caller until it is closed.
+    /// Opens and locks the file, which belongs to the caller until it is closed.
     ///
     /// - Returns: The file; nil when there is none.
-    /// - Throws: As a full disk does when another process has it.
+    /// - Throws: The error of a full disk also when another process has it.
     static func take(in directory: Directory) throws(SystemCallError) -> OpenFile? {
         let file: OpenFile
         do throws(SystemCallError) {
@@ -120,12 +120,13 @@ enum SpareSpace {
             guard error.isAbsent else { throw error }
             return nil
         }
-        // Its holder may have given it a journal's name since it was opened: then the lock is that of a writer.
+        // Its holder may have given it a journal's name since it was opened: then the lock is the lock of writers.
         let isLocked = try file.tryLock(byteAt: Journal.lockByte)
         let found = try file.presence()
         guard isLocked, (try? FilePresence(ofPath: directory.path + "/" + fileName).identity) == found.identity
         else { throw SystemCallError(lockedCall, number: SystemCallError.Number.noSpace, at: file.path) }
-        // If a file is moved by a link, a killed process may have left it both names: it is the journal.
+        // A rename by a link may have been interrupted by a kill, which leaves the file both names: then it is the
+        // journal.
         if found.nameCount > 1 {
             try directory.remove(fileName)
             return nil
@@ -134,8 +135,8 @@ enum SpareSpace {
         return file
     }
 
-    /// Gives a file the space of its size, or on a full disk the size of its space: the space that its end gives back
-    /// fills the holes before it.
+    /// Fills the holes of a file. On a full disk, shortens the file: the space freed at its end fills the holes before
+    /// it.
     private static func fillHoles(of file: OpenFile) throws(SystemCallError) {
         while true {
             let present = try file.presence()
@@ -143,14 +144,14 @@ enum SpareSpace {
                 return try file.allocate(0..<present.byteCount)
             } catch {
                 guard error.isStorageFull, present.byteCount > 0 else { throw error }
-                // Less each time, also where other programs take the space that it gives back.
+                // The size decreases each time, even if other programs take the freed space.
                 let rest = min(present.allocatedByteCount, present.byteCount - 1) / stepByteCount * stepByteCount
                 try file.truncate(to: rest)
             }
         }
     }
 
-    /// Returns whether a file in a directory has holes, on a file system that would keep the space of them.
+    /// Returns whether a file in a directory has holes, on a file system that can reserve their space.
     static func lacksSpace(
         _ file: FilePresence, before end: Int = .max, in directory: Directory
     ) throws(SystemCallError) -> Bool {
@@ -158,12 +159,12 @@ enum SpareSpace {
         return try directory.fileSystemKind().keepsReservedSpace
     }
 
-    /// The call that failed for the next journal, because another process has the file.
+    /// The failed call in the error for a file that another process has.
     fileprivate static let lockedCall = "fcntl(F_OFD_SETLK)"
 }
 
 extension SystemCallError {
-    /// Whether another process has the spare file: then its outcome is known soon.
+    /// Whether another process has the spare file: then a retry succeeds soon.
     var isSpareInUse: Bool { call == SpareSpace.lockedCall && number == Number.noSpace }
 
     /// Whether no other file can be made, even with free space for the existing ones.

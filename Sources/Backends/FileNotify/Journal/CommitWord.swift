@@ -1,8 +1,8 @@
-/// The word of a journal's page that is the whole commit protocol: the end of the published records, whether another
-/// record may follow in this file, and whether the disk has kept the records that it was given.
+/// The word of a journal's page that carries the whole commit protocol: the end of the published records, whether the
+/// journal is sealed, and whether the disk has lost records.
 struct CommitWord: Hashable, Sendable {
     private static let sealedBit: UInt64 = 1 << 63
-    /// The bit of an abandoned journal, to be set without reading the rest.
+    /// The bit of an abandoned journal, which is set without reading the rest.
     static let abandonedBit: UInt64 = 1 << 62
 
     let rawValue: UInt64
@@ -18,14 +18,15 @@ struct CommitWord: Hashable, Sendable {
     /// The end of the published records, as an offset in the file.
     var tail: Int { Int(rawValue & ~(Self.sealedBit | Self.abandonedBit)) }
 
-    /// Nothing is published here any more; the order goes on in the next generation.
+    /// Whether the journal is sealed: nothing more is published in it, and the order continues in the next generation.
     var isSealed: Bool { rawValue & Self.sealedBit != 0 }
 
-    /// A sync has failed, or the journal follows one of which one has and is not on the disk itself yet. Records may be
-    /// published, but none counts as on the disk: the order has to go on in a journal that is written anew.
+    /// Whether the journal is abandoned: a sync of it has failed, or a sync of its predecessor has failed and this one
+    /// is not on the disk yet. Records may be published, but none counts as on the disk: the order must continue in a
+    /// journal that is written anew.
     var isAbandoned: Bool { rawValue & Self.abandonedBit != 0 }
 
-    /// Returns the word of the same flags with another tail.
+    /// Returns a word with the same flags and another tail.
     func moved(to tail: Int) -> CommitWord {
         CommitWord(tail: tail, isSealed: isSealed, isAbandoned: isAbandoned)
     }

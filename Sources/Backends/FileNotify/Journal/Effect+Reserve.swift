@@ -2,17 +2,17 @@ internal import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-/// The part of the space kept for a full disk that a record may use (contract S10).
+/// The part of the space reserved for a full disk that a record may use (contract S10).
 ///
-/// Two kinds of space are kept. The first lies behind the records of a journal, so that an ending is written at once; a
-/// record that does not fit there waits for a compaction. The second is the spare file, which has to take the snapshot
-/// of the state after the record: otherwise no compaction could free space.
+/// Two kinds of space are reserved. The first lies behind the records of a journal, so that an ending is written at
+/// once; a record that does not fit there waits for a compaction. The second is the spare file, which must hold the
+/// snapshot of the state after the record: otherwise no compaction could free space.
 enum SpaceClaim {
-    /// A record that ends or removes something: it makes no snapshot longer.
+    /// A record that ends or removes something, and extends no snapshot.
     case ending
     /// A participant that joins: its space is freed when it ends.
     case participant
-    /// A small write of a commit, by the rule that also holds for the limits of the store.
+    /// A small write of a commit, by the rule that applies to the limits of the store as well.
     case small(RoomClaim)
     /// Anything else: it is refused first.
     case content
@@ -26,7 +26,7 @@ enum SpaceClaim {
             }
     }
 
-    /// How much of the space behind the records it leaves alone, in bytes.
+    /// The bytes behind the records that it must leave free.
     var journalByteCount: Int {
         if Defect.withoutReserve.isPresent { return 0 }
         return switch self {
@@ -36,7 +36,7 @@ enum SpaceClaim {
         }
     }
 
-    /// How much of the spare file it leaves alone, in bytes.
+    /// The bytes of the spare file that it must leave free.
     var spareByteCount: Int {
         switch self {
         case .ending, .participant: 0
@@ -61,8 +61,8 @@ extension Effect {
 }
 
 extension Transaction {
-    /// How many bytes of a disk the transaction takes at most, when it waits for room: in the journal, and as many in the spare
-    /// file for the next snapshot.
+    /// The most bytes of the disk that the transaction takes: in the journal, and as many in the spare file for the
+    /// next snapshot.
     var spaceByteCount: Int {
         var byteCount = 0
         for operation in operations {

@@ -2,17 +2,17 @@ internal import CoreAPI
 internal import Platform
 
 extension Journal {
-    /// The space behind the records that is reserved for records that free space or end something, so that a full disk
-    /// never leaves a dead owner in place (contract S10).
+    /// The space behind the records that is reserved for records that free space or end something, so that the session
+    /// of an ended owner can be ended on a full disk too (contract S10).
     static let reserveByteCount = 64 << 10
-    /// The part of it that is kept for endings and that a change of hands leaves alone.
+    /// The part of it that is reserved for endings and that a hand-over must leave free.
     static let endingsByteCount = 16 << 10
-    /// How much space is reserved at a time.
+    /// The bytes reserved at a time.
     static let growthByteCount = 256 << 10
 
-    /// Makes sure that the file has space for a record, before a byte of it is written. Only for the lock's holder.
+    /// Reserves space for a record before a byte of it is written. Only for the lock's holder.
     ///
-    /// - Parameter kept: How much of the space that is kept for a full disk has to be left.
+    /// - Parameter kept: The bytes of the space for a full disk that must stay free.
     /// - Throws: `storageFull`.
     func reserveSpace(for byteCount: Int, at tail: Int, keeping kept: Int) throws(SharedCoreError) {
         let needed = tail + byteCount + kept
@@ -26,9 +26,9 @@ extension Journal {
         }
     }
 
-    /// Gives back the journal's space beyond a tail and its reserve. Only for the lock's holder.
+    /// Frees the journal's space beyond a tail and its reserve. Only for the lock's holder.
     ///
-    /// - Returns: Whether there was anything to give back.
+    /// - Returns: Whether there was anything to free.
     func giveBackSpace(behind tail: Int) throws(SharedCoreError) -> Bool {
         let end = tail + Self.reserveByteCount
         guard end < reservedEnd else { return false }
@@ -45,9 +45,9 @@ extension Journal {
 }
 
 extension OpenFile {
-    /// Reserves space up to a place, or to a nearer one that is enough when there is no more.
+    /// Reserves space up to `wanted`, or only up to `needed` if the disk has no more.
     ///
-    /// - Returns: Up to where there is space now.
+    /// - Returns: The end of the reserved space.
     func allocate(from start: Int, to needed: Int, preferably wanted: Int) throws(SystemCallError) -> Int {
         do throws(SystemCallError) {
             try allocate(start..<wanted)

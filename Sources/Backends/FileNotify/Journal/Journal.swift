@@ -8,16 +8,16 @@ internal import Synchronization
 /// The page holds the words by which processes agree:
 ///
 /// - the commit word: see ``CommitWord``
-/// - the nonce: a random number of this file, another one in each file that was ever made
-/// - interest: the wake channels that have a listener, a bit each in four words, set by listeners before they read the
+/// - the nonce: a random number of this file, different in each file that was ever created
+/// - interest: the wake channels with a listener, one bit each in four words, set by listeners before they read the
 ///   commit word
-/// - inherited interest: the interest of the predecessor, until its listeners were told to move
+/// - inherited interest: the interest of the predecessor, until its listeners were signalled to move
 /// - the durable tail: the end of the records known to be on the disk
 /// - the reserved end: the end of the file's reserved space
-/// - the spare size: the space that the spare file has at least, as long as this journal goes on
-/// - the ticks: raised by a writer that is to be waited for, as long as it runs
-/// - the succession: whether a process has come over from this journal to the next one, before which no commit stands
-///   there; and whether the disk has that one, before which no commit there counts as on the disk
+/// - the spare size: the least space of the spare file while this journal is the present one
+/// - the ticks: increased by a running writer for which others are to wait
+/// - the succession: whether a process has moved from this journal to the next one, before which the next one has no
+///   commit; and whether the disk has the next one, before which no commit in it counts as on the disk
 final class Journal: ValueSource {
     private enum Word {
         static let commit = JournalHeader.wordsOffset
@@ -31,27 +31,27 @@ final class Journal: ValueSource {
         static let succession = commit + 448
     }
 
-    /// The byte whose lock a writer holds.
+    /// The byte that a writer locks.
     static let lockByte = 0
-    /// The byte whose lock the compacting process holds.
+    /// The byte that the compacting process locks.
     static let compactionLockByte = 1
 
     let header: JournalHeader
     let file: OpenFile
     private let page: MappedPage
     private let isReadOnly: Bool
-    /// The same file past the system's cache, for one that is proved to be on the disk.
+    /// The same file read past the system's cache, to prove that it is on the disk.
     private let disk: DiskReader?
     private let nonce: UInt64
-    /// The words before those that change, which no process writes again.
+    /// The constant words of the page, which no process writes again.
     private let constantWords: [UInt64]
-    /// The bytes that were read back at once when a sync had failed, with their offset.
+    /// The bytes that were read back right after a sync had failed, with their offset.
     private let rescued = Mutex<(offset: Int, bytes: [UInt8])?>(nil)
     private let isRescued = Atomic(false)
 
-    /// Opens a journal that is there.
+    /// Opens an existing journal.
     ///
-    /// - Parameter disk: Reads the content of the disk in place of the system's cache; nil for an ordinary use.
+    /// - Parameter disk: Reads from the disk instead of the system's cache; nil for ordinary use.
     init(
         _ file: OpenFile, isReadOnly: Bool = false, disk: DiskReader? = nil,
         versions: ClosedRange<UInt64> = JournalHeader.layoutVersion...JournalHeader.layoutVersion
@@ -77,7 +77,7 @@ final class Journal: ValueSource {
     private static let constantOffsets = stride(from: 0, to: JournalHeader.wordsOffset, by: 8)
 
     /// Whether the page was written over since the journal was opened, as by another journal copied in place: then its
-    /// words say nothing of this journal.
+    /// words are not those of this journal.
     var isWrittenOver: Bool { page.load(at: Word.nonce) != nonce }
 
     /// Whether something was written over the header since the journal was opened, so that no process could open it
@@ -86,8 +86,7 @@ final class Journal: ValueSource {
         !zip(Self.constantOffsets, constantWords).allSatisfy { page.load(at: $0) == $1 }
     }
 
-    /// Whether the journal was abandoned, and can have been published up to where its word says: a word that damage has
-    /// left can have the bit by chance.
+    /// Whether the journal was abandoned and its tail is plausible: a damaged word may have the bit by chance.
     var isPlausiblyAbandoned: Bool {
         guard word.isAbandoned, let size = try? byteCount(), size >= JournalHeader.byteCount, !isWrittenOver else {
             return false
@@ -101,7 +100,7 @@ final class Journal: ValueSource {
         CommitWord(rawValue: page.load(at: Word.commit))
     }
 
-    /// Makes the records between the two tails part of the order, unless the journal was sealed meanwhile.
+    /// Publishes the records between the two tails, unless the journal was sealed meanwhile.
     func publish(from tail: Int, to newTail: Int) -> Bool {
         if Defect.blindPublication.isPresent {
             page.store(CommitWord(tail: newTail).rawValue, at: Word.commit)
@@ -110,7 +109,7 @@ final class Journal: ValueSource {
         return replaceWord(at: tail) { $0.moved(to: newTail) }
     }
 
-    /// Changes the commit word unless it is sealed or its tail is another one. A journal may be abandoned meanwhile.
+    /// Changes the commit word unless it is sealed or has another tail. A journal may be abandoned meanwhile.
     private func replaceWord(at tail: Int, with change: (CommitWord) -> CommitWord) -> Bool {
         var known = CommitWord(tail: tail)
         while true {
@@ -126,7 +125,7 @@ final class Journal: ValueSource {
         replaceWord(at: tail) { $0.sealed }
     }
 
-    /// Tells all processes that the disk has lost some of the journal, and keeps in memory the part that it may lose
+    /// Marks the journal for all processes as partly lost by the disk, and keeps in memory the part that may be lost
     /// next. Until the file is written anew, that part is only in the page cache, and counts as written there.
     func abandon() {
         page.insert(CommitWord.abandonedBit, at: Word.commit)
@@ -138,7 +137,7 @@ final class Journal: ValueSource {
         isRescued.store(true, ordering: .releasing)
     }
 
-    /// Tells all processes that the journal is on the disk, which follows an abandoned one.
+    /// Marks the journal, which follows an abandoned one, as on the disk for all processes.
     func confirm() {
         while true {
             let known = page.load(at: Word.commit)
@@ -147,7 +146,7 @@ final class Journal: ValueSource {
         }
     }
 
-    /// Ends a journal of an earlier run of the machine where its records end, unless its word has changed.
+    /// Seals a journal of an earlier boot of the machine at the end of its records, unless its word has changed.
     func seal(at tail: Int, from word: CommitWord) -> Bool {
         page.replace(word.rawValue, with: word.moved(to: tail).sealed.rawValue, at: Word.commit)
     }
@@ -165,12 +164,12 @@ final class Journal: ValueSource {
         try SharedCoreError.wrapping { () throws(SystemCallError) in try file.presence().byteCount }
     }
 
-    /// The wake channels that have a listener, with the listeners that have not come over from the predecessor yet.
+    /// The wake channels with a listener, including listeners that have not moved from the predecessor yet.
     var interest: Bells {
         page.bells(at: Word.interest).union(page.bells(at: Word.inherited))
     }
 
-    /// Tells writers to signal these wake channels from now on.
+    /// Makes writers signal these wake channels from now on.
     func listen(to bells: Bells) {
         guard !bells.isEmpty, !isReadOnly else { return }
         page.insert(bells, at: Word.interest)
@@ -181,10 +180,10 @@ final class Journal: ValueSource {
         page.remove(bells, at: Word.inherited)
     }
 
-    /// Up to where the journal is known to be on the disk.
+    /// The end of the records known to be on the disk.
     var durableTail: Int { believed(page.load(at: Word.durable)) }
 
-    /// Remembers that the journal is on the disk up to a place.
+    /// Records that the journal is on the disk up to an offset.
     func raiseDurableTail(to tail: Int) {
         while true {
             let known = page.load(at: Word.durable)
@@ -192,8 +191,8 @@ final class Journal: ValueSource {
         }
     }
 
-    /// A tail that is not published cannot be on the disk: such a word is damaged and says nothing. Nor does one of a
-    /// page that was written over.
+    /// Returns the durable tail, or 0 if it is beyond the published tail or the page was written over: then the word is
+    /// damaged.
     private func believed(_ durable: UInt64) -> Int {
         durable <= UInt64(word.tail) && !isWrittenOver ? Int(durable) : 0
     }
@@ -204,25 +203,25 @@ final class Journal: ValueSource {
         set { page.store(UInt64(newValue), at: Word.reserved) }
     }
 
-    /// The least size of the spare file. Only for the process that has that file; see ``SpareSpace``.
+    /// The least size of the spare file. Only for the process that holds that file; see ``SpareSpace``.
     var spareByteCount: Int {
         get { Int(clamping: page.load(at: Word.spare)) }
         set { page.store(UInt64(newValue), at: Word.spare) }
     }
 
-    /// Another number each time that a writer under the lock has told that it runs.
+    /// A count that the writer under the lock increases while it runs.
     var ticks: UInt64 { page.load(at: Word.ticks) }
 
-    /// The bits of the word that tells of the next journal.
+    /// The bits of the succession word.
     private enum Succession {
         static let isFound: UInt64 = 1
         static let isOnDisk: UInt64 = 2
     }
 
-    /// Whether a process has found the next journal, so that something may have been committed there.
+    /// Whether a process has found the next journal, so that commits may be there.
     var isSucceeded: Bool { page.load(at: Word.succession) != 0 }
 
-    /// Whether the disk has the next journal and its name, so that the loss of power is no reason for it to be missing.
+    /// Whether the disk has the next journal and its name, so that a loss of power cannot explain a missing one.
     var isSucceededOnDisk: Bool { page.load(at: Word.succession) & Succession.isOnDisk != 0 }
 
     /// Records that the next journal was found, before anything is committed there.
@@ -230,12 +229,12 @@ final class Journal: ValueSource {
         if !isReadOnly, !isSucceeded { page.insert(Succession.isFound, at: Word.succession) }
     }
 
-    /// Tells that the disk has the next journal, before any commit there counts as on the disk.
+    /// Records that the disk has the next journal, before any commit there counts as on the disk.
     func noteSuccessorOnDisk() {
         if !isReadOnly { page.insert(Succession.isFound | Succession.isOnDisk, at: Word.succession) }
     }
 
-    /// Tells that the writer under the lock runs.
+    /// Shows other processes that the writer under the lock runs.
     func tick() { page.store(ticks &+ 1, at: Word.ticks) }
 
     func bytes(at offset: UInt64, count: Int) throws(SharedCoreError) -> [UInt8] {
@@ -252,7 +251,7 @@ final class Journal: ValueSource {
     func read(count: Int, at offset: Int) throws(SystemCallError) -> [UInt8] {
         if let disk { return try disk.read(count: count, at: offset) }
         guard isRescued.load(ordering: .acquiring) else { return try file.read(count: count, at: offset) }
-        // Also where the disk cannot be read any more.
+        // Used even if the disk can no longer be read.
         let kept = rescued.withLock { rescued -> [UInt8]? in
             guard let rescued, offset >= rescued.offset, offset + count <= rescued.offset + rescued.bytes.count else {
                 return nil

@@ -2,11 +2,11 @@ internal import CoreAPI
 internal import Platform
 internal import StoreEngine
 
-/// Writes a new journal, and gives it its place in the sequence when it is complete.
+/// Writes a new journal, and places it in the sequence when it is complete.
 ///
 /// Until then the file has no name, so a builder that is killed leaves nothing. On a full disk it is the spare file,
-/// which keeps its own name, locked, until it is complete. If the file system has no files without a name, the name
-/// ends in ``nameEnding``, and the file is locked so that the file of a killed builder can be told and removed.
+/// which keeps its own name, locked, until it is complete. On a file system without unnamed files, the name ends in
+/// ``nameEnding``, and the file is locked so that the file of a killed builder can be recognized and removed.
 final class JournalBuilder {
     /// How the names of unfinished files end.
     static let nameEnding = ".new"
@@ -21,7 +21,7 @@ final class JournalBuilder {
     let generation: UInt64
     private let directory: GroupDirectory
     private let origin: Origin
-    /// Whether the file system has no inode for another file beside this one, and none is kept by a spare file.
+    /// Whether the file system has no inode for another file, and no spare file reserves one.
     let hasLastInode: Bool
     private let file: OpenFile
     private let salt: UInt64
@@ -29,15 +29,15 @@ final class JournalBuilder {
     private(set) var offset = JournalHeader.byteCount
     private var reservedEnd: Int
     private var isPlaced = false
-    /// The journal has to be on the disk before anything counts as kept there.
+    /// Whether nothing counts as on the disk before the whole journal is.
     private var isAbandoned = false
 
-    /// - Parameter snapshotByteCount: About how many bytes are to follow. Their space is taken at once, because on a
-    ///   full disk the space that is kept for this has to be used from the start.
-    /// - Parameter usesSpareSpace: Whether the space that is kept is used on a full disk. Only for the content that it
-    ///   was measured for, and by a process that waits until ``LocalGroup/keepSpareSpace()`` has kept it again: of one
-    ///   that ends in between, another program may take it.
-    /// - Throws: As a full disk does also while another process has the spare file; see
+    /// - Parameter snapshotByteCount: About how many bytes will follow. Their space is taken at once, because on a full
+    ///   disk the reserved space must be used from the start.
+    /// - Parameter usesSpareSpace: Whether the reserved space is used on a full disk. Only for the content that it was
+    ///   measured for, and by a process that waits until ``LocalGroup/keepSpareSpace()`` has reserved it again: if the
+    ///   process ends in between, another program may take the space.
+    /// - Throws: The error of a full disk also while another process has the spare file; see
     ///   ``Platform/SystemCallError/isSpareInUse``.
     init(
         _ generation: UInt64, in directory: GroupDirectory, snapshotByteCount: Int = 0, usesSpareSpace: Bool = true
@@ -50,7 +50,7 @@ final class JournalBuilder {
         (file, origin, reservedEnd, hasLastInode) = try Self.space(
             wanted, for: generation, in: directory, usesSpareSpace: usesSpareSpace)
         _ = try file.tryLock(byteAt: Journal.lockByte)
-        // No other process needs to write it anew while it is not on the disk.
+        // Keeps other processes from writing it anew while it is not on the disk.
         _ = try file.tryLock(byteAt: Journal.compactionLockByte)
     }
 
@@ -63,9 +63,9 @@ final class JournalBuilder {
             return (file, name.map(Origin.named) ?? .unnamed, wanted, isLastInode(in: directory))
         } catch {
             guard error.isStorageFull else { throw error }
-            // Files left by killed processes may be in the way of the next try.
+            // Files of killed processes may take the space that the next try needs.
             directory.removeObsolete()
-            // On a full disk there is space left that is kept for this.
+            // Uses the space that is reserved for a full disk.
             guard usesSpareSpace, let spare = try SpareSpace.take(in: directory.directory) else { throw error }
             return (spare, .spare, try spare.presence().byteCount, error.isInodeMissing)
         }
@@ -83,14 +83,14 @@ final class JournalBuilder {
         }
     }
 
-    /// Makes a file with space for so many bytes, which no process finds under its final name yet.
+    /// Creates a file with space for a number of bytes, which does not have its final name yet.
     ///
-    /// - Returns: The file, and its temporary name where the file system knows no files without one: then it is locked
-    ///   until it is closed.
+    /// - Returns: The file, and its temporary name on a file system without unnamed files: then it is locked until it
+    ///   is closed.
     static func newFile(
         _ name: String, in directory: Directory, byteCount: Int
     ) throws(SystemCallError) -> (file: OpenFile, name: String?) {
-        // A small group may not be compacted for long, which removes them too.
+        // Compactions remove them too, but a small group may not be compacted for a long time.
         removeUnfinished(in: directory)
         if let file = try OpenFile.unnamed(name, in: directory) {
             try file.allocate(0..<byteCount)
@@ -108,7 +108,7 @@ final class JournalBuilder {
         return (file, name)
     }
 
-    /// Removes the files of builders that were killed. A file that cannot be removed now stays for the next time.
+    /// Removes the files of killed builders. A file that cannot be removed now stays until the next call.
     static func removeUnfinished(in directory: Directory) {
         for name in (try? directory.names()) ?? [] where name.hasSuffix(nameEnding) {
             // Its builder holds its lock as long as it lives. A file without a lock is one of a builder that is
@@ -128,7 +128,7 @@ final class JournalBuilder {
     /// Adds a record.
     ///
     /// - Parameter bells: The wake channels that it signals; all of them for a part of a snapshot.
-    /// - Throws: `limitExceeded` for a record that no reader would take, `storageFull`.
+    /// - Throws: `limitExceeded` for a record that readers would reject, `storageFull`.
     func append(_ payload: [UInt8], ringing bells: Bells = .all) throws(SharedCoreError) {
         guard payload.count <= JournalChain.maximumPayloadByteCount else {
             throw SharedCoreError(
@@ -151,7 +151,7 @@ final class JournalBuilder {
         offset += frame.count
     }
 
-    /// Returns when everything so far is on the disk. Blocks.
+    /// Waits until everything so far is on the disk. Blocks.
     func synchronize() throws(SharedCoreError) {
         do throws(SystemCallError) { try synchronizeContent() } catch { throw SharedCoreError(error) }
     }
@@ -166,10 +166,10 @@ final class JournalBuilder {
     /// Completes the journal and gives it its name.
     ///
     /// - Parameters:
-    ///   - isAbandoned: Whether nothing in it counts as kept on the disk before ``settle()``, because it follows an
+    ///   - isAbandoned: Whether nothing in it counts as on the disk before ``settle()``, because it follows an
     ///     abandoned journal.
     ///   - isDurable: Whether it is on the disk, with its name, when this returns. Blocks then.
-    /// - Returns: Whether it is the journal of its generation now; false when another one was first.
+    /// - Returns: Whether it is the journal of its generation now; false if another process was first.
     func place(
         incarnation: UInt64, bootID: BootID, hasSnapshot: Bool, predecessorTail: Int?, inherited: Bells,
         isAbandoned: Bool = false, isDurable: Bool
@@ -193,12 +193,12 @@ final class JournalBuilder {
             FailPoint.hit("build.afterRename")
             // It is locked still: no process writes behind the end.
             try file.truncate(to: neededEnd)
-            // Others write here from now on, however long the disk takes.
+            // Other processes may write here from now on, however long the disk takes.
             file.unlock(byteAt: Journal.lockByte)
             if isDurable { try directory.directory.synchronizeNames() }
         } catch {
-            // Another process took it for the file of a killed builder and removed it: a process that needs it builds
-            // it again.
+            // Another process took the file for that of a killed builder and removed it. A process that needs the
+            // journal builds it again.
             if error.isAbsent { return false }
             throw SharedCoreError(error)
         }
@@ -213,16 +213,14 @@ final class JournalBuilder {
         }
     }
 
-    /// Up to where the journal has space. A former spare file keeps all of its own until the next one is made:
-    /// otherwise another program would take it while the disk is waited for. ``LocalGroup/keepSpareSpace()`` gives it
-    /// back.
+    /// The end of the journal's space. A former spare file keeps all its space until the next spare file exists:
+    /// otherwise another program could take it during the sync. ``LocalGroup/keepSpareSpace()`` frees it.
     private var neededEnd: Int {
         if case .spare = origin { return reservedEnd }
         return min(reservedEnd, offset + SpareSpace.leastContentByteCount + Journal.reserveByteCount)
     }
 
-    /// Makes the journal that was placed, which has a snapshot, the one from which the group is to be read, once all of
-    /// it is on the disk. Blocks.
+    /// Raises the floor to the placed journal, which has a snapshot, once all of it is on the disk. Blocks.
     ///
     /// After an error the journal is abandoned: a later sync of it would prove nothing.
     func settle() throws(SharedCoreError) {

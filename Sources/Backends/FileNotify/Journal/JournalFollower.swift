@@ -3,16 +3,16 @@ internal import Platform
 internal import StoreEngine
 internal import Synchronization
 
-/// A replica's position in the group's journals, and the way on.
+/// A replica's position in the group's journals; reads from there on.
 ///
 /// `@unchecked Sendable`: every use of the changing properties takes the replica's state `inout`, which exists only
 /// under the replica's lock. There is one follower for one replica.
 final class JournalFollower: @unchecked Sendable {
-    /// How far the order is known after a read.
+    /// How far a read has come in the order.
     enum Standing: Sendable {
-        /// Everything is applied, and this is the journal that goes on.
+        /// Everything is applied, and the journal is not sealed.
         case current
-        /// Everything is applied; the journal is sealed, and no process has made its successor yet.
+        /// Everything is applied; the journal is sealed, and no process has created its successor yet.
         case sealed
     }
 
@@ -21,7 +21,7 @@ final class JournalFollower: @unchecked Sendable {
         let journal: Journal
         private(set) var offset: Int
         var chain: JournalChain
-        /// The offset of the word of ``chain`` in the file; nil where this process knows no frame of the journal.
+        /// The offset of the word of ``chain`` in the file; nil if this process knows no frame of the journal.
         private(set) var chainOffset: Int?
 
         /// The place of a journal's first frame.
@@ -29,7 +29,7 @@ final class JournalFollower: @unchecked Sendable {
             self.init(journal, JournalHeader.byteCount, chain: journal.header.salt)
         }
 
-        /// The place at which a reader goes on that has applied the journal before.
+        /// The place at which a reader continues after it has applied the preceding journal.
         init(_ continuation: JournalHeader.Continuation, in journal: Journal) {
             self.init(journal, continuation.offset, chain: continuation.chain)
         }
@@ -52,7 +52,7 @@ final class JournalFollower: @unchecked Sendable {
         }
     }
 
-    /// The wake channels that this process listens to: set in each journal that it comes to, before the tail is read.
+    /// The wake channels that this process listens to: set in each journal that it moves to, before the tail is read.
     let listening = Mutex(Bells())
 
     private let directory: GroupDirectory
@@ -66,17 +66,17 @@ final class JournalFollower: @unchecked Sendable {
     private var journal: Unmanaged<Journal>
     /// The bytes of records behind the last snapshot.
     private var logByteCount = 0
-    /// How much of that is space of journals that were made to pass over a writer.
+    /// How many of these are space of journals that were created to pass over a writer.
     private var passedOverByteCount = 0
     /// The bytes of the last snapshot, with the commits made while it was written.
     private var snapshotByteCount: Int
-    /// The revisions at which snapshots were passed over since the history was last cut.
+    /// The revisions of the snapshots passed since the history was last cut.
     private var passedSnapshots: [Revision] = []
 
-    /// How much of a journal is read at a time.
+    /// The bytes of a journal that are read at a time.
     private static let chunkByteCount = 64 << 10
-    /// After so many snapshots, the older half of the history is forgotten, so that files that were removed are not
-    /// kept open for ever.
+    /// The number of snapshots after which the older half of the history is dropped, so that removed files are not kept
+    /// open for ever.
     private static let keptSourceCount = 8
 
     /// The space of a new journal behind its records.
@@ -111,13 +111,13 @@ final class JournalFollower: @unchecked Sendable {
     /// Returns the position of the state in the order.
     func position(in state: inout StoreState) -> Position { position }
 
-    /// Returns the bytes of records that a reader of the group has to read beyond the last snapshot.
+    /// Returns the bytes of records that a reader of the group must read beyond the last snapshot.
     func logByteCount(in state: inout StoreState) -> Int { logByteCount }
 
-    /// How much of that is space of journals that were made to pass over a writer, in bytes.
+    /// Returns how many of these bytes are space of journals that were created to pass over a writer.
     func passedOverByteCount(in state: inout StoreState) -> Int { passedOverByteCount }
 
-    /// Returns the number of bytes of records that a compaction would give back.
+    /// Returns the number of bytes of records that a compaction would free.
     func garbageByteCount(in state: inout StoreState) -> Int {
         snapshotByteCount + logByteCount - state.snapshotByteCount
     }
@@ -132,7 +132,7 @@ final class JournalFollower: @unchecked Sendable {
         while true {
             do throws(SharedCoreError) {
                 let word = position.journal.word
-                // A published record stays so, but in a file that was cut or written over.
+                // The tail of a published record never moves back, unless the file was cut or written over.
                 guard word.tail >= position.offset else { throw .cut(position.journal.file.path) }
                 try apply(to: word.tail, &state)
                 guard word.isSealed else { return .current }
@@ -144,7 +144,7 @@ final class JournalFollower: @unchecked Sendable {
         }
     }
 
-    /// Applies the records that this process has just published itself, unless another thread has done so already.
+    /// Applies the record that this process has just published itself, unless another thread has done so already.
     func advance(
         from before: Position, to after: Position, applying effect: Effect, _ state: inout StoreState
     ) throws(SharedCoreError) {
@@ -162,7 +162,7 @@ final class JournalFollower: @unchecked Sendable {
     private func apply(to tail: Int, _ state: inout StoreState) throws(SharedCoreError) {
         guard position.offset < tail else { return }
         var place = position
-        // Each record that is applied counts, also when a later one cannot be read.
+        // Each applied record counts, even if a later one cannot be read.
         defer {
             logByteCount += place.offset - position.offset
             position = place
@@ -178,7 +178,7 @@ final class JournalFollower: @unchecked Sendable {
         guard place.offset == tail else { throw Self.damaged(place.journal, at: place.offset) }
     }
 
-    /// Goes over to the next journal.
+    /// Moves to the next journal.
     private func enter(_ journal: Journal, _ state: inout StoreState) throws(SharedCoreError) {
         let old = position
         if let continuation = journal.header.continuation, journal.generation == old.journal.generation + 1 {
@@ -191,12 +191,11 @@ final class JournalFollower: @unchecked Sendable {
             if journal.header.hasSnapshot {
                 (logByteCount, passedOverByteCount) = (0, 0)
                 snapshotByteCount = position.recordByteCount
-                // Large values lie in the journals before, which give their space back.
+                // Large values are in the preceding journals, which are removed.
                 passedSnapshots.append(state.revision)
                 if state.hasExternalValues { try lookUpValuesAgain(&state) }
             } else {
-                // The disk space of so small a journal counts as if it were full, and so does the unused space of the
-                // one before it.
+                // Such a small journal counts as if it were full, and so does the unused space of the preceding one.
                 let left = ((try? old.journal.byteCount()) ?? 0) - old.offset
                 let byteCount = JournalHeader.byteCount + max(left, Self.leftByteCount)
                 logByteCount += byteCount
@@ -208,7 +207,7 @@ final class JournalFollower: @unchecked Sendable {
         listen(in: journal)
     }
 
-    /// Goes over to a journal with a snapshot, past all journals between.
+    /// Moves to a journal with a snapshot, past all journals in between.
     private func begin(at journal: Journal, _ state: inout StoreState) throws(SharedCoreError) {
         (state, position) = try Self.snapshot(
             from: journal, in: directory, limits: limits, historyByteCount: historyByteCount,
@@ -219,12 +218,13 @@ final class JournalFollower: @unchecked Sendable {
         listen(in: position.journal)
     }
 
-    /// Before the tail of the new journal is read, so that a later commit wakes this process.
+    /// Sets the interest in the new journal. Must precede the read of its tail, so that a later commit wakes this
+    /// process.
     private func listen(in journal: Journal) {
         journal.listen(to: listening.withLock { $0 })
     }
 
-    /// Replaces the state's content by that of the snapshot in the present journal, at the same place of the order.
+    /// Replaces the state's content by that of the snapshot in the present journal, at the same place in the order.
     private func lookUpValuesAgain(_ state: inout StoreState) throws(SharedCoreError) {
         var (other, from) = try Self.snapshot(
             of: position.journal, limits: limits, historyByteCount: historyByteCount)
@@ -244,10 +244,10 @@ final class JournalFollower: @unchecked Sendable {
         state.adoptContent(of: other, forgettingThrough: forgotten)
     }
 
-    /// Returns the journal to go on from in place of one that could not be read: it has given its space back when it
-    /// came below the floor.
+    /// Returns the journal to continue from instead of one that could not be read because it fell below the floor and
+    /// has freed its space.
     ///
-    /// - Throws: `error` for a journal that is damaged otherwise.
+    /// - Throws: `error` if the journal is damaged otherwise.
     private static func floor(
         instead journal: Journal, in directory: GroupDirectory, _ error: SharedCoreError
     ) throws(SharedCoreError) -> Journal {
@@ -257,7 +257,7 @@ final class JournalFollower: @unchecked Sendable {
         return floor
     }
 
-    /// Returns the state of the snapshot of a journal, or of the newest one when that one is given up meanwhile.
+    /// Returns the state of the snapshot of a journal, or of the newest one if that journal is removed meanwhile.
     private static func snapshot(
         from journal: Journal, in directory: GroupDirectory, limits: Limits, historyByteCount: Int, effectByteCount: Int
     ) throws(SharedCoreError) -> (StoreState, Position) {
@@ -274,7 +274,7 @@ final class JournalFollower: @unchecked Sendable {
 
     /// Returns the state of a journal's snapshot, and the place behind it.
     ///
-    /// - Parameter end: Up to where to read; nil for the published tail.
+    /// - Parameter end: The end of the range to read; nil for the published tail.
     static func snapshot(
         of journal: Journal, limits: Limits, historyByteCount: Int, effectByteCount: Int = 0,
         to end: Int? = nil
@@ -323,7 +323,7 @@ final class JournalFollower: @unchecked Sendable {
                     return
                 }
             }
-            // The file ends before the place that it should be read to.
+            // The file ends before `end`.
             if bytes.count < count { return }
         }
     }
@@ -337,9 +337,9 @@ final class JournalFollower: @unchecked Sendable {
     }
 }
 
-/// The defect `ignoredChecksum`: a reader that takes any bytes there for a record.
+/// The defect `ignoredChecksum`: a reader that accepts any bytes as a record.
 extension JournalChain {
-    /// Reads the frame at the front of `bytes` as ``read(_:)`` does, and goes on to it also when it was changed.
+    /// Reads the frame at the front of `bytes` as ``read(_:)`` does, and accepts a changed one too.
     mutating func believe(_ bytes: ArraySlice<UInt8>) -> Reading {
         let reading = read(bytes)
         #if FAIL_POINTS
@@ -347,7 +347,7 @@ extension JournalChain {
             let length = bytes.prefix(8).reversed().reduce(0) { $0 << 8 | Int($1) }
             let payload = bytes.dropFirst(Self.headerByteCount).prefix(length)
             guard payload.count == length else { return reading }
-            // As the next frame goes on from it.
+            // The next frame continues from this chain word.
             let chainWord = bytes.dropFirst(Self.headerByteCount - 8).prefix(8).reversed().reduce(0) {
                 $0 << 8 | UInt64($1)
             }

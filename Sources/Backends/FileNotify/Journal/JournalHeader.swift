@@ -7,7 +7,7 @@ internal import StoreEngine
 /// The page begins with a magic word and the version of the layout, readable in every version. A frame with this header
 /// follows. From ``wordsOffset`` on it holds the words that change; see ``Journal``.
 struct JournalHeader: Hashable, Sendable {
-    /// The place at which a reader goes on that has applied the predecessor.
+    /// The place at which a reader continues after it has applied the predecessor.
     struct Continuation: Hashable, Sendable {
         /// The tail at which the predecessor was sealed.
         let predecessorTail: Int
@@ -21,9 +21,9 @@ struct JournalHeader: Hashable, Sendable {
     let framing: JournalChain.Framing
     /// The position of this journal in the sequence of the group's journals, from 1.
     let generation: UInt64
-    /// The number of times that the group's machine was started anew while the group lived on.
+    /// The number of restarts of the group's machine during the group's life.
     let incarnation: UInt64
-    /// The run of the machine in which it was made.
+    /// The boot of the machine in which it was created.
     let bootID: BootID
     /// The first value of the chain of its frames.
     let salt: UInt64
@@ -36,9 +36,9 @@ struct JournalHeader: Hashable, Sendable {
     static let magic: UInt64 = 0x314c_4e4a_4353_4853
     /// The version of all that the processes of a group have to agree on, the assignment of wake channels included.
     static let layoutVersion: UInt64 = 4
-    /// The versions whose records this program reads where no process writes any more; see ``SalvagedGroup``.
+    /// The versions from which this program can salvage records; see ``SalvagedGroup``.
     static let salvagedVersions: ClosedRange<UInt64> = 3...layoutVersion
-    /// The numbers of journals, and of incarnations, within which counting on has no practical end.
+    /// The valid numbers of journals and of incarnations. Counting never reaches the end in practice.
     static let numbers: ClosedRange<UInt64> = 1...(1 << 62 - 1)
     /// The offset of the first changing word in the page.
     static let wordsOffset = 1024
@@ -50,8 +50,7 @@ struct JournalHeader: Hashable, Sendable {
         var payload = ByteWriter()
         payload.integer(generation)
         payload.integer(incarnation)
-        payload.word(bootID.high)
-        payload.word(bootID.low)
+        payload.bootID(bootID)
         payload.word(salt)
         payload.flag(hasSnapshot)
         payload.optional(continuation) { bytes, continuation in
@@ -81,7 +80,7 @@ struct JournalHeader: Hashable, Sendable {
 
     /// Reads the beginning of a page.
     ///
-    /// - Throws: `incompatible` for another version of the layout, `corrupt` for anything that no version writes.
+    /// - Throws: `incompatible` for another version of the layout, `corrupt` for bytes that no version writes.
     init(
         page: [UInt8], versions: ClosedRange<UInt64> = layoutVersion...layoutVersion, at path: String
     ) throws(SharedCoreError) {
@@ -98,7 +97,7 @@ struct JournalHeader: Hashable, Sendable {
             var payload = ByteReader(page[range])
             generation = try payload.integer()
             incarnation = try payload.integer()
-            bootID = BootID(high: try payload.word(), low: try payload.word())
+            bootID = try payload.bootID()
             salt = try payload.word()
             hasSnapshot = try payload.flag()
             continuation = try payload.optional { payload throws(ByteCodingError) in
@@ -120,7 +119,7 @@ struct JournalHeader: Hashable, Sendable {
 }
 
 extension ByteReader {
-    /// A place in a file that can be counted with.
+    /// Reads an offset in a file, small enough for arithmetic without overflow.
     fileprivate mutating func offset() throws(ByteCodingError) -> Int {
         let value = try integer()
         guard value < 1 << 62 else { throw .malformed }

@@ -12,11 +12,11 @@ struct SurvivingRecords: Sendable {
     let word: CommitWord
     /// The bytes of the first journal in which its snapshot is damaged.
     let damage: [Range<Int>]
-    /// How many journals they are in, and how many bytes they take there.
+    /// The number of journals with these records, and the bytes of the records in them.
     let journalCount: Int
     let byteCount: Int
 
-    /// - Parameter journal: Opens a journal by its number; nil when it is not there, or is none.
+    /// - Parameter journal: Opens a journal by its number; returns nil if it is missing or not a journal.
     init(
         from first: Journal, limits: Limits, journal: (UInt64) throws(SharedCoreError) -> Journal?
     ) throws(SharedCoreError) {
@@ -26,7 +26,7 @@ struct SurvivingRecords: Sendable {
         try self.init(state, behind: position, word: word, damage: [], limits: limits, journal: journal)
     }
 
-    /// Makes the same from a journal whose snapshot is damaged, of the records that are proved one by one.
+    /// Reads the same from a journal with a damaged snapshot, using the records that are proved one by one.
     ///
     /// - Throws: `corrupt` when no record is whole.
     init(
@@ -50,7 +50,7 @@ struct SurvivingRecords: Sendable {
         var (state, position, word) = (first, start, firstWord)
         var (journalCount, byteCount) = (1, 0)
         while true {
-            // This journal ends where the next one begins: records that a late writer has left behind that do not
+            // The next journal determines the end of this one: records that a late writer has left beyond it do not
             // count.
             let next = try journal(position.journal.generation + 1)
             let continuation = next?.header.continuation
@@ -69,7 +69,7 @@ struct SurvivingRecords: Sendable {
                 word = next.word
                 position = JournalFollower.Position(continuation, in: next)
             } else {
-                // A new incarnation, which has all of it: its maker was ended before it raised the floor.
+                // A new incarnation, which has the whole content: its builder was ended before it raised the floor.
                 guard word.isSealed, next.header.hasSnapshot, let begun = try Self.snapshot(of: next, limits: limits)
                 else {
                     break
@@ -104,17 +104,17 @@ struct SurvivingRecords: Sendable {
     /// The incarnation of the last journal.
     var incarnation: UInt64 { position.journal.header.incarnation }
 
-    /// Ends the last journal behind the records.
+    /// Seals the last journal at the end of the records.
     ///
-    /// - Returns: False when its word has changed since: that of a living writer, whose commits are not written over.
+    /// - Returns: False if its word has changed since: a running writer's commits must not be overwritten.
     func seal() -> Bool { position.journal.seal(at: position.offset, from: word) }
 }
 
 /// The records of a damaged snapshot that are proved one by one.
 ///
-/// A record whose payload is damaged is passed over by its header, which a checksum of its own proves to be the next
-/// one. Behind a damaged header only records written since the snapshot can be found, in a journal that goes on from
-/// another one: its first page holds their offset. A search for the next header could find one in a value.
+/// A record with a damaged payload is skipped by means of its header, which has a checksum of its own. Behind a damaged
+/// header, only records written since the snapshot can be found, and only in a journal that continues another one: its
+/// first page has their offset. A search for the next header could find one in a value.
 private struct DamagedSnapshot {
     private(set) var position: JournalFollower.Position
     private(set) var damage: [Range<Int>] = []
@@ -153,7 +153,7 @@ private struct DamagedSnapshot {
             try JournalFollower.read(from: &position, to: end) { record throws(SharedCoreError) in
                 guard case .snapshot(let part) = record else {
                     isOver = true
-                    // Not passed over: it is the first that was written since.
+                    // It is not skipped: it is the first one written since the snapshot.
                     throw SharedCoreError(.corrupt, "The snapshot has no end.", at: file.path)
                 }
                 try reader.readSurviving(part)
@@ -167,7 +167,7 @@ private struct DamagedSnapshot {
         return !isOver && position.offset < end
     }
 
-    /// Goes behind a record by its header.
+    /// Skips a record by means of its header.
     private mutating func passRecord(before end: Int) throws(SharedCoreError) -> Bool {
         let start = position.offset
         let journal = position.journal

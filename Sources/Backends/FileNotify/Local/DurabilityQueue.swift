@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The waiters of this process for commits on the disk: one sync serves all that wait when it begins.
+/// This process's waits for commits to reach the disk: one sync serves all that wait when it begins.
 final class DurabilityQueue: Sendable {
     private struct Waiter {
         let journal: Journal
@@ -13,17 +13,17 @@ final class DurabilityQueue: Sendable {
     private struct State {
         var waiters: [Waiter] = []
         var isServed = false
-        /// The journal whose predecessors and names are on the disk as well.
+        /// The number of the journal that is on the disk with its predecessors and names.
         var preparedGeneration: UInt64 = 0
     }
 
     private let thread = SerialThread(name: "sc-sync")
     private let state = Mutex(State())
 
-    /// Returns when a journal is on the disk up to a place.
+    /// Waits until a journal is on the disk up to an offset.
     ///
-    /// - Throws: `outcomeUnknown` when the disk fails: the commit stands for all processes, and may be lost without
-    ///   power.
+    /// - Throws: `outcomeUnknown` when the disk fails: the commit is published for all processes, and a loss of power
+    ///   may undo it.
     func wait(for journal: Journal, to tail: Int, in directory: GroupDirectory) async throws(SharedCoreError) {
         if journal.durableTail >= tail { return }
         let result = await withCheckedContinuation { continuation in
@@ -52,16 +52,16 @@ final class DurabilityQueue: Sendable {
             for waiter in waiters {
                 waiter.continuation.resume(returning: results[waiter.journal.generation] ?? .success(()))
             }
-            // Of several some come back while the first of them is served.
+            // With several waiters, the next request arrives while the first of them is served.
             if waiters.count == 1 { awaitNext() }
         }
     }
 
-    /// The time that the thread waits for the next one before it ends.
+    /// The time that the thread waits for the next request before it ends.
     private static let lookout = Duration.microseconds(50)
 
-    /// A writer of one commit after another is back before a thread could be started or woken, which takes a good part
-    /// of the time of a sync.
+    /// Spins for the next request. A writer of one commit after another returns sooner than a thread could be started
+    /// or woken, which takes a good part of the time of a sync.
     private func awaitNext() {
         let end = ContinuousClock.now.advanced(by: Self.lookout)
         while state.withLock({ $0.waiters.isEmpty }), ContinuousClock.now < end { OwnedThread.yield() }
@@ -69,7 +69,7 @@ final class DurabilityQueue: Sendable {
 
     private func synchronize(_ journal: Journal, in directory: GroupDirectory) -> Result<Void, SharedCoreError> {
         do throws(SystemCallError) {
-            // The snapshot that the group is read from has it all.
+            // The snapshot from which the group is read contains everything.
             if directory.page.floor > journal.generation {
                 try settleSuccessor(of: journal, in: directory)
                 return .success(())
@@ -87,12 +87,12 @@ final class DurabilityQueue: Sendable {
             for predecessor in before { predecessor.noteSuccessorOnDisk() }
             FailPoint.hit("durability.afterSync")
             try settleSuccessor(of: journal, in: directory)
-            // Another process may have seen meanwhile what this one was not told.
+            // Another process may have seen a sync fail meanwhile, which the kernel reports only once.
             try Self.requireTrust(journal)
             journal.raiseDurableTail(to: tail)
             return .success(())
         } catch {
-            // The names and the floor lead to this one.
+            // The failed sync may be that of the names or of the floor, which lead to this journal.
             if error.isFailedSync { Self.abandon(journal, in: directory) }
             return .failure(
                 SharedCoreError(
@@ -102,13 +102,13 @@ final class DurabilityQueue: Sendable {
         }
     }
 
-    /// - Throws: The error of the sync by which the journal was abandoned, as far as this process can know.
+    /// - Throws: The error of the sync that made a process abandon the journal, as far as this process can know.
     private static func requireTrust(_ journal: Journal) throws(SystemCallError) {
         guard journal.word.isAbandoned, !Defect.forgottenFailure.isPresent else { return }
         throw SystemCallError("an earlier fdatasync", number: 5, at: journal.file.path)
     }
 
-    /// Brings a journal to the disk, or abandons that one.
+    /// Syncs a journal to the disk, or abandons it.
     private static func synchronize(_ journal: Journal, in directory: GroupDirectory) throws(SystemCallError) {
         do throws(SystemCallError) {
             try journal.file.synchronizeContent()
@@ -118,22 +118,21 @@ final class DurabilityQueue: Sendable {
         }
     }
 
-    /// Tells all processes that nothing more of a journal counts as kept on the disk, nor of those that go on from it
-    /// without a snapshot.
+    /// Marks a journal for all processes as no longer trusted on the disk, with its successors that have no snapshot.
     private static func abandon(_ journal: Journal, in directory: GroupDirectory) {
         if Defect.forgottenFailure.isPresent { return }
         var lost = journal
         while true {
             lost.abandon()
-            // A process that makes the next journal reads this word once that journal has its name.
+            // A process that creates the next journal reads this word after that journal has its name.
             guard lost.word.isSealed, let next = try? directory.journal(lost.generation + 1), !next.header.hasSnapshot
             else { return }
             lost = next
         }
     }
 
-    /// A journal that was replaced meanwhile may be removed already, and then the disk keeps its commits only with the
-    /// journal that the group is read from now.
+    /// Syncs the journal at the floor if it has replaced this one. A replaced journal may be removed already, and then
+    /// only the journal at the floor keeps its commits on the disk.
     private func settleSuccessor(of journal: Journal, in directory: GroupDirectory) throws(SystemCallError) {
         guard directory.page.floor > journal.generation else { return }
         guard !FailPoint.fails("durability.successor"), let floor = try? directory.floorJournal() else {
@@ -144,8 +143,8 @@ final class DurabilityQueue: Sendable {
         try prepare(floor, in: directory)
     }
 
-    /// Makes sure that a reader of the group's files on the disk gets to this journal: its name, the floor, and the
-    /// journals before it back to the snapshot that it goes on from.
+    /// Syncs everything that a reader of the disk needs to reach this journal: its name, the floor, and the preceding
+    /// journals back to the last snapshot.
     ///
     /// - Returns: The journals before it.
     @discardableResult
@@ -162,8 +161,8 @@ final class DurabilityQueue: Sendable {
         }
         try directory.directory.synchronizeNames()
         if present.header.hasSnapshot, directory.page.floor < present.generation {
-            // Placed by a compaction that has come no further. Its predecessor need not be on the disk to the end, so
-            // the group must be read from here.
+            // A compaction placed this journal and was ended. Its predecessor may not be on the disk completely, so the
+            // floor must rise to this one.
             try Self.synchronize(present, in: directory)
             directory.page.raiseFloor(to: present.generation)
         }
@@ -172,8 +171,7 @@ final class DurabilityQueue: Sendable {
         return predecessors
     }
 
-    /// Returns the journal before one without a snapshot; nil when it is gone, because the group is read from a later
-    /// one.
+    /// Returns the journal before one without a snapshot; nil if it was removed because the floor is higher.
     private static func predecessor(
         of journal: Journal, in directory: GroupDirectory
     ) throws(SystemCallError) -> Journal? {

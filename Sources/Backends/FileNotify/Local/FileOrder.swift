@@ -4,7 +4,7 @@ package import Replica
 package import StoreEngine
 internal import Synchronization
 
-/// The order of a group in files, for a hub to stand in front of.
+/// The order of a group in files, for a hub that serves it.
 package final class FileOrder: LocalOrder {
     package let capabilities: Capabilities
     package var clock: any TimeSource { local.clock }
@@ -13,7 +13,7 @@ package final class FileOrder: LocalOrder {
 
     private let local: LocalGroup
     private let listener: Listening.ID
-    /// Held locked like that of a participant: the group is in use, also while the hub has no clients.
+    /// Locked like that of a participant: the group counts as in use even while the hub has no clients.
     private let lockedByte: Int
 
     private init(local: LocalGroup, listener: Listening.ID, lockedByte: Int, capabilities: Capabilities) {
@@ -28,9 +28,9 @@ package final class FileOrder: LocalOrder {
         local.sessionLocks.release(lockedByte)
     }
 
-    /// Opens the order of the group in a directory, which is made when it is not there, and listens to all its updates.
+    /// Opens the order of the group in a directory, and listens to all its updates. Creates a missing directory.
     ///
-    /// - Throws: As ``FileGroup/open(directory:as:options:)``.
+    /// - Throws: The errors of ``FileGroup/open(directory:as:options:)``.
     package static func open(
         directory: String, options: FileGroupOptions, effectByteCount: Int
     ) async throws(SharedCoreError) -> FileOrder {
@@ -74,9 +74,9 @@ package final class FileOrder: LocalOrder {
 
     package func setServing(_ isServing: Bool) {
         local.isHub.store(isServing, ordering: .sequentiallyConsistent)
-        // The next hub may begin a run of the machine as soon as this one has stopped.
+        // After a restart of the machine, the next hub may begin a new incarnation as soon as this one has stopped.
         if !isServing { local.sessionLocks.release(lockedByte) }
-        // Another participant waits for its end now, or has to.
+        // `isHub` determines which processes this one waits for.
         local.news()
     }
 

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The groups that are open in this process, so that all participants of a group share its resources.
 ///
-/// Participants with another clock or other sizes get an own part: it works as another process would.
+/// Participants with another clock or other sizes get a part of their own, which works like another process.
 final class GroupRegistry: Sendable {
     static let shared = GroupRegistry()
 
@@ -31,22 +31,22 @@ final class GroupRegistry: Sendable {
     /// Groups are opened one after another, on a thread of our own, because their files are read.
     private let thread = SerialThread(name: "sc-open")
 
-    /// Reads files of a group where groups are opened.
+    /// Runs `body`, which reads files of a group, on the thread on which groups are opened.
     func onThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws(SharedCoreError) -> Value
     ) async throws(SharedCoreError) -> Value {
         try await thread.run(body)
     }
 
-    /// Returns the part of this process in a group, which is read when this process did not have it open.
+    /// Returns this process's part of a group, which it reads unless this process has it open.
     func group(at path: String, options: FileGroupOptions) async throws(SharedCoreError) -> LocalGroup {
         try await thread.run { () throws(SharedCoreError) in
             let directory = try GroupDirectory(path: path, access: options.access)
             guard let key = Self.key(directory, options) else {
                 return try LocalGroup.load(directory, options: options)
             }
-            // A group that was read in another run of the machine is left to its participants, whose sessions are over.
-            // A lost one is left to its participants, which have to learn of the loss.
+            // A group that was read in another boot of the machine is not shared: the sessions of its participants are
+            // over. Neither is a lost one: its participants must learn of the loss.
             if let group = self.groups.withLock({ $0[key]?.group }), group.place.loss == nil,
                 group.position.journal.header.bootID == options.clock.bootID
             {
@@ -61,7 +61,7 @@ final class GroupRegistry: Sendable {
         }
     }
 
-    /// Returns the properties that participants must have in common; nil when the clock is a value of its own.
+    /// Returns the properties that participants must have in common; nil if the clock has no identity.
     private static func key(_ directory: GroupDirectory, _ options: FileGroupOptions) -> Key? {
         let clock: ClockIdentity
         if options.clock is SystemClock {

@@ -3,8 +3,8 @@ internal import Platform
 internal import Replica
 internal import StoreEngine
 
-/// Finds the journal from which a group is to be read in this run of the machine. Makes the first one of a new group,
-/// and begins a new incarnation when the machine was started anew.
+/// Finds the journal from which a group is to be read in this boot of the machine. Creates the first one of a new
+/// group, and begins a new incarnation after a restart of the machine.
 struct GroupStart {
     let directory: GroupDirectory
     let options: FileGroupOptions
@@ -33,12 +33,12 @@ struct GroupStart {
         }
     }
 
-    /// Returns the records with which the next participant would begin, for a reader, which begins nothing: those of an
-    /// earlier run of the machine, or those that are whole where the disk has lost something. nil where the group is
-    /// read as it is.
+    /// Returns the records with which the next participant would begin, for a reader, which writes nothing: those of an
+    /// earlier boot of the machine, or the whole ones after a loss of the disk. Returns nil if the group can be read as
+    /// it is.
     ///
     /// - Parameter refusal: The reason why the group could not be read as it is.
-    /// - Throws: `unavailable` where no participant has ever opened the group, otherwise the error that the participant
+    /// - Throws: `unavailable` if no participant has ever opened the group, otherwise the error that the participant
     ///   would get.
     func records(insteadOf refusal: SharedCoreError) throws(SharedCoreError) -> SurvivingRecords? {
         let damage: SharedCoreError
@@ -52,9 +52,10 @@ struct GroupStart {
         return try abandonedRecords(insteadOf: damage).0
     }
 
-    /// Returns the records of an earlier run of the machine; nil where the present one has begun.
+    /// Returns the records of an earlier boot of the machine; nil if a process has begun an incarnation in the present
+    /// one.
     ///
-    /// - Throws: `unavailable` where no participant has ever opened the group.
+    /// - Throws: `unavailable` if no participant has ever opened the group.
     func formerRun() throws(SharedCoreError) -> SurvivingRecords? {
         guard let journal = try floorJournal() else { throw .unopened(directory.directory.path) }
         guard journal.header.bootID != bootID else { return nil }
@@ -64,19 +65,19 @@ struct GroupStart {
             try requireAllOnDisk(records)
             return records
         } catch {
-            // Another process may have begun the present run meanwhile, and have removed the files that were read here.
+            // Another process may have begun the incarnation meanwhile, and removed the files that were read here.
             if try floorJournal()?.header.bootID == bootID { return nil }
             throw error
         }
     }
 
-    /// Refuses to begin a new run of the machine in a group that participants of another run have open: a lock does not
-    /// outlive the machine's run, so they run now, with another boot id.
+    /// Refuses to begin a new incarnation of a group that participants with another boot id have open: locks do not
+    /// survive a restart, so these participants run now.
     ///
     /// - Throws: `incompatible`.
     private func requireEnd(of other: BootID) throws(SharedCoreError) {
         guard try isOpen() else { return }
-        // Another process may have begun this run meanwhile, and hold a byte since then.
+        // Another process may have begun the incarnation meanwhile, and hold a byte since then.
         if try floorJournal()?.header.bootID == bootID { return }
         throw .otherRun(other, own: bootID, at: directory.directory.path)
     }
@@ -92,7 +93,7 @@ struct GroupStart {
         do throws(SharedCoreError) {
             return try directory.floorJournal()
         } catch {
-            // Without power, the floor may have reached the disk and the journal not, or the other way round.
+            // At a loss of power, the floor may have reached the disk and the journal not, or the other way round.
             guard error.code == .corrupt, JournalHeader.numbers.contains(directory.page.floor),
                 let newest = try newestWithSnapshot(), newest.header.bootID != bootID
             else {
@@ -113,15 +114,15 @@ struct GroupStart {
         if try directory.journal(1) == nil {
             FailPoint.hit("first.beforeList")
             let generations = try directory.generations()
-            // Another process may have made the group since journal 1 was looked up.
+            // Another process may have created the group since journal 1 was looked up.
             if generations.contains(1) { return directory.page.raiseFloor(to: 1) }
-            // The file `sessions` may be older than the journals, as one that was brought back alone.
+            // The file `sessions` may be older than the journals, for example if only that file was restored.
             if !generations.isEmpty { return try recoverFloor() }
             let state = StoreState(limits: options.limits, historyByteCount: 0)
             _ = try place(state, as: 1, incarnation: 1)
             let whole = SpareSpace.whole(for: state.snapshotByteCount)
-            // If the disk has that much, the space for the first content too: the content then need not wait for a
-            // process that is stopped with the file.
+            // If the disk has that much, the space for the first content is added, which then need not wait for a
+            // process that is stopped while it has the file.
             if (try? SpareSpace.keep(whole + Journal.growthByteCount, in: directory.directory)) == nil {
                 _ = try? SpareSpace.keep(whole, in: directory.directory)
             }
@@ -129,25 +130,25 @@ struct GroupStart {
         directory.page.raiseFloor(to: 1)
     }
 
-    /// Finds the floor again from the journals, unless another process does so.
+    /// Finds the floor from the journals, unless another process has done so.
     private func recoverFloor() throws(SharedCoreError) {
         guard directory.page.floor == 0 else { return }
         FailPoint.hit("first.beforeRecovery")
         do throws(SharedCoreError) {
             directory.page.raiseFloor(to: try FloorRecovery(directory: directory.directory).floor())
         } catch {
-            // One that was earlier has the journals open since then.
+            // An earlier process has the journals open since then.
             guard directory.page.floor > 0 else { throw error }
         }
     }
 
     /// Begins a new incarnation after a restart of the machine. The records that were published and reached the disk
-    /// count, up to the end of the chain of their checksums; all processes of the old run are gone; and the revisions
-    /// begin above all that could have been handed out. Several processes may do this at once: the name of the new
-    /// journal belongs to the first.
+    /// count, up to the end of the chain of their checksums. All processes of the old boot have ended. The revisions
+    /// begin above all that could have been handed out. Several processes may do this at once: the first gets the name
+    /// of the new journal.
     ///
-    /// - Parameter number: The floor before its journal was looked up. When it is higher after the journals were
-    ///   listed, other processes of the new run have gone on from there, and the list may hold their journals: then
+    /// - Parameter number: The floor before its journal was looked up. If it is higher after the journals were listed,
+    ///   other processes of the new boot have continued from there, and the list may contain their journals: then
     ///   nothing is done here. Otherwise each of their journals has a number that this one would need as well.
     private func restart(after floor: Journal, atFloor number: UInt64) throws(SharedCoreError) {
         let highest = try directory.generations().last ?? floor.generation
@@ -155,7 +156,7 @@ struct GroupStart {
         if highest > floor.generation, let journal = try directory.survivingJournal(highest),
             journal.header.bootID == bootID, journal.header.hasSnapshot
         {
-            // Another process has done it and was ended before raising the floor.
+            // Another process has restarted the group and was ended before it raised the floor.
             directory.page.raiseFloor(to: highest)
             try SharedCoreError.wrapping { () throws(SystemCallError) in try directory.page.synchronize() }
             return
@@ -168,13 +169,13 @@ struct GroupStart {
                 revision: Revision(rawValue: records.state.revision.rawValue + 1), time: effect.time, body: effect.body)
         }
         records.state.apply(effect)
-        // Not below the floor: without power, it may have reached the disk and its journal not.
+        // Not below the floor, which may have reached the disk without its journal at a loss of power.
         _ = try beginIncarnation(
             records.incarnation + 1, of: records.state, after: records, as: max(highest + 1, number))
     }
 
-    /// Refuses to go on with less than the disk had: the loss of power takes nothing of that, but damage does, and a
-    /// copy of only some of the files.
+    /// Refuses to continue with less than the disk had. A loss of power takes nothing of that; damage does, and a copy
+    /// of only some of the files.
     ///
     /// - Throws: `corrupt`.
     private func requireAllOnDisk(_ records: SurvivingRecords) throws(SharedCoreError) {
@@ -187,16 +188,15 @@ struct GroupStart {
             : .lostSuccessor(of: last, in: directory.directory.path)
     }
 
-    /// Ends the journal behind its records, and continues with a given content in a new incarnation.
+    /// Seals the journal at the end of its records, and continues with a given content in a new incarnation.
     ///
-    /// Nothing is sealed before the new journal is complete but for its name, so an error until then changes nothing.
+    /// Nothing is sealed before the new journal is complete except for its name, so an earlier error changes nothing.
     ///
     /// - Parameters:
     ///   - isSharedSeal: Whether a seal that another process has set since counts as this one's.
-    ///   - isReplacement: Whether the content is another one. Then the space that is kept for a full disk is not used,
-    ///     and grows to the size that the content needs before anything else changes: it was measured for the content
-    ///     before.
-    /// - Returns: False when another process was first.
+    ///   - isReplacement: Whether the content is replaced. Then the space reserved for a full disk, which was measured
+    ///     for the former content, is not used, and grows to the size for the new content before anything else changes.
+    /// - Returns: False if another process was first.
     /// - Throws: `storageFull`.
     func beginIncarnation(
         _ incarnation: UInt64, of state: StoreState, after records: SurvivingRecords, as generation: UInt64,
@@ -206,7 +206,7 @@ struct GroupStart {
         do throws(SharedCoreError) {
             builder = try self.builder(of: state, as: generation, usesSpareSpace: !isReplacement)
         } catch {
-            // The process that was first has the space.
+            // The process that was first has taken the space.
             guard error.code == .storageFull, records.position.journal.word != records.word else { throw error }
             return false
         }
@@ -218,36 +218,37 @@ struct GroupStart {
         }
         try builder.synchronize()
         FailPoint.hit("incarnation.beforeSeal")
-        // Compared with the word from before the records were read: one that has changed since is that of a living
-        // writer, whose commits are not written over, or of another process that does the same.
+        // Compared with the word from before the records were read. If it has changed, a running writer has published
+        // commits, which must not be overwritten, or another process does the same as this one.
         guard records.seal() || isSharedSeal && records.position.journal.word.isSealed else { return false }
         FailPoint.hit("incarnation.afterSeal")
         guard try place(builder, incarnation: incarnation) else { return false }
         directory.removeObsolete()
-        // The process that joins next asks for as much as there is.
+        // The process that joins next asks for as much as is available.
         _ = try? SpareSpace.keep(whole, in: directory.directory)
         return true
     }
 
-    /// Begins a new incarnation of a group whose last process died after the disk had lost something of it, with every
-    /// record that is whole: all that was confirmed is among them. Nothing of it counts before it is on the disk.
+    /// Begins a new incarnation with every whole record of a group, after the disk has lost a part of it and its last
+    /// process has ended. All confirmed commits are among these records. The incarnation does not count before it is on
+    /// the disk.
     ///
     /// - Parameter damage: The reason why the group could not be read.
-    /// - Throws: `damage` when there is no sign of a disk that failed; `unavailable` when another process has the group
-    ///   open: its memory has the records that the files lack, and it writes them anew.
+    /// - Throws: `damage` if there is no sign of a failed disk; `unavailable` if another process has the group open:
+    ///   its memory has the records that the files lack, and it writes them anew.
     func recover(from damage: SharedCoreError) throws(SharedCoreError) {
         guard directory.access != .readOnly else { throw damage }
         var (records, highest) = try abandonedRecords(insteadOf: damage)
         records.state.apply(records.state.restarting(in: bootID, at: options.clock.now()))
-        // A process that has joined before the records were read, and after the check above.
+        // A process may have joined after the check above and before the records were read.
         guard try !isOpen() else { throw damage }
-        // Another process may do the same, and has the same state; one that has written meanwhile wins.
+        // Another process may do the same with the same state; a process that has written meanwhile wins.
         _ = try beginIncarnation(
             records.incarnation + 1, of: records.state, after: records, as: highest + 1, isSharedSeal: true)
     }
 
-    /// Returns every record that is whole of a group whose last process died after the disk had lost something of it,
-    /// and the number of the newest journal, which was listed before them.
+    /// Returns every whole record of a group after the disk has lost a part of it and its last process has ended, and
+    /// the number of the newest journal, which was listed before them.
     private func abandonedRecords(
         insteadOf damage: SharedCoreError
     ) throws(SharedCoreError) -> (SurvivingRecords, highest: UInt64) {
@@ -266,7 +267,7 @@ struct GroupStart {
                 "The disk has lost some of the group's files. A process that has the group open writes them anew.",
                 at: directory.directory.path, cause: damage.message)
         }
-        // A later snapshot has the content of the earlier journals, and may have come to the disk in their place.
+        // A later snapshot has the content of the earlier journals, and may have reached the disk instead of them.
         for journal in journals.reversed() where journal.header.hasSnapshot && journal.generation >= floor {
             let records: SurvivingRecords
             do throws(SharedCoreError) {
@@ -276,7 +277,7 @@ struct GroupStart {
                 continue
             }
             let last = records.position.journal
-            // A journal that was removed is no loss of a sync.
+            // A removed journal cannot be explained by a failed sync.
             let isNextPresent = try directory.generations().contains(last.generation + 1)
             guard !last.isSucceeded || isNextPresent else { throw damage }
             return (records, highest)
@@ -284,7 +285,7 @@ struct GroupStart {
         throw damage
     }
 
-    /// Returns the records that the journals prove from one with a snapshot on.
+    /// Returns the records that the journals prove, starting with one that has a snapshot.
     func survivingState(from floor: Journal) throws(SharedCoreError) -> SurvivingRecords {
         try SurvivingRecords(from: floor, limits: options.limits) { generation throws(SharedCoreError) in
             try directory.survivingJournal(generation)
@@ -298,7 +299,7 @@ struct GroupStart {
         try place(builder(of: state, as: generation, usesSpareSpace: true), incarnation: incarnation)
     }
 
-    /// Writes a state to a journal that has no name yet. Waits a little for another process that has the spare file.
+    /// Writes a state to a journal that has no name yet. Waits briefly for another process that has the spare file.
     private func builder(
         of state: StoreState, as generation: UInt64, usesSpareSpace: Bool
     ) throws(SharedCoreError) -> JournalBuilder {
@@ -319,15 +320,15 @@ struct GroupStart {
         }
     }
 
-    /// Gives a journal its name, and makes it the one from which the group is read.
+    /// Gives a journal its name, and raises the floor to it.
     private func place(_ builder: JournalBuilder, incarnation: UInt64) throws(SharedCoreError) -> Bool {
         guard
             try builder.place(
-                incarnation: incarnation, bootID: bootID, hasSnapshot: true, predecessorTail: nil, inherited: [],
+                incarnation: incarnation, bootID: bootID, hasSnapshot: true, predecessorTail: nil, inherited: Bells(),
                 isDurable: true)
         else { return false }
-        // With any durability: if this one could be lost, the next run of the machine would give out the same
-        // revisions once more.
+        // With any durability: if this journal could be lost, the next boot of the machine would give out the same
+        // revisions again.
         try builder.settle()
         return true
     }

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// The watches and observations of the participants of this process. Guarded by its owner's lock.
+/// The watches and observations of this process's participants. Guarded by its owner's lock.
 struct Listening {
     /// The identity of one watch or observation.
     typealias ID = UInt64
@@ -41,7 +41,7 @@ struct Listening {
     ///
     /// - Returns: The wake channels that have no listener any more.
     mutating func remove(_ id: ID) -> Bells {
-        guard let listener = listeners.removeValue(forKey: id) else { return [] }
+        guard let listener = listeners.removeValue(forKey: id) else { return Bells() }
         var silent = Bells()
         for index in listener.bells.indices {
             counts[index] -= 1
@@ -51,10 +51,10 @@ struct Listening {
     }
 }
 
-/// The time at which this process checks for expired entries, so that its watches hear of them.
+/// The time at which this process checks for expired entries, so that its watches receive them.
 struct ExpirySchedule {
     var due: BootInstant?
-    /// After an expiry that could not be recorded: not to be tried before this.
+    /// After an expiry that could not be recorded: the earliest time for the next try.
     var notBefore: BootInstant?
     var task: Task<Void, Never>?
 }

@@ -4,20 +4,20 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// How a journal that became long is replaced by one with a snapshot.
+/// Replaces a long journal by one with a snapshot.
 ///
 /// The snapshot is written outside the lock; the commits since then are added under it. Then the old journal is sealed
 /// at the tail that the new one was built from, and the new one gets its name.
 extension LocalGroup {
     /// The least length of a log that is compacted.
     static let compactionByteCount = 1 << 20
-    /// The least length of a log behind which no commit goes before it is compacted.
+    /// The least length of a log at which commits wait for a compaction.
     private static let longestByteCount = 2 << 20
-    /// The least that a compaction has to give back where a full disk has refused content.
+    /// The least that a compaction must free after a full disk has refused content.
     private static let regainedByteCount = 64 << 10
 
     /// Starts a compaction on a thread of its own when the log is longer than the state that it describes. On a full
-    /// disk it does nothing: this process may end before the kept space is kept again.
+    /// disk it does nothing: this process may end before the reserved space is reserved again.
     func compactWhenLong() {
         let sizes = logSizes
         guard isLong(sizes, beyond: Self.compactionByteCount, percent: 150),
@@ -31,13 +31,14 @@ extension LocalGroup {
         }
     }
 
-    /// Whether a transaction waits where the log is long, by the rule for what commits may use of the room that content leaves.
+    /// Returns whether a transaction waits when the log is long, by the rule for the space that content leaves to other
+    /// commits.
     func waitsForRoom(_ transaction: Transaction) -> Bool {
         replica.read { $0.claim(of: transaction.operations).waitsForRoom }
     }
 
-    /// Waits for a compaction when the log is so long that a commit must not make it longer: the process that commits
-    /// may live for one commit only, and then nobody else would do it (contract S10).
+    /// Waits for a compaction when the log is so long that a commit must not extend it. A process may end after each
+    /// single commit, and then no process would compact (contract S10).
     ///
     /// - Returns: The length of the log.
     func makeRoom() async -> Int {
@@ -50,8 +51,8 @@ extension LocalGroup {
         return logSizes.log
     }
 
-    /// Waits for a compaction where many writers were passed over: each of them, and each process that passes one over,
-    /// may end or stand still in its first commit (contract S10).
+    /// Waits for a compaction after many writers were passed over: each of them, and each process that passes one over,
+    /// may end or stop in its first commit (contract S10).
     func makeRoomBehindPassedOver() async {
         guard hasPassedOverMany else { return }
         await compaction.thread.run { [self] in
@@ -67,14 +68,14 @@ extension LocalGroup {
         return passedOver > Self.longestByteCount && compaction.awaited.mayBegin(atLength: log)
     }
 
-    /// Compacts where a full disk has refused content and a compaction frees space for it. Otherwise nothing is done:
-    /// content that is refused again and again must not put the space kept for endings at risk each time.
+    /// Compacts after a full disk has refused content, if a compaction frees space for it. Otherwise does nothing:
+    /// content that is refused again and again must not put the space for endings at risk each time.
     ///
-    /// - Parameter before: The length of the log before the content was refused: another process may have compacted
+    /// - Parameter before: The length of the log before the content was refused. Another process may have compacted
     ///   since.
     /// - Returns: Whether the log is shorter now.
     func regainRoom(for transaction: Transaction, from before: Int) async -> Bool {
-        // If this process had not read all published records yet, it was longer.
+        // The log was longer if this process had not read all published records yet.
         let before = max(before, logSizes.log)
         if canRegainRoom(for: transaction) {
             await compaction.thread.run { [self] in
@@ -85,7 +86,8 @@ extension LocalGroup {
         return logSizes.log < before
     }
 
-    /// Returns whether a compaction would free space for content on a full disk. Right after one it would not.
+    /// Returns whether a compaction would free space for content on a full disk, which it would not right after another
+    /// one.
     private func canRegainRoom(for transaction: Transaction) -> Bool {
         guard compaction.awaited.mayBegin(atLength: logByteCount) else { return false }
         let garbage = replica.read { state in self.follower.garbageByteCount(in: &state) }
@@ -96,19 +98,19 @@ extension LocalGroup {
         return garbage >= Self.regainedByteCount && free + garbage >= transaction.spaceByteCount + missing
     }
 
-    /// The bytes of the log, and those of the state that it describes.
+    /// The bytes of the log and of the state that it describes.
     private var logSizes: (log: Int, live: Int) {
         replica.read { state in (self.follower.logByteCount(in: &state), state.byteCount) }
     }
 
-    /// How long the log is, in bytes.
+    /// The length of the log in bytes.
     var logByteCount: Int { logSizes.log }
 
     /// Whether the log is so long that content waits for a compaction.
     var mustMakeRoom: Bool { isLong(logSizes, beyond: Self.longestByteCount, percent: 200) }
 
-    /// Returns whether the log is longer than a size and than so many hundredths of the state that it describes. After
-    /// a compaction that failed it may grow a little before the next one.
+    /// Returns whether the log is longer than a size and than a percentage of the state that it describes. After a
+    /// failed compaction it may grow a little before the next one.
     private func isLong(_ sizes: (log: Int, live: Int), beyond byteCount: Int, percent: Int) -> Bool {
         sizes.log > max(byteCount, sizes.live / 100 * percent)
             && compaction.awaited.mayBegin(atLength: sizes.log)
@@ -117,8 +119,8 @@ extension LocalGroup {
     /// The number of times that a compaction is tried for one commit.
     private static let attemptLimit = 3
 
-    /// Tries for a commit that waits: anew in the journal behind a frozen writer that was passed over for it. After a
-    /// failure the log has to grow before the next try. Blocks.
+    /// Compacts for a waiting commit. Starts again in the next journal after passing over a frozen writer. After a
+    /// failure the log must grow before the next try. Blocks.
     private func compactOnce() {
         _ = try? finishCompaction()
         var isDone = false
@@ -134,18 +136,18 @@ extension LocalGroup {
     /// Replaces the present journal by one with a snapshot. Blocks.
     ///
     /// - Parameters:
-    ///   - isUrgent: Whether another process that compacts is waited for, and then passed over.
-    ///   - usesSpareSpace: Whether the space that is kept is used on a full disk; see ``JournalBuilder``.
-    /// - Returns: Whether this call has done it; false when another process does it or another change came between.
+    ///   - isUrgent: Whether to wait for another process that compacts, and then to pass over it.
+    ///   - usesSpareSpace: Whether the reserved space is used on a full disk; see ``JournalBuilder``.
+    /// - Returns: Whether this call has done it; false if another process does it or the journal has changed meanwhile.
     func compact(isUrgent: Bool = false, usesSpareSpace: Bool = true) throws(SharedCoreError) -> Bool {
         if isReadOnly { throw .readOnly(directory.directory.path) }
-        // The locks of a journal are those of the process: of its own threads only this keeps all but one out.
+        // The locks of a journal belong to the process, so only this mutex excludes its other threads.
         let isReplaced = try compaction.exclusion.withLock { _ throws(SharedCoreError) in
             try replaceJournal(isUrgent: isUrgent, usesSpareSpace: usesSpareSpace)
         }
         guard isReplaced else { return false }
         FailPoint.hit("compaction.beforeSpare")
-        // Behind all that held the old journal open: only then its space is free.
+        // After everything that held the old journal open has ended: only then its space is free.
         keepSpareSpace()
         return true
     }
@@ -161,7 +163,7 @@ extension LocalGroup {
         let turn = try claimCompaction(at: journal, isUrgent: isUrgent)
         if case .refused = turn { return false }
         defer { if case .locked(let byte) = turn { journal.file.unlock(byteAt: byte) } }
-        // Removes the journals that a process left which ended behind its floor: otherwise each such short-lived
+        // Removes the journals of a process that ended right after it raised the floor: otherwise each such short-lived
         // process leaves one.
         directory.removeObsolete()
 
@@ -173,20 +175,20 @@ extension LocalGroup {
         do throws(SharedCoreError) {
             try captured.state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
         } catch {
-            // Large values are read from journals, and those below the floor have given their space back.
+            // Large values are read from journals, and those below the floor have freed their space.
             guard error.code == .corrupt, directory.page.floor > journal.generation else { throw error }
             return false
         }
         FailPoint.hit("compaction.afterSnapshot")
-        // Most of it outside the lock.
+        // Most of the sync is done outside the lock.
         try builder.synchronize()
 
         guard let inherited = try replace(captured.position, by: builder) else { return false }
         try catchUp()
         moveListeners(inherited, to: journal.generation + 1)
         FailPoint.hit("compaction.beforeFloor")
-        // Without power, either the old journals are found or the new one, so nothing old is removed before the new one
-        // is on the disk, with any durability: a group must not be lost. A disk that refuses keeps the old ones.
+        // After a loss of power, either the old journals or the new one must be found. So no old journal is removed
+        // before the new one is on the disk, with any durability. If the sync fails, the old ones stay.
         guard (try? builder.settle()) != nil else {
             rescue()
             return true
@@ -196,8 +198,8 @@ extension LocalGroup {
         return true
     }
 
-    /// Finishes the compaction of a process that ended before the journals in front of the new one were removed: on a
-    /// full disk their space is needed for the next one. Blocks.
+    /// Finishes the compaction of a process that ended before it removed the journals below the new one: on a full disk
+    /// their space is needed for the next compaction. Blocks.
     ///
     /// - Returns: Whether there was such a compaction.
     func finishCompaction() throws(SharedCoreError) -> Bool {
@@ -238,22 +240,22 @@ extension LocalGroup {
         case overtaken
     }
 
-    /// The time that another process that compacts is waited for before it is taken for frozen.
+    /// The time to wait for another compacting process before it counts as frozen.
     private static let compactionPatience = Duration.milliseconds(250)
 
     /// The result of trying to become the process that compacts.
     private enum CompactionClaim {
         /// This process has locked the byte.
         case locked(Int)
-        /// All bytes stayed locked for their time, so their holders count as frozen. Compacts without a lock; the first
-        /// process to seal the journal wins.
+        /// All bytes stayed locked for that time, so their holders count as frozen. This process compacts without a
+        /// lock; the first process to seal the journal wins.
         case unlocked
         /// Another process compacts, or has compacted.
         case refused
     }
 
-    /// Takes the lock of the one process that compacts. A process that is frozen while it has it is passed over: the
-    /// next one takes the next of these bytes, so that only one passes over it at a time.
+    /// Takes the lock of the one process that compacts. A frozen holder is passed over: the next process takes the next
+    /// of these bytes, so that only one passes over it at a time.
     private func claimCompaction(at journal: Journal, isUrgent: Bool) throws(SharedCoreError) -> CompactionClaim {
         for byte in Journal.compactionLockByte..<Journal.compactionLockByte + 4 {
             let end = ContinuousClock.now.advanced(by: Self.compactionPatience)
@@ -272,14 +274,13 @@ extension LocalGroup {
 
     /// Adds the commits since the snapshot, seals the old journal and gives the new one its name.
     ///
-    /// - Returns: The interest of the old journal; nil when another one has taken its place.
+    /// - Returns: The interest of the old journal; nil if another journal has replaced it.
     private func replace(
         _ position: JournalFollower.Position, by builder: JournalBuilder
     ) throws(SharedCoreError) -> Bells? {
         var patience = Patience()
         while true {
-            // Also when it fails: the records that it read under the lock are applied, and no later read would report
-            // them.
+            // Even after a failure: the records read under the lock are applied, and no later read would report them.
             defer { replica.wake() }
             let replacement = try withLock { journal throws(SharedCoreError) -> Replacement in
                 let present = try self.replica.change { state throws(SharedCoreError) -> Journal? in
@@ -325,21 +326,21 @@ final class CompactionState: Sendable {
     let isRunning = Atomic(false)
     /// Held while a thread of this process compacts.
     let exclusion = Mutex(())
-    /// The time at which the group is written anew again, after the disk has refused.
+    /// The time at which the group is written anew, after the disk has refused it.
     let retry = Mutex(RetryPause())
-    /// Those that a commit waits for.
+    /// Compactions for which a commit waits.
     let awaited = CompactionTries()
-    /// Those that no commit waits for, which fail on a full disk.
+    /// Compactions for which no commit waits, which fail on a full disk.
     let background = CompactionTries()
 }
 
-/// The time at which a compaction that failed is tried again: behind some more log, or when another one has made the
-/// log shorter.
+/// Decides when a failed compaction is tried again: after the log has grown, or after another compaction has shortened
+/// it.
 final class CompactionTries: Sendable {
-    /// How long the log was when one failed; 0 when the last one did not.
+    /// The length of the log at a failure; 0 if the last compaction succeeded.
     private let failedLength = Atomic(0)
 
-    /// How many bytes longer the log must be.
+    /// The growth of the log, in bytes, before the next try.
     private static let growth = LocalGroup.compactionByteCount / 4
 
     func mayBegin(atLength length: Int) -> Bool {

@@ -6,10 +6,10 @@ internal import Synchronization
 
 /// Delivers updates to the watches and observations of this process.
 extension LocalGroup {
-    /// Begins to listen, and returns when nothing that is published later can be missed.
+    /// Starts listening; when it returns, no later commit can be missed.
     ///
-    /// First the channels' files are watched, then the bits are set in the present journal, then the tail is read. A
-    /// writer publishes first and reads the bits then: either it sees them, or its commit is before the read.
+    /// First it watches the channels' files, then it sets the bits in the present journal, then it reads the tail. A
+    /// writer publishes first and then reads the bits: either it sees them, or its commit precedes the read.
     func listen(to prefixes: [KeyPrefix], _ bells: Bells) async throws(SharedCoreError) -> Listening.ID {
         try lookAtPlace()
         let service = try SharedCoreError.wrapping { () throws(SystemCallError) in
@@ -28,8 +28,7 @@ extension LocalGroup {
             return id
         }
         do throws(SharedCoreError) {
-            // If the journal is sealed and has no successor in which to set the bits, any request makes sure that it
-            // gets one.
+            // If the journal is sealed and has no successor in which to set the bits, any request creates one.
             while try !isHeard(bells) { try await expire() }
         } catch {
             stopListening(id)
@@ -40,9 +39,10 @@ extension LocalGroup {
     }
 
     /// Sets the bits in the present journal and reads its tail; false when the journal is sealed and has no successor
-    /// yet, which a reader leaves to the writers.
+    /// yet, which a reader leaves to writers.
     ///
-    /// Not part of its caller: the optimizer of Swift 6.3 then gives that a context of 3,776 bytes and uses 3,792.
+    /// Kept out of its caller: otherwise the optimizer of Swift 6.3 gives the caller a context of 3,776 bytes and uses
+    /// 3,792.
     @inline(never)
     private func isHeard(_ bells: Bells) throws(SharedCoreError) -> Bool {
         let standing = try replica.update { state throws(SharedCoreError) in
@@ -71,7 +71,7 @@ extension LocalGroup {
         if listening.isEmpty { NotificationService.current?.stopLooking(at: self) }
     }
 
-    /// Listens to the wake channels whose files can be watched now, and no longer to the futex signals for them.
+    /// Switches wake channels with files that can be watched now from futex signals to their files.
     func listenToBells(_ bells: Bells) {
         guard !bells.isEmpty else { return }
         follower.listening.withLock { $0.formUnion(bells) }
@@ -86,12 +86,12 @@ extension LocalGroup {
             try requirePlace()
             try catchUp()
         } catch {
-            // Damage stays; for anything else the next read may do better.
+            // Damage is permanent; after any other error the next read may succeed.
             if error.code == .corrupt || error.code == .incompatible { replica.fail(with: error) }
         }
         // The process that saw the disk fail may have ended.
         rewriteInBackground()
-        // Also for records that another thread had applied and has not reported yet, or never could.
+        // Needed as well for records that another thread has applied and not reported yet, or could never report.
         replica.wake()
         news()
     }
@@ -105,7 +105,7 @@ extension LocalGroup {
             let isHub = isHub.load(ordering: .sequentiallyConsistent)
             let (holders, due) = replica.read { state in
                 let holders = prefixes.isEmpty ? [] : state.sessionsHolding(prefixes)
-                // A hub records the ends of its clients: two processes that do so at once are in each other's way.
+                // A hub records the ends of its clients: two processes that do so at once would delay each other.
                 let others = holders.filter { holder in
                     !self.isHere(holder) && !(isHub && state.sessions[holder.id].map(self.isClient) == true)
                 }
@@ -119,10 +119,10 @@ extension LocalGroup {
 
     // MARK: - Expiry
 
-    /// The time that an expiry that could not be recorded, as when the files are damaged, is not tried again.
+    /// The time before an expiry that could not be recorded, for example because the files are damaged, is tried again.
     private static let expiryRetryInterval = Duration.milliseconds(250)
 
-    /// Records the expiries that are due. Every request does that first, so an empty request will do.
+    /// Records the expiries that are due. Every request does that first, so an empty request is enough.
     @discardableResult
     func expire() async throws(SharedCoreError) -> Written {
         try await write(.expire)
@@ -148,7 +148,7 @@ extension LocalGroup {
         do throws(SharedCoreError) {
             try await expire()
         } catch {
-            // A cancelled one did not fail: another deadline has taken its place.
+            // A cancelled one did not fail: another deadline has replaced it.
             if error.code != .cancelled { notBefore = clock.now().advanced(by: Self.expiryRetryInterval) }
         }
         expirySchedule.withLock { schedule in

@@ -4,8 +4,8 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// Serves requests that find the lock taken: a dedicated thread tries for all of them, again and again, and passes over
-/// a frozen writer.
+/// Serves requests that find the lock taken: a dedicated thread retries for all of them, and passes over a frozen
+/// writer.
 extension LocalGroup {
     /// The most requests that are written under one lock, so that other processes get their turn.
     private static let batchCount = 64
@@ -22,7 +22,7 @@ extension LocalGroup {
                 }
                 guard !isCancelled else { return request.finish(with: .failure(.cancelled("commit"))) }
                 if queue.add(request) { serveQueue() }
-                // Cancelled between the two: the handler did not find it in the queue.
+                // Cancelled before it was in the queue, so the cancellation handler did not find it there.
                 if case .asked = withdrawal.withLock({ $0 }), queue.withdraw(request) {
                     request.finish(with: .failure(.cancelled("commit")))
                 }
@@ -59,7 +59,7 @@ extension LocalGroup {
     /// The outcome of serving the queue once.
     private enum Service {
         case done
-        /// The lock could not be had or the order has moved.
+        /// The lock was taken, or the order has moved.
         case busy
         /// There is no space for a request now.
         case noRoom(NoRoom, for: WriteRequest)
@@ -69,16 +69,16 @@ extension LocalGroup {
     private struct RoomPatience {
         /// The number of waits for another process that has the spare file.
         var waits = 0
-        /// The number of attempts to free space in which another process may have been in the way.
+        /// The number of attempts to free space that another process may have prevented.
         var attempts = 0
-        /// The number of compactions that freed no space. Other processes may take what the first one gained.
+        /// The number of compactions that freed no space. Other processes may take the space that the first one freed.
         var compactions = 0
 
         /// The time of one wait.
         static let pause = Duration.milliseconds(5)
 
-        /// Content waits 200 ms: a process that is stopped with the file holds up no request longer than contract S15
-        /// says. A compaction is tried once for it, as other requests wait behind it.
+        /// Content waits 200 ms, so that a process stopped while it has the file delays no request beyond the limit of
+        /// contract S15. A compaction is tried once for it, since other requests wait behind it.
         func isOver(for room: NoRoom) -> Bool {
             if room.isSpareInUse { return waits >= (room.isContent ? 40 : 200) }
             return room.isContent ? attempts >= 1 : attempts >= 20 || compactions >= 2
@@ -118,13 +118,13 @@ extension LocalGroup {
                     }
                 }
             } catch {
-                // A fault of the group, not of a request: all waiting requests get it.
+                // A fault of the group, not of a request: all waiting requests fail.
                 while let request = queue.takeFirst() { request.finish(with: .failure(error)) }
             }
         }
     }
 
-    /// Takes the space that a process which ended behind its compaction has left, without a compaction of its own.
+    /// Takes the space left by a process that ended right after its compaction, without another compaction.
     private func takeSpaceOfFormerJournals() {
         guard (try? finishCompaction()) == false else { return }
         directory.removeObsolete()
@@ -177,22 +177,22 @@ extension LocalGroup {
     }
 }
 
-/// Tells the processes that wait for the journal's lock that its holder runs, so that they go on waiting: a holder
-/// whose transaction takes long to evaluate would be passed over for ever where other processes write all the time.
-/// Each thread of a stopped process stands still, so a stopped holder is still passed over.
+/// Shows the processes that wait for the journal's lock that its holder runs, so that they keep waiting. Otherwise a
+/// holder with a slow transaction would be passed over for ever if other processes write all the time. Stopping a
+/// process stops all its threads, so a stopped holder is still passed over.
 ///
 /// Source: contract S15.
 private final class SignOfLife: Sendable {
     /// The number of times a request is passed over before it is waited for.
     static let passedOverLimit = 3
-    /// The interval of the ticks, several within the timeout of the others.
+    /// The interval of the ticks, several per timeout of the others.
     private static let interval = Duration.milliseconds(20)
     /// The longest time that others wait.
     private static let limit = Duration.seconds(10)
 
     private let isOver = Atomic(false)
 
-    /// Begins; without a thread it is no sign, and the request is passed over once more.
+    /// Starts the ticks; if no thread can be started, the request is passed over once more.
     init(in journal: Journal) {
         let clock = SystemClock()
         let end = clock.now().advanced(by: Self.limit)

@@ -3,9 +3,9 @@ internal import Platform
 internal import Replica
 internal import StoreEngine
 
-/// How the order goes on in a new journal.
+/// Continues the order in a new journal.
 extension LocalGroup {
-    /// Waits a little for the lock's holder, or passes over it when it is frozen. Blocks.
+    /// Waits briefly for the lock's holder, or passes over it when it is frozen. Blocks.
     func overtake(_ patience: inout Patience) throws(SharedCoreError) {
         let journal = position.journal
         if case .sealed = try catchUp() {
@@ -16,8 +16,8 @@ extension LocalGroup {
                 return
             }
         } else if patience.isOver(at: journal) {
-            // Before the seal: where there is no space for the next journal, the frozen writer may still go on in this
-            // one.
+            // Built before the seal: if there is no space for the next journal, the frozen writer may still continue in
+            // this one.
             guard let builder = try successorBuilder(of: journal) else { return patience.reset() }
             FailPoint.hit("roll.beforeSeal")
             if journal.seal(at: journal.word.tail) || journal.word.isSealed {
@@ -30,18 +30,18 @@ extension LocalGroup {
         patience.pause()
     }
 
-    /// Makes the journal in which the order goes on after a sealed one. Nothing is copied, so it takes little time. A
-    /// second process finds it made. Blocks.
+    /// Creates the successor of a sealed journal. Nothing is copied, so it takes little time. A second process finds it
+    /// created. Blocks.
     ///
-    /// With the last inode the successor holds a copy of everything: no compaction could be written behind it, and the
-    /// journals before it would keep their inodes.
+    /// If it takes the last inode, the successor contains a snapshot: no compaction could be written after it, and the
+    /// preceding journals would keep their inodes.
     private func makeSuccessor(of journal: Journal, with builder: JournalBuilder) throws(SharedCoreError) {
         guard case .sealed = try catchUp() else { return }
         let position = position
         guard position.journal === journal else { return }
         try lookAtPlace()
-        // Listeners set their bits before they read the word, so after the seal none is missing.
-        let inherited = Defect.lostInterest.isPresent ? [] : journal.interest
+        // Listeners set their bits before they read the word, so after the seal all bits are set.
+        let inherited = Defect.lostInterest.isPresent ? Bells() : journal.interest
         bells.prepare(inherited)
         let hasSnapshot = builder.hasLastInode
         if hasSnapshot, try !writeSnapshot(at: position, to: builder) { return }
@@ -50,7 +50,7 @@ extension LocalGroup {
             predecessorTail: position.offset, inherited: inherited, isAbandoned: journal.word.isAbandoned,
             isDurable: false)
         FailPoint.hit("roll.afterPlace")
-        // Abandoned by a process that found no successor yet.
+        // The process that abandoned it found no successor yet.
         if isPlaced, journal.word.isAbandoned { try directory.journal(journal.generation + 1)?.abandon() }
         try catchUp()
         if isPlaced { moveListeners(inherited, to: journal.generation + 1) }
@@ -60,9 +60,9 @@ extension LocalGroup {
         keepSpareSpace()
     }
 
-    /// Begins the journal behind one that is sealed, or is to be. Blocks.
+    /// Starts building the successor of a journal that is sealed, or will be. Blocks.
     ///
-    /// - Returns: Nil when another process has made it meanwhile.
+    /// - Returns: Nil if another process has created it meanwhile.
     private func successorBuilder(of journal: Journal) throws(SharedCoreError) -> JournalBuilder? {
         let end = ContinuousClock.now.advanced(by: SpareSpace.makerPatience)
         var isFinished = false
@@ -73,7 +73,7 @@ extension LocalGroup {
                 if error.isSpareInUse, ContinuousClock.now < end {
                     OwnedThread.sleep(for: .milliseconds(1))
                 } else {
-                    // The journals before one with a snapshot may be there still.
+                    // The journals below one with a snapshot may still exist.
                     guard error.isStorageFull, !isFinished, (try? finishCompaction()) == true else {
                         throw SharedCoreError(error)
                     }
@@ -87,7 +87,7 @@ extension LocalGroup {
 
     /// Writes the snapshot of the state at the end of a sealed journal.
     ///
-    /// - Returns: False when the order has gone on meanwhile.
+    /// - Returns: False if the order has continued meanwhile.
     private func writeSnapshot(
         at position: JournalFollower.Position, to builder: JournalBuilder
     ) throws(SharedCoreError) -> Bool {
@@ -96,15 +96,15 @@ extension LocalGroup {
         do throws(SharedCoreError) {
             try state.writeSnapshot { payload throws(SharedCoreError) in try builder.append(payload) }
         } catch {
-            // Large values are read from journals, and those below the floor have given their space back.
+            // Large values are read from journals, and those below the floor have freed their space.
             guard error.code == .corrupt, directory.page.floor > position.journal.generation else { throw error }
             return false
         }
         return true
     }
 
-    /// Wakes the listeners of the journal before, so that they come over and set their bits in the new one. Until then
-    /// writers signal for them as well; from then on only for the listeners that came.
+    /// Wakes the listeners of the preceding journal, so that they move and set their bits in the new one. Until then
+    /// writers signal for them as well; after that only for the listeners that moved.
     func moveListeners(_ inherited: Bells, to generation: UInt64) {
         directory.page.renewSignalInterest()
         let rung = bells.ring(inherited)
@@ -113,35 +113,35 @@ extension LocalGroup {
     }
 }
 
-/// The time that a writer waits for the journal's lock before it takes its holder for frozen: as long as nothing is
-/// published for a while. A wrong suspicion costs a new journal and nothing else.
+/// The timeout after which a writer that waits for the journal's lock counts its holder as frozen: when nothing was
+/// published for a while. A wrong suspicion only costs a new journal.
 struct Patience {
-    /// The time that nothing may be published.
+    /// The longest time without a published record.
     static let frozenNanoseconds: UInt64 = 100_000_000
-    /// The time that a writer which has told that it runs may be silent: on a busy machine its next sign comes late.
-    /// With the time for a new journal, within the 250 ms of contract S15.
+    /// The longest silence of a writer that has ticked: on a busy machine its next tick may be late. Together with the
+    /// time for a new journal, it is within the 250 ms of contract S15.
     static let silentNanoseconds: UInt64 = 200_000_000
-    /// The longest time that a sealed journal may be without a successor: the process that sealed it has the next one
+    /// The longest time for which a sealed journal may have no successor: the process that sealed it has the next one
     /// ready.
     static let sealedNanoseconds: UInt64 = 3_000_000
-    /// The most that one try counts, so that a process that was stopped itself suspects no other process for that.
+    /// The most that one try counts, so that a process that was itself stopped suspects no other process.
     private static let stepLimit: UInt64 = 20_000_000
 
     private var generation: UInt64 = 0
     private var word: CommitWord?
     private var ticks: UInt64 = 0
-    /// Whether the last change that was seen was a sign of life.
+    /// Whether the last observed change was a tick.
     private var isAlive = false
     private var waited: UInt64 = 0
     private var last: BootInstant?
     private var tries = 0
 
-    /// Begins anew.
+    /// Restarts the timeout.
     mutating func reset() {
         self = Patience()
     }
 
-    /// Returns whether the timeout is over for the journal whose lock is not free.
+    /// Returns whether the timeout is over for a journal with a taken lock.
     mutating func isOver(at journal: Journal) -> Bool {
         if Defect.endlessPatience.isPresent { return false }
         let now = SystemClock().now()
@@ -158,7 +158,7 @@ struct Patience {
         return waited >= (isAlive ? Self.silentNanoseconds : Self.frozenNanoseconds)
     }
 
-    /// Waits a little before the next try: at first only for other threads to run.
+    /// Pauses before the next try; at first it only yields to other threads.
     mutating func pause() {
         tries += 1
         if tries < 8 {

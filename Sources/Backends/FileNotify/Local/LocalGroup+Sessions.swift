@@ -7,9 +7,9 @@ internal import Synchronization
 /// Joining, leaving, and detecting ended processes.
 extension LocalGroup {
     /// Joins the group: first a byte is locked for the life of the session, then the session is recorded. So the order
-    /// never holds a session whose end could not be detected.
+    /// never contains a session with an undetectable end.
     ///
-    /// - Returns: The session, the byte, and the end of its record.
+    /// - Returns: The session, its byte, and the position of its record.
     func join(
         _ description: SessionDescription
     ) async throws(SharedCoreError) -> (session: Session, byte: Int, written: Written) {
@@ -40,7 +40,7 @@ extension LocalGroup {
         }
     }
 
-    /// Leaves the group, even when the calling task is cancelled. The byte is given back in any case: if the end cannot
+    /// Leaves the group, even when the calling task is cancelled. The byte is released in any case: if the end cannot
     /// be recorded now, the next process that checks the byte records it.
     func leave(_ session: SessionID, _ byte: Int) async {
         FailPoint.hit("session.beforeEnd")
@@ -49,13 +49,13 @@ extension LocalGroup {
         sessionLocks.release(byte)
     }
 
-    /// As ``leave(_:_:)``, for a handle that was let go.
+    /// Leaves the group as ``leave(_:_:)`` does, for a released handle.
     func abandon(_ session: SessionID, _ byte: Int) {
         writeInBackground(.end(session))
         sessionLocks.release(byte)
     }
 
-    /// Records the end of every session whose process is dead.
+    /// Reaps the sessions of ended processes.
     func endDead() async throws(SharedCoreError) {
         try catchUp()
         if isReadOnly { return }
@@ -83,19 +83,19 @@ extension LocalGroup {
         SessionMark(state.backendData)?.lockedByte == nil
     }
 
-    /// Returns whether a session's process is gone: its byte is free, or the kernel says so. A byte that is held proves
-    /// nothing alone, because a child made by a bare fork holds it as well.
+    /// Returns whether a session's process has ended: its byte is free, or the kernel reports the end. A locked byte
+    /// alone proves nothing, because a child created by a bare fork holds it as well.
     func isDead(_ state: SessionState) -> Bool {
         if let isGone = isGone(state) { return isGone }
         guard SessionMark(state.backendData)?.namesProcess == true, !Defect.believedLock.isPresent else { return false }
         return systemIdentity(of: state.session).liveness == .dead
     }
 
-    /// Returns whether a session's process is gone, as far as its byte tells; nil where the kernel has to be asked for
-    /// the process.
+    /// Returns whether a session's process has ended, judging by its byte; nil if the kernel must be asked about the
+    /// process.
     func isGone(_ state: SessionState) -> Bool? {
         let mark = SessionMark(state.backendData)
-        // Only the hub can tell for a process of another machine.
+        // Only the hub knows about a process of another machine.
         if mark?.isLeased == true { return false }
         guard state.session.process.bootID == clock.bootID else { return true }
         guard let mark else { return false }
@@ -104,13 +104,13 @@ extension LocalGroup {
         return (try? sessionLocks.isHeld(byte)) == false ? true : nil
     }
 
-    /// Returns whether a session is in the state whose byte is free.
+    /// Returns whether a session is in the state and its byte is free.
     func isGone(_ session: SessionID) -> Bool {
         replica.read { $0.sessions[session] }.flatMap(isGone) ?? false
     }
 
-    /// Opens the process of a session to wait for its end; nil when it is dead already, which is noted, or cannot be
-    /// seen.
+    /// Opens the process of a session to wait for its end; nil if it has ended already, which is added to `ended`, or
+    /// cannot be seen.
     func processHandle(of session: Session, ended: inout [SessionID]) -> ProcessHandle? {
         guard let state = replica.read({ $0.sessions[session.id] }), !Defect.unawaitedEnds.isPresent else { return nil }
         let isGone = isGone(state)
@@ -126,19 +126,19 @@ extension LocalGroup {
         } catch {
             guard !isBelieved, case .dead = error else { return nil }
         }
-        // The process answers where the byte did not.
+        // The handle proves the end that the byte did not.
         ended.append(session.id)
         return nil
     }
 
-    /// Returns the reason why a process may not be the one of a session; nil when it holds the session's byte, which no
-    /// other process of any namespace does but one that it has forked.
+    /// Returns the reason why a process may not be that of a session; nil if it holds the session's byte, which only it
+    /// or a process forked from it can do, in any namespace.
     func doubt(that process: ProcessIdentity, has session: SessionID) -> String? {
         guard let state = replica.read({ $0.sessions[session] }) else { return "its session is over" }
         guard let mark = SessionMark(state.backendData), mark.namesProcess else {
             return "its process number is of another namespace"
         }
-        // A hub's client has no byte. Which process it is, the kernel has told the hub.
+        // A hub's client has no byte. The hub has its process from the kernel.
         guard let byte = mark.lockedByte else {
             return state.session.process == process ? nil : "the hub has seen another process in its session"
         }
@@ -150,7 +150,7 @@ extension LocalGroup {
         }
     }
 
-    /// Returns the process as the system knows it: a test may play another run of the machine.
+    /// Returns the process as the kernel knows it: a test may use another boot id.
     private func systemIdentity(of session: Session) -> ProcessIdentity {
         ProcessIdentity(
             bootID: ProcessIdentity.current.bootID, pid: session.process.pid, startTime: session.process.startTime)

@@ -3,10 +3,10 @@ internal import Platform
 internal import Replica
 internal import StoreEngine
 
-/// How a group keeps space on the disk for changes of hands (contract S10).
+/// Reserves disk space for hand-overs (contract S10).
 extension LocalGroup {
-    /// Keeps space again where a process has ended behind its compaction before it did: the next participant does it,
-    /// so that no other program takes the space for changes of hands meanwhile (contract S10). And where a copy of the
+    /// Reserves the space again if a process ended after its compaction and before it did so: the next participant does
+    /// it, so that no other program takes the space for hand-overs meanwhile (contract S10). Also if a copy of the
     /// directory has the file without its space, or not at all.
     func restoreSpareSpace() async {
         let (whole, journal) = wholeSpareSpace
@@ -24,35 +24,35 @@ extension LocalGroup {
         }
     }
 
-    /// Sees to it that the journal has the space behind its records that its words tell of: a copy of the directory may
-    /// have left holes there. Blocks.
+    /// Restores the space behind the journal's records that its page records as reserved: a copy of the directory may
+    /// have holes there. Blocks.
     func restoreJournalSpace() {
         let journal = position.journal
         let end = journal.reservedEnd
         guard !isReadOnly, let present = try? journal.file.presence(),
             (try? SpareSpace.lacksSpace(present, before: end, in: directory.directory)) == true
         else { return }
-        // Under the lock: where the C library reserves space by writing, no record may come there meanwhile.
+        // Under the lock: the C library may reserve space by writing, and no record may be written there meanwhile.
         _ = try? withLock { locked throws(SharedCoreError) in
             let tail = journal.word.tail
             guard locked === journal, tail < journal.reservedEnd else { return }
             do throws(SystemCallError) {
                 try journal.file.allocate(tail..<journal.reservedEnd)
             } catch {
-                // The next commit asks for space before it is written.
+                // The next commit reserves space before it is written.
                 if error.isStorageFull { journal.reservedEnd = tail }
             }
         }
     }
 
-    /// How much space is kept where there is so much, and the present journal.
+    /// The space to reserve if the disk has that much, and the present journal.
     var wholeSpareSpace: (byteCount: Int, journal: Journal) {
         replica.read { state in
             (SpareSpace.whole(for: state.snapshotByteCount), self.follower.position(in: &state).journal)
         }
     }
 
-    /// Sees to it that there is space for more journals; if there is not so much, for a compaction.
+    /// Reserves space for more journals; if the disk has less, for a compaction.
     func keepSpareSpace() {
         if isReadOnly { return }
         let (whole, journal) = wholeSpareSpace
@@ -63,20 +63,20 @@ extension LocalGroup {
         }
         if mustKeepSpace(journal) { return }
         giveBackSpace()
-        // As much as there is: any part of the space that is kept for other records than content is of use.
+        // As much as there is: any part of the space that is reserved for records other than content is useful.
         let least = SpareSpace.compaction(of: replica.read { $0.snapshotByteCount })
         for size in stride(from: whole, through: least, by: -SpareSpace.stepByteCount)
         where keepSpareSpace(size, for: journal) != .full { return }
     }
 
-    /// Returns whether a journal keeps its space in place of the spare file, because the compaction that has made it is
-    /// not finished: before the journals in front of it are removed, a spare file would be too small.
+    /// Returns whether a journal keeps the space of the spare file, because the compaction that created it is not
+    /// finished: before the journals below it are removed, a spare file would be too small.
     private func mustKeepSpace(_ journal: Journal) -> Bool {
         journal.header.hasSnapshot && journal.generation > directory.page.floor
     }
 
-    /// Gives back the part of the spare file that was kept for content that is gone. If another writer has the lock,
-    /// the next call does it.
+    /// Frees the part of the spare file that was reserved for removed content. If another writer has the lock, the next
+    /// call does it.
     private func giveBackSpareSpace() {
         func excess() -> (kept: Int, journal: Journal)? {
             let (whole, journal) = wholeSpareSpace
@@ -93,8 +93,7 @@ extension LocalGroup {
         }
     }
 
-    /// Gives back the space of the present journal that only content may use: it comes last. Waits a little for the
-    /// lock.
+    /// Frees the space of the present journal that only content may use. Waits briefly for the lock.
     private func giveBackSpace() {
         let end = ContinuousClock.now.advanced(by: SpareSpace.patience)
         defer { replica.wake() }
@@ -113,7 +112,7 @@ extension LocalGroup {
 
     private enum SpareKeeping {
         case kept
-        /// Another process has the file, and keeps the space.
+        /// Another process has the file, and reserves the space.
         case inUse
         case full
     }
@@ -127,12 +126,12 @@ extension LocalGroup {
         }
     }
 
-    /// Makes sure that a compaction has space after a record, before it is written; otherwise a full disk could have no
+    /// Ensures, before a record is written, that a compaction has space after it; otherwise a full disk could have no
     /// space for any ending. Under the lock.
     ///
     /// - Parameter end: The offset of the record's end.
-    /// - Returns: Nil when there is enough; else the error of a full disk, for a request that has waited long enough
-    ///   for another process that has the spare file now.
+    /// - Returns: Nil if there is enough; otherwise the error of a full disk, for a request that has waited long enough
+    ///   for another process with the spare file.
     /// - Throws: `storageFull`.
     func requireSpareSpace(
         for effect: Effect, _ claim: SpaceClaim, in journal: Journal, endingAt end: Int
@@ -143,15 +142,15 @@ extension LocalGroup {
         let needed = SpareSpace.rollAndCompaction(of: snapshot) + claim.spareByteCount
         guard needed > journal.spareByteCount else { return nil }
         do throws(SystemCallError) {
-            // So much more that most commits need not ask.
+            // A surplus, so that most commits need not extend the file.
             let wanted = needed + max(Journal.growthByteCount, snapshot / 4)
             if case .content = claim, (try? SpareSpace.keep(wanted, in: directory.directory, for: journal)) != nil {
                 return nil
             }
             try SpareSpace.keep(needed, in: directory.directory, for: journal)
         } catch  where error.isSpareInUse {
-            // A process that stands still may have it for long. It is large enough all the same, or becomes the journal
-            // of a compaction: under this lock no process makes one smaller that has no holes.
+            // A stopped process may have it for long. The file is large enough nevertheless, or becomes the journal of
+            // a compaction: under this lock no process shortens a file without holes.
             if let found = try? directory.presence(of: SpareSpace.fileName), found.byteCount >= needed,
                 (try? SpareSpace.lacksSpace(found, in: directory.directory)) == false
             {
@@ -160,14 +159,14 @@ extension LocalGroup {
             return SharedCoreError(error)
         } catch {
             if error.isInodeMissing, case .content = claim { throw SharedCoreError(error) }
-            // Stopped and slow processes keep the inodes of journals that were removed. Until one is free, the journal
-            // has to have the space itself.
+            // Stopped and slow processes keep the inodes of removed journals. Until one is free, the journal itself
+            // must have the space.
             if error.isInodeMissing,
                 (try? journal.reserveSpace(for: 0, at: end, keeping: Journal.reserveByteCount)) != nil
             {
                 return nil
             }
-            // None is refused while the journal has space that only other content needs.
+            // No record is refused while the journal has space that only other content needs.
             guard error.isStorageFull, !mustKeepSpace(journal), try journal.giveBackSpace(behind: end) else {
                 throw SharedCoreError(error)
             }

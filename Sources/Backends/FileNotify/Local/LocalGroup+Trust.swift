@@ -4,11 +4,11 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// How a group goes on when the disk has lost something of it. A later sync of the same file would prove nothing, so
-/// the journal is abandoned by all processes (``CommitWord/isAbandoned``), and one of them writes the group anew, in a
-/// file of its own, until that is on the disk.
+/// Recovers a group after the disk has lost a part of it. A later sync of the same file would prove nothing, so all
+/// processes abandon the journal (``CommitWord/isAbandoned``), and one of them writes the group anew, in a new file,
+/// until that is on the disk.
 extension LocalGroup {
-    /// Returns when an answer to a request, and the state that it rests on, survives the loss of power.
+    /// Waits until an answer to a request, and the state that it depends on, survives a loss of power.
     ///
     /// - Throws: `outcomeUnknown`.
     func settle(_ written: Written) async throws(SharedCoreError) {
@@ -21,29 +21,28 @@ extension LocalGroup {
         }
     }
 
-    /// Keeps in memory the part of an abandoned journal that the disk has not confirmed: this process's journal keeps
-    /// it for all its readers here.
+    /// Keeps the part of an abandoned journal that the disk has not confirmed in memory, in this process's journal, for
+    /// all readers here.
     func rescue() {
         let journal = position.journal
         if journal.word.isAbandoned, !Defect.forgottenFailure.isPresent { journal.abandon() }
     }
 
-    /// Returns when the present journal is one that a sync can bring to the disk, after writing it anew where it must
-    /// be.
+    /// Waits until the present journal can be synced to the disk. Writes the group anew if necessary.
     ///
-    /// - Throws: `unavailable` as long as the disk refuses.
+    /// - Throws: `unavailable` while the disk refuses.
     func requireTrust() async throws(SharedCoreError) {
         guard position.journal.word.isAbandoned, !Defect.forgottenFailure.isPresent else { return }
         try await compaction.thread.run { [self] () throws(SharedCoreError) in try rewrite() }
     }
 
-    /// The same at the place of the order where a request is evaluated. Under the lock.
+    /// Throws if the journal in which a request is evaluated was abandoned. Under the lock.
     func requireTrust(in state: inout StoreState) throws(SharedCoreError) {
         guard follower.position(in: &state).journal.word.isAbandoned, !Defect.forgottenFailure.isPresent else { return }
         throw untrusted(nil)
     }
 
-    /// Writes the group anew when that has to be done, without waiting for it.
+    /// Starts writing the group anew if necessary, without waiting for it.
     func rewriteInBackground() {
         guard !isReadOnly, position.journal.word.isAbandoned, !Defect.forgottenFailure.isPresent else { return }
         guard compaction.isRunning.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
@@ -54,21 +53,21 @@ extension LocalGroup {
         }
     }
 
-    /// The number of times that one try begins anew because another process came between.
+    /// The number of times that one try starts again because another process interfered.
     private static let rewriteAttempts = 50
 
-    /// Blocks. Only on the compaction's thread.
+    /// Writes the group anew. Blocks. Only on the compaction's thread.
     private func rewrite() throws(SharedCoreError) {
         try catchUp()
         guard position.journal.word.isAbandoned else { return }
         let now = SystemClock().now()
         guard compaction.retry.withLock({ $0.mayTry(at: now) }) else { throw untrusted(nil) }
         do throws(SharedCoreError) {
-            // Another process may be in the way; then its journal is checked.
+            // Another process may interfere; then its journal is checked.
             var patience = Patience()
             for _ in 0..<Self.rewriteAttempts where position.journal.word.isAbandoned {
                 if try compact(isUrgent: true) { break }
-                // A journal may be sealed although its successor was never made.
+                // A journal may be sealed although its successor was never created.
                 if case .sealed = try catchUp() {
                     try overtake(&patience)
                 } else {
@@ -95,7 +94,7 @@ extension LocalGroup {
     }
 }
 
-/// The time at which something is tried again that has failed.
+/// The time of the next try after a failure.
 struct RetryPause {
     private var delay = RetryDelay()
     private var next: BootInstant?

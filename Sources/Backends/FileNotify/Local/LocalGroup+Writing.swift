@@ -4,37 +4,37 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// How a commit gets its place in the order.
+/// Records commits in the order.
 ///
 /// Under the journal's lock: catch up, evaluate, write the record behind the tail, publish it by compare-and-swap of
-/// the commit word from the tail that was seen. The lock keeps writers out of each other's way. The compare-and-swap
-/// makes the order one, so a writer that was stopped under the lock can be passed over.
+/// the commit word from the tail that was read. The lock keeps writers from wasting work. The compare-and-swap ensures
+/// a single order, so a writer that was stopped under the lock can be passed over.
 extension LocalGroup {
     /// The outcome of one try to write, under the lock.
     enum Attempt<Value> {
         case written(Value)
-        /// The order goes on in another journal than the one that is locked.
+        /// The order continues in another journal than the locked one.
         case moved
-        /// The same, noticed when the record was to be published: all was in vain.
+        /// The same, noticed at the publication: the record is lost.
         case passedOver
         case noRoom(NoRoom)
     }
 
-    /// The reason why a record was not written that may be written soon.
+    /// The reason why a record was not written although it may be written soon.
     struct NoRoom {
-        /// The error of the request when there never is space.
+        /// The error of the request if space never becomes free.
         let error: SharedCoreError
         /// Whether another process has the spare file, and may be freeing space. Otherwise only a compaction frees
-        /// some.
+        /// space.
         let isSpareInUse: Bool
-        /// Whether the record is one that a full disk may refuse.
+        /// Whether a full disk may refuse the record.
         let isContent: Bool
     }
 
-    /// Gets a request its place in the order. When the lock is free, the whole write happens on the calling thread.
+    /// Records a request in the order. If the lock is free, the whole write happens on the calling thread.
     ///
-    /// - Parameter durability: The failure that the answer has to survive. If the disk has lost something, a request
-    ///   that has to be on the disk is refused as `unavailable`, and nothing is recorded.
+    /// - Parameter durability: The failure that the answer must survive. After the disk has lost a part of the group, a
+    ///   request that must be on the disk is refused as `unavailable`, and nothing is recorded.
     func write(
         _ request: OrderRequest, as durability: Durability = .process
     ) async throws(SharedCoreError) -> Written {
@@ -45,7 +45,7 @@ extension LocalGroup {
         return try await enqueue(request, as: durability)
     }
 
-    /// Writes as ``write(_:as:)`` does, for a record that must be made also when the calling task is cancelled.
+    /// Writes as ``write(_:as:)`` does, even if the calling task is cancelled.
     @discardableResult
     func writeThoughCancelled(
         _ request: OrderRequest, as durability: Durability = .process
@@ -58,18 +58,18 @@ extension LocalGroup {
         return try answer.get()
     }
 
-    /// Gets a request its place in the order without waiting for it.
+    /// Records a request in the order without waiting for it.
     func writeInBackground(_ request: OrderRequest) {
         if isReadOnly { return }
         if queue.isEmpty, (try? attempt(request, as: .process)) != nil { return }
         if queue.add(WriteRequest(request, as: .process) { _ in }) { serveQueue() }
     }
 
-    /// Tries once.
+    /// Tries once to record a request.
     ///
-    /// - Returns: Nil when another writer has the lock, or the journal is sealed and has no successor yet; and when
-    ///   there is no space for a record that must be written also on a full disk, or for which a compaction may make
-    ///   some.
+    /// - Returns: Nil if another writer has the lock, or if the journal is sealed and has no successor yet; also if
+    ///   there is no space for a record that must be written even on a full disk, or for which a compaction may free
+    ///   space.
     func attempt(_ request: OrderRequest, as durability: Durability) throws(SharedCoreError) -> Written? {
         var rung = Bells()
         let made: Attempt<Written>?
@@ -89,7 +89,7 @@ extension LocalGroup {
         return written
     }
 
-    /// Runs `body` with the lock of the present journal; nil when another writer has it.
+    /// Runs `body` with the lock of the present journal; returns nil if another writer has it.
     func withLock<Value>(
         _ body: (Journal) throws(SharedCoreError) -> Value
     ) throws(SharedCoreError) -> Value? {
@@ -110,13 +110,12 @@ extension LocalGroup {
             damage = try self.damage(of: journal)
             return damage == nil ? try body(journal) : nil
         }
-        // Waiting tasks are resumed under no lock.
+        // Resumes waiting tasks, so no lock may be held.
         if let damage { throw lose(with: damage) }
         return value ?? nil
     }
 
-    /// Records the outcome of a request at this place of the order. Entries that are due to expire come first. Under
-    /// the lock.
+    /// Records the outcome of a request at this position in the order, after the expiries that are due. Under the lock.
     func record(
         _ request: OrderRequest, as durability: Durability, in journal: Journal, ringing rung: inout Bells
     ) throws(SharedCoreError) -> Attempt<Written> {
@@ -154,9 +153,9 @@ extension LocalGroup {
 
     /// Writes a record behind the tail and publishes it.
     ///
-    /// - Returns: The new tail; `passedOver` when the journal was sealed meanwhile, so that the record is none.
-    /// - Throws: `outcomeUnknown` when the record is published and this process cannot go on behind it; any other error
-    ///   before it is.
+    /// - Returns: The new tail; `passedOver` if the journal was sealed meanwhile, so that the record does not count.
+    /// - Throws: `outcomeUnknown` if the record is published and this process cannot continue after it; any other error
+    ///   is thrown before the publication.
     private func append(
         _ effect: Effect, at position: JournalFollower.Position, ringing rung: inout Bells
     ) throws(SharedCoreError) -> Attempt<Int> {
@@ -182,7 +181,7 @@ extension LocalGroup {
             }
         } catch {
             guard error.code == .storageFull else { throw error }
-            // A process that ended behind its compaction has left journals: their space is content's as well.
+            // A process that ended after its compaction has left journals. Content may use their space as well.
             if !isContent || directory.hasJournal(before: journal.generation) {
                 return .noRoom(NoRoom(error: error, isSpareInUse: false, isContent: isContent))
             }
@@ -192,8 +191,8 @@ extension LocalGroup {
         if !interest.isEmpty, !Defect.lateBells.isPresent {
             bells.prepare(replica.read { state in Bells(of: effect, before: state) }.intersection(interest))
         }
-        // Opened even where there is no listener yet: when the system closes the channels, later listeners learn that
-        // this process has died.
+        // Opened even without a listener: when the kernel closes the channels, later listeners learn that this process
+        // has ended.
         bells.prepare(Bells(ofKeysHeldBy: effect))
         do throws(SystemCallError) {
             if FailPoint.isActive("commit.halfRecord") {
@@ -211,7 +210,7 @@ extension LocalGroup {
 
         var applied = effect
         if payload.count > ExternalValues.defaultThreshold {
-            // Large values stay in the file here as they do in every other replica.
+            // Large values stay in the file, as in every other replica.
             let external = ExternalValues(
                 source: journal, offset: UInt64(position.offset + JournalChain.headerByteCount))
             if case .effect(let decoded)? = try? JournalRecord(payload[...], external: external) { applied = decoded }
@@ -226,7 +225,7 @@ extension LocalGroup {
             }
             if !Defect.earlyRing.isPresent {
                 // A hub that starts after this process reads the journal when this process has ended: records published
-                // before need no signal. So the flag is read behind that.
+                // before need no signal. So the flag is read after the publication.
                 let isHub = isHub.load(ordering: .sequentiallyConsistent)
                 rung.formUnion(isHub && !effect.beginsToEnd ? changed.subtracting(.everything) : changed)
             }
@@ -240,8 +239,8 @@ extension LocalGroup {
         return .written(after.offset)
     }
 
-    /// Reports what was done under the lock, after it: to the waiting tasks of this process, and to the channels that
-    /// have a listener.
+    /// Reports changes after the lock was released: to the waiting tasks of this process, and to the channels with a
+    /// listener.
     func announce(_ rung: Bells, in journal: Journal?) {
         guard let journal else { return }
         replica.wake()

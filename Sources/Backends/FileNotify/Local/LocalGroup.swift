@@ -6,12 +6,11 @@ internal import Synchronization
 
 /// This process's part of a group: one replica, one writer, one set of wake channels, for any number of participants.
 ///
-/// - Reading: checks whether the replica is at the published tail, and otherwise applies the missing records on the
-///   spot.
-/// - Writing: `LocalGroup+Writing.swift`. Try the lock; when it is taken, the request waits in a queue of its own.
-/// - Rolling and compaction: a new journal takes the place of one whose writer is frozen, or which became long.
-/// - Listening: the wake channels that wake this process, the processes whose end it waits for, and the time at which
-///   the next entry expires.
+/// - Reading: checks whether the replica is at the published tail, and otherwise applies the missing records at once.
+/// - Writing: `LocalGroup+Writing.swift`. Tries the lock; if it is taken, the request waits in a queue.
+/// - Rolling and compaction: a new journal replaces one with a frozen writer, or a long one.
+/// - Listening: the wake channels that wake this process, the processes that it watches for their end, and the time at
+///   which the next entry expires.
 final class LocalGroup: Sendable {
     let directory: GroupDirectory
     let clock: any TimeSource
@@ -22,18 +21,18 @@ final class LocalGroup: Sendable {
     let wakeUpSource: WakeUpSource
     let signals: SignalListener
 
-    /// Excludes the threads of this process from each other, for which the lock of the journal is one and the same.
+    /// Excludes the threads of this process from each other: the lock of the journal belongs to the whole process.
     let writer = Mutex(())
     let queue = WriteQueue()
     let durability = DurabilityQueue()
     let compaction = CompactionState()
     let listening = Mutex(Listening())
     let expirySchedule = Mutex(ExpirySchedule())
-    /// Held while the state is read and handed over, so that a later read is never replaced by an earlier one.
+    /// Held while the state is read and passed on, so that an earlier read never replaces a later one.
     let newsOrder = Mutex(())
     let place = PlaceCheck()
     /// Whether this process is the group's hub and serves. Then no other process may rely on the channel of everything,
-    /// which is not signalled for what this process records.
+    /// which is not signalled for this process's records.
     let isHub = Atomic(false)
 
     private init(
@@ -56,7 +55,7 @@ final class LocalGroup: Sendable {
         NotificationService.current?.forget(ObjectIdentifier(self))
     }
 
-    /// Reads a group from its files, and makes it when there is none. Blocks.
+    /// Reads a group from its files, and creates it if there is none. Blocks.
     static func load(
         _ directory: GroupDirectory, options: FileGroupOptions
     ) throws(SharedCoreError) -> LocalGroup {
@@ -97,7 +96,7 @@ final class LocalGroup: Sendable {
     /// Whether this process only reads the group.
     var isReadOnly: Bool { directory.access == .readOnly }
 
-    /// The way in which the waiting tasks of this process are woken.
+    /// The method by which waiting tasks of this process are woken.
     var wakeUp: WakeUpMethod {
         switch wakeUpSource {
         case .looks: .polling(every: NotificationService.lookInterval)
@@ -114,9 +113,9 @@ final class LocalGroup: Sendable {
             return try applyPublished()
         } catch {
             guard error.code == .corrupt else { throw error }
-            // Another process has in memory the records that the disk has dropped, and writes them anew.
+            // Another process has the records that the disk has dropped in memory, and writes them anew.
             if position.journal.isPlausiblyAbandoned { throw untrusted(error) }
-            // Any other damage stays.
+            // Any other damage is permanent.
             throw lose(with: error)
         }
     }
@@ -125,7 +124,7 @@ final class LocalGroup: Sendable {
         try replica.update { state throws(SharedCoreError) in try self.follower.catchUp(&state) }
     }
 
-    /// Catches up as `catchUp()` does, for a caller that waits for what others publish.
+    /// Catches up as `catchUp()` does, for a caller that waits for commits of other processes.
     func catchUpInPlace() throws(SharedCoreError) {
         try requirePlace()
         try catchUp()
@@ -139,8 +138,8 @@ final class LocalGroup: Sendable {
     /// The number of open watches and observations.
     var openCursorCount: Int { replica.openCursorCount }
 
-    /// Reads the state with every commit in it that had returned anywhere before the call, and without entries whose
-    /// time is over.
+    /// Reads the state, which includes every commit that had returned in any process before the call, and no expired
+    /// entries.
     func read<Value: Sendable>(
         _ consistency: ReadConsistency, _ body: (inout StoreState) throws(SharedCoreError) -> Value
     ) async throws(SharedCoreError) -> Value {
@@ -150,12 +149,12 @@ final class LocalGroup: Sendable {
         case .expiryDue: break
         }
         if case .value(let value) = try look(mayBeBehind: true, body) { return value }
-        // An entry that is over stands a little longer where its end cannot be recorded now.
+        // An expired entry remains a little longer if its end cannot be recorded now.
         _ = try? await expire()
         return try replica.read { state throws(SharedCoreError) in try body(&state) }
     }
 
-    /// Reads the state as ``read(_:_:)`` does, where that needs no wait: almost always.
+    /// Reads the state as ``read(_:_:)`` does, unless that requires a wait, which it almost never does.
     @inline(__always)
     func look<Value: Sendable>(
         _ consistency: ReadConsistency, _ body: (inout StoreState) throws(SharedCoreError) -> Value
@@ -164,12 +163,12 @@ final class LocalGroup: Sendable {
         return try look(mayBeBehind: consistency == .causal, body)
     }
 
-    /// Reads the state as it is, which is almost always current: one load from the shared page tells.
+    /// Reads the state if it is current, which one load from the shared page shows and which is almost always the case.
     @inline(__always)
     private func look<Value: Sendable>(
         mayBeBehind: Bool, _ body: (inout StoreState) throws(SharedCoreError) -> Value
     ) throws(SharedCoreError) -> Look<Value> {
-        // Not as the result of the replica's call, through which it would be copied.
+        // Not returned through the replica's call, which would copy it.
         var look = Look<Value>.behind
         try replica.read { state throws(SharedCoreError) in
             guard mayBeBehind || self.follower.isCurrent(in: &state) else { return }
@@ -186,8 +185,8 @@ final class LocalGroup: Sendable {
 /// The result of reading the state.
 enum Look<Value: Sendable>: Sendable {
     case value(Value)
-    /// Something was published that is not applied yet.
+    /// There are published records that are not applied yet.
     case behind
-    /// The state holds an entry whose time is over.
+    /// The state contains an expired entry.
     case expiryDue
 }

@@ -4,8 +4,8 @@ internal import Synchronization
 /// Runs tasks that prefer it on the threads that receive updates, so that a delivery changes threads once: the thread
 /// that receives an update also resumes the task that waits for it.
 ///
-/// It runs one job at a time, after every listener was told of the updates. A job that does not return holds up only
-/// the other jobs of this executor: two threads wait for updates, and only one of them runs jobs.
+/// It runs one job at a time, after every listener has received the updates. A job that does not return delays only the
+/// other jobs of this executor: two threads wait for updates, and only one of them runs jobs.
 ///
 /// Source: decision 22.
 final class NewsExecutor: TaskExecutor {
@@ -27,8 +27,8 @@ final class NewsExecutor: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // Under the lock: the job may be the last that holds the group and with it this object, and another thread may
-        // have run it once the lock is given back.
+        // Under the lock: the job may hold the last reference to the group, and with it to this object, and another
+        // thread may have run it once the lock is released.
         state.withLock { state in
             state.jobs.append(job)
             let isExpected = state.runner != nil || state.serving.contains(ThreadIdentity.current)
@@ -36,13 +36,13 @@ final class NewsExecutor: TaskExecutor {
         }
     }
 
-    /// Wakes another thread for the jobs that are there, if one can run them.
+    /// Wakes another thread for the waiting jobs, if one can run them.
     func offerJobs() {
         if state.withLock({ $0.runner == nil && !$0.jobs.isEmpty }) { counter.raise() }
     }
 
-    /// Runs the jobs that result from the updates which `tell` delivers, and others that are there then, unless another
-    /// thread does so.
+    /// Runs the jobs that result from the updates delivered by `tell`, and other waiting jobs, unless another thread
+    /// does so.
     func runJobs(after tell: () -> Void) {
         let thread = ThreadIdentity.current
         state.withLock { $0.serving.append(thread) }
@@ -56,7 +56,7 @@ final class NewsExecutor: TaskExecutor {
 }
 
 extension NewsExecutor.State {
-    /// Returns the jobs that a thread has to run; none when it may sleep.
+    /// Returns the jobs that a thread must run; none if it may sleep.
     fileprivate mutating func takeJobs(for thread: ThreadIdentity) -> [UnownedJob] {
         guard runner == nil || runner == thread, !jobs.isEmpty else {
             if runner == thread { runner = nil }

@@ -10,7 +10,7 @@ extension NotificationService {
         }
     }
 
-    /// Serves what is due.
+    /// Serves ready descriptors and due groups.
     private func serve(_ ready: [UInt64]) {
         var due: Set<ObjectIdentifier> = []
         var closed: Set<ObjectIdentifier> = []
@@ -25,21 +25,20 @@ extension NotificationService {
         }
         report(ends(ready.filter { $0 > Key.last }, closed))
         for (number, group) in groups(due).enumerated() {
-            // Serving a group may take long: jobs of the groups before it need not wait where another thread can run
-            // them.
+            // Serving a group may take long: jobs of the preceding groups need not wait if another thread can run them.
             if number > 0 { executor.offerJobs() }
             if displaced.contains(ObjectIdentifier(group)) { group.place.tick.store(0, ordering: .relaxed) }
             group.look()
         }
     }
 
-    /// Polls the groups that cannot be woken, or all of them when the idle interval is over.
+    /// Polls the groups that cannot be woken; all groups when the idle interval is over.
     private func timerRang(_ due: inout Set<ObjectIdentifier>) {
         timer.clear()
         let isIdleLook = state.withLock { state in
             due.formUnion(state.lookers)
             let now = SystemClock().now()
-            // While no group is polled, the timer fires for nothing else, whenever this thread gets to run.
+            // If no group is polled, the timer fires only for the idle interval, however late this thread runs.
             guard state.lookers.isEmpty || now >= state.nextLook else { return false }
             state.nextLook = now.advanced(by: Self.idleInterval)
             return true
@@ -48,14 +47,14 @@ extension NotificationService {
         takeStock(&due)
         for group in groups(due) {
             group.lookAtJournal()
-            // A resource that others held may be free now.
+            // A resource that other processes held may be free now.
             group.keepSpareSpace()
         }
     }
 
-    /// Returns the sessions whose processes have ended, of those that are waited for: by the keys of their processes,
-    /// or because a wake channel of their group was closed. The kernel closes the channels and locks of an ending
-    /// process some 15 ms before it reports the end.
+    /// Returns the awaited sessions of ended processes: by the keys of their processes, or because a wake channel of
+    /// their group was closed. The kernel closes the channels and locks of an ending process some 15 ms before it
+    /// reports the end.
     private func ends(
         _ keys: [UInt64], _ closed: Set<ObjectIdentifier>
     ) -> [ObjectIdentifier: [SessionID]] {
@@ -72,11 +71,11 @@ extension NotificationService {
         return ended
     }
 
-    /// Collects the groups whose wake channels were signalled.
+    /// Collects the groups with signalled wake channels.
     ///
     /// - Parameters:
-    ///   - closed: The groups of which a channel was closed, as by a process that has died.
-    ///   - displaced: The groups in whose directory a file was removed, moved or replaced.
+    ///   - closed: The groups with a closed channel, as by an ended process.
+    ///   - displaced: The groups with a removed, moved or replaced file in their directory.
     private func collect(
         _ events: [FileEvents.Event], _ due: inout Set<ObjectIdentifier>, _ closed: inout Set<ObjectIdentifier>,
         _ displaced: inout Set<ObjectIdentifier>
@@ -99,7 +98,7 @@ extension NotificationService {
         }
     }
 
-    /// Polls every group, and asks again for watches that the system refused before.
+    /// Polls every group, and retries watches that the system refused before.
     private func takeStock(_ due: inout Set<ObjectIdentifier>) {
         let deaf = state.withLock { state in
             state.reported = [:]
@@ -111,7 +110,7 @@ extension NotificationService {
             }
             return state.deaf
         }
-        // Held out here, so that no group ends under the lock, which its end takes.
+        // The references are held here, so that no group is released under the lock, which its deinitializer takes.
         for group in groups(deaf) {
             let id = ObjectIdentifier(group)
             state.withLock { state in

@@ -2,33 +2,33 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The thread of a process that waits for its groups: for the wake channels, for the ends of processes, and for the
-/// time at which each group is polled without a signal. If tasks prefer to run on it there are two, so that one is
-/// always free to wait; see ``NewsExecutor``.
+/// The thread of a process that waits for its groups: for signals of their wake channels, for the ends of processes,
+/// and for the time at which each group is polled without a signal. If tasks prefer to run on it there are two, so that
+/// one is always free to wait; see ``NewsExecutor``.
 ///
-/// The system allows a user a limited number of inotify instances and watches. As long as there is none left for a wake
-/// channel, its group sleeps at a futex word of its page instead; see ``SignalListener``. A group that may only be read
-/// is polled: one load from a shared page each time.
+/// The system allows a user a limited number of inotify instances and watches. While none is left for a wake channel,
+/// its group sleeps at a futex word of its page instead; see ``SignalListener``. A read-only group is polled: one load
+/// from a shared page each time.
 final class NotificationService: Sendable {
     /// The interval at which a group is polled without a signal: a signal is a hint and may be lost.
     static let idleInterval = Duration.seconds(10)
-    /// The interval at which a group is polled that no process can wake.
+    /// The interval at which a group that no process can wake is polled.
     static let lookInterval = Duration.milliseconds(100)
 
     struct Weak {
         weak var group: LocalGroup?
     }
 
-    /// A session whose process's end is waited for.
+    /// A session that ends with an awaited process.
     struct Holder {
         let session: Session
         let process: ProcessHandle
         let key: UInt64
-        /// Whether the system took the process among those that it reports.
+        /// Whether the system reports the end of the process.
         let isAwaited: Bool
     }
 
-    /// The keys of the wait besides those of the ends of processes, which follow these.
+    /// The keys of the descriptors. Those of processes follow these.
     enum Key {
         static let counter: UInt64 = 0
         static let events: UInt64 = 1
@@ -38,12 +38,12 @@ final class NotificationService: Sendable {
 
     struct State {
         var groups: [ObjectIdentifier: Weak] = [:]
-        /// The wake channels that each group listens to, with the number of their watch; nil for one that cannot be
-        /// watched.
+        /// The wake channels that each group listens to, with the numbers of their watches; nil for a channel that
+        /// cannot be watched.
         var bells: [ObjectIdentifier: [Int: Int32?]] = [:]
         /// The numbers of the watches of the directories of groups that listen to wake channels.
         var places: [ObjectIdentifier: Int32] = [:]
-        /// The groups that listen and that no process can wake.
+        /// The listening groups that no process can wake.
         var lookers: Set<ObjectIdentifier> = []
         /// The groups that listen to a watched file.
         var listeners: [Int32: Set<ObjectIdentifier>] = [:]
@@ -54,10 +54,10 @@ final class NotificationService: Sendable {
         var hasCompanion = false
         /// Ended sessions that were reported to their group, until the next idle poll.
         var reported: [ObjectIdentifier: Set<SessionID>] = [:]
-        /// The system's events; nil as long as it gives none.
+        /// The source of file events; nil while the system provides none.
         var events: FileEvents?
 
-        /// The groups that listen to a wake channel which cannot be watched.
+        /// The groups that listen to a channel that cannot be watched.
         var deaf: Set<ObjectIdentifier> {
             Set(bells.filter { $0.value.values.contains(nil) }.map(\.key))
         }
@@ -71,7 +71,7 @@ final class NotificationService: Sendable {
 
     private static let instance = Mutex<NotificationService?>(nil)
 
-    /// The service of this process, if anything needed it so far.
+    /// The service of this process; nil until it is first needed.
     static var current: NotificationService? { instance.withLock { $0 } }
 
     /// Returns the service of this process.
@@ -113,14 +113,14 @@ final class NotificationService: Sendable {
         }
     }
 
-    // MARK: - What is waited for
+    // MARK: - Watching
 
-    /// Lets a group take part in the polls of all, so that it does not keep old files open for ever.
+    /// Adds a group to the idle polls, so that it does not keep old files open for ever.
     func register(_ group: LocalGroup) {
         state.withLock { $0.groups[ObjectIdentifier(group)] = Weak(group: group) }
     }
 
-    /// Begins to wait for wake channels of a group.
+    /// Starts waiting for wake channels of a group.
     ///
     /// - Returns: The channels that cannot be watched, to which the group must listen in another way.
     func watch(_ bells: Bells, of group: LocalGroup) -> Bells {
@@ -140,14 +140,14 @@ final class NotificationService: Sendable {
                 return bells
             case .looks:
                 if state.lookers.insert(id).inserted, state.lookers.count == 1 { setTimer(state) }
-                return []
+                return Bells()
             }
         }
     }
 
-    /// Sets the timer for the polls of all groups, and for more frequent ones while a group listens that no process can
-    /// wake. Called only when the first such group comes and when the last one goes: one that comes and goes must not
-    /// put off the polls of the others.
+    /// Sets the timer for the idle polls, and for more frequent polls while a group listens that no process can wake.
+    /// Called only when the first such group is added and when the last one is removed: a short-lived one must not
+    /// delay the polls of the others.
     private func setTimer(_ state: State) {
         let untilNextLook = max(SystemClock().now().duration(to: state.nextLook), .zero)
         if state.lookers.isEmpty {
@@ -161,21 +161,21 @@ final class NotificationService: Sendable {
         if state.lookers.remove(id) != nil, state.lookers.isEmpty { setTimer(state) }
     }
 
-    /// Returns whether a wake channel of the group that was to be watched could not be, or none could be.
+    /// Returns whether a wake channel of the group could not be watched, or none can be.
     func isDeaf(to group: LocalGroup) -> Bool {
         state.withLock { state in
             state.events == nil || state.bells[ObjectIdentifier(group)]?.values.contains(nil) == true
         }
     }
 
-    /// Watches a wake channel; nil when the system does not let it.
+    /// Watches a wake channel; returns nil if the system refuses.
     func begin(_ index: Int, of group: LocalGroup, _ state: inout State) -> Int32? {
         guard let events = state.events, let file = try? Self.bell(index, in: group.directory.directory),
             let watch = try? events.watchWrites(to: file)
         else { return nil }
         let id = ObjectIdentifier(group)
         state.listeners[watch, default: []].insert(id)
-        // Without one more watch a replaced file is noticed at the next poll of all.
+        // Without this additional watch a replaced file is noticed at the next idle poll.
         if state.places[id] == nil, let place = try? events.watchDepartures(in: group.directory.directory) {
             state.places[id] = place
             state.listeners[place, default: []].insert(id)
@@ -183,7 +183,7 @@ final class NotificationService: Sendable {
         return watch
     }
 
-    /// Opens a wake channel to watch it. An existing one is opened to read only, because closing it otherwise would
+    /// Opens a wake channel to watch it. An existing one is opened read-only, because closing a writable one would
     /// signal it. A new one gets its byte now, so that a signal needs no space when the disk is full.
     private static func bell(_ index: Int, in directory: Directory) throws(SystemCallError) -> OpenFile {
         do throws(SystemCallError) {
@@ -212,9 +212,9 @@ final class NotificationService: Sendable {
         state.withLock { removeLooker(ObjectIdentifier(group), &$0) }
     }
 
-    /// Waits for the ends of these sessions' processes, and of no others for this group.
+    /// Waits for the ends of these sessions' processes, and stops waiting for others of this group.
     ///
-    /// - Returns: The sessions whose processes are dead already.
+    /// - Returns: The sessions of processes that have ended already.
     func watch(_ sessions: [Session], of group: LocalGroup) -> [SessionID] {
         let id = ObjectIdentifier(group)
         var ended: [SessionID] = []
@@ -227,8 +227,7 @@ final class NotificationService: Sendable {
                     holders[session.id] = holder
                 } else if let process = group.processHandle(of: session, ended: &ended) {
                     state.lastKey += 1
-                    // It is reported at once when it has ended meanwhile. A process that cannot be waited for is
-                    // polled.
+                    // An end in the meantime is reported at once. A process that cannot be awaited is polled.
                     let isAwaited = (try? readiness.addEdges(of: process.descriptor, key: state.lastKey)) != nil
                     holders[session.id] = Holder(
                         session: session, process: process, key: state.lastKey, isAwaited: isAwaited)
@@ -241,7 +240,7 @@ final class NotificationService: Sendable {
         return ended
     }
 
-    /// Forgets a group that is gone.
+    /// Forgets a released group.
     func forget(_ id: ObjectIdentifier) {
         state.withLock { state in
             for case let watch? in state.bells[id]?.values.map({ $0 }) ?? [] { self.end(watch, of: id, &state) }

@@ -3,16 +3,16 @@ internal import Platform
 internal import StoreEngine
 internal import Synchronization
 
-/// The bytes of the file `sessions` that this process's participants hold locked while they live, and queries for those
-/// of others.
+/// The locks on bytes of the file `sessions` that this process's participants hold, and queries for those of other
+/// processes.
 ///
-/// The kernel gives a byte back when its process ends in any way. There are two descriptions: one holds the locks, the
-/// other queries them, because a description does not see its own.
+/// The kernel releases a byte when its process ends in any way. There are two open file descriptions: one holds the
+/// locks, the other queries them, because a description does not see its own.
 final class SessionLocks: Sendable {
     /// The range of the bytes: behind the first page.
     static let bytes = MappedPage.byteCount..<1 << 62
 
-    /// Nil for a reader, which holds none.
+    /// Nil for a reader, which holds no locks.
     private let holding: OpenFile?
     private let looking: OpenFile
     private let held = Mutex<Set<Int>>([])
@@ -22,7 +22,7 @@ final class SessionLocks: Sendable {
         looking = try OpenFile(GroupPage.fileName, in: directory, .read)
     }
 
-    /// Locks a byte that is free.
+    /// Locks a free byte, and returns its offset.
     func acquire() throws(SystemCallError) -> Int {
         guard let holding else {
             throw SystemCallError("fcntl(F_OFD_SETLK)", number: SystemCallError.Number.accessDenied, at: looking.path)
@@ -51,7 +51,7 @@ final class SessionLocks: Sendable {
         return try looking.isLocked(byteAt: byte)
     }
 
-    /// Returns whether a process holds a byte. Nothing proves it to a reader, or to a process that has no byte itself.
+    /// Returns whether a process holds a byte. Returns false for a reader, which cannot prove it.
     func isHeld(_ byte: Int, byProcess pid: Int32) throws(SystemCallError) -> Bool {
         guard let holding else { return false }
         return try ProcessLocks.holds(byte, ofFileOf: holding, process: pid)
@@ -64,8 +64,8 @@ final class SessionLocks: Sendable {
 }
 
 extension SessionMark {
-    /// Whether the number of the session's process means that process to this one. If the system does not tell the
-    /// namespace, as without /proc, numbers mean nothing and only the byte counts.
+    /// Whether the process number of the session is valid in this process's namespace. If the namespace is unknown, as
+    /// without /proc, numbers are not used and only the byte counts.
     var namesProcess: Bool {
         processNamespace != 0 && processNamespace == ProcessIdentity.currentNamespace
     }

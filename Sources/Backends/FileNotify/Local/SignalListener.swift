@@ -1,8 +1,8 @@
 internal import Platform
 internal import Synchronization
 
-/// Listens to a group's wake channels where they cannot be watched: a dedicated thread sleeps at a futex word of the
-/// group's page, as long as there is a channel to listen to.
+/// Listens to wake channels that cannot be watched: a dedicated thread sleeps at a futex word of the group's page while
+/// there is such a channel.
 ///
 /// Before it sleeps, the thread reads the word, sets its bits, and reads the tail. A writer publishes first, then reads
 /// the bits, then changes the word. So either the thread sees the commit, or the word differs from the one it read.
@@ -19,9 +19,9 @@ final class SignalListener: Sendable {
         self.page = page
     }
 
-    /// Begins to listen to wake channels of a group: a later commit is noticed.
+    /// Starts listening to wake channels of a group: later commits are noticed.
     ///
-    /// - Throws: When the system has no thread left.
+    /// - Throws: If the system has no thread left.
     func add(_ bells: Bells, of group: LocalGroup) throws(SystemCallError) {
         guard !bells.isEmpty else { return }
         let mustStart = state.withLock { state in
@@ -49,7 +49,7 @@ final class SignalListener: Sendable {
         if isLast { page.signalChange() }
     }
 
-    /// Sets the bits again: a process may have cleared them and been killed before it said so.
+    /// Sets the bits again: a process may have cleared them and been killed before it signalled that.
     func renew() {
         let bells = state.withLock { $0.bells }
         if !bells.isEmpty { page.listenToSignals(for: bells) }
@@ -64,7 +64,7 @@ final class SignalListener: Sendable {
             }
             guard !bells.isEmpty else { return }
             page.listenToSignals(for: bells)
-            // Held for the read only: the group must be able to end while this thread sleeps.
+            // Held only during the read: the sleeping thread must not keep the group alive.
             group()?.look()
             page.sleep(after: seen, for: bells)
         }

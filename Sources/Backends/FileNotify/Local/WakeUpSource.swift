@@ -3,25 +3,25 @@ internal import Platform
 
 /// The way in which this process learns of a commit to a group.
 package enum WakeUpSource: Hashable, Sendable {
-    /// By watching the files of the wake channels; where the system gives no watch, by futex signals.
+    /// By watching the files of the wake channels; if the system refuses a watch, by futex signals.
     case bells
     /// By sleeping at a futex word of the group's page.
     case signals
     /// By polling, for a handle that may write nothing, not even its interest.
     case looks
 
-    /// Whether a file system is tried out before it is relied on.
+    /// Whether a file system is tested before its reports of writes are relied on.
     package enum Trial: Hashable, Sendable {
         /// Unless it is known to report every write.
         case unlessKnown
         case always
-        /// It is not, and counts as one that reports nothing.
+        /// Not tested; counts as a file system that reports nothing.
         case silent
     }
 
-    /// Finds the way in which a group in this directory can be woken.
+    /// Finds the method by which a group in this directory can be woken.
     ///
-    /// - Throws: `unsupported` when its file system lets processes neither watch files nor share memory.
+    /// - Throws: `unsupported` if on its file system processes can neither watch files nor share memory.
     init(in directory: Directory, _ trial: Trial) throws(SharedCoreError) {
         self = try SharedCoreError.wrapping { () throws(SystemCallError) in
             switch trial {
@@ -38,13 +38,13 @@ package enum WakeUpSource: Hashable, Sendable {
     /// The time that a report of a write may take. The file systems that report writes do so within the write.
     private static let reportLimit = Duration.milliseconds(100)
 
-    /// Returns whether the file system reports a write to a file of the directory. Makes sure that it lets processes
-    /// share memory, which the commit protocol needs in any case.
+    /// Returns whether the file system reports a write to a file of the directory. Throws unless processes can share
+    /// memory on it, which the commit protocol requires in any case.
     private static func tryOut(_ directory: Directory) throws(SystemCallError) -> Bool {
         let name = "trial." + String(UInt64.random(in: 0...UInt64.max), radix: 16) + JournalBuilder.nameEnding
         let written = try OpenFile(name, in: directory, .createNew)
         defer { _ = try? directory.remove(name) }
-        // Locked, so that no process takes it for the file of a killed process.
+        // Locked, so that no process removes it as the file of a killed process.
         _ = try written.tryLock(byteAt: Journal.lockByte)
         try written.allocate(0..<MappedPage.byteCount)
         let other = try OpenFile(name, in: directory, .write)
@@ -55,7 +55,7 @@ package enum WakeUpSource: Hashable, Sendable {
             throw SystemCallError("mmap", number: SystemCallError.Number.notSupported, at: directory.path)
         }
         guard let events = try? FileEvents(), (try? events.watchWrites(to: other)) != nil else {
-            // Not the file system's fault: each wake channel is tried again.
+            // The file system is not at fault: each wake channel is tried again.
             return true
         }
         try written.write([1], at: 0)

@@ -3,7 +3,7 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// The requests of this process that found the journal's lock taken, in their order.
+/// The requests of this process that found the journal's lock taken, in order.
 final class WriteQueue: Sendable {
     private struct State {
         var requests: [WriteRequest] = []
@@ -13,7 +13,7 @@ final class WriteQueue: Sendable {
     private let state = Mutex(State())
     private let count = Atomic(0)
 
-    /// Whether no request waits, so that a new request passes none when it tries the lock itself.
+    /// Whether no request waits, so that a new request overtakes none if it tries the lock itself.
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
     /// Adds a request.
@@ -28,7 +28,7 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Takes a request out that has not been started.
+    /// Removes a request that has not been started.
     ///
     /// - Returns: Whether it was still there.
     func withdraw(_ request: WriteRequest) -> Bool {
@@ -50,7 +50,7 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Gives a request back that could not be served: it is the first again.
+    /// Puts back a request that could not be served, at the front.
     func putBack(_ request: WriteRequest) {
         state.withLock { state in
             state.requests.insert(request, at: 0)
@@ -58,7 +58,7 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Returns whether the thread that serves the queue may end: then it is not served any more.
+    /// Ends the service of an empty queue; returns whether it has ended.
     func endService() -> Bool {
         state.withLock { state in
             guard state.requests.isEmpty else { return false }
@@ -80,7 +80,7 @@ final class WriteRequest: Sendable {
     typealias Answer = Result<Written, SharedCoreError>
 
     let request: OrderRequest
-    /// The failure that the answer has to survive.
+    /// The failure that the answer must survive.
     let durability: Durability
     /// The number of times that other writers have passed over it while it was being recorded.
     let passedOverCount = Atomic(0)

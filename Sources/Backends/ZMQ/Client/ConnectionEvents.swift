@@ -1,16 +1,16 @@
 internal import CZMQ
 internal import Synchronization
 
-/// What becomes of the connection of a socket, as the library reports it.
+/// The events of a socket's connection, as the library reports them.
 struct ConnectionEvents {
     enum Event: Hashable {
-        /// The system has made the connection. The other side may not know of it yet.
+        /// The system has made the connection. The other end may not know of it yet.
         case connected
-        /// The other side may be talked to.
+        /// The handshake is complete: messages can be exchanged.
         case ready
-        /// The other side has refused this one's keys.
+        /// The other end has refused this end's keys.
         case refused
-        /// The two sides do not understand each other, as when one wants keys and the other has none.
+        /// The handshake failed, as when one end requires keys and the other has none.
         case misunderstood
         case lost
     }
@@ -20,7 +20,7 @@ struct ConnectionEvents {
 
     private static let count = Atomic<UInt64>(0)
 
-    /// Begins to report on a socket. Belongs to the same actor, and is used by whoever acts for it, one at a time.
+    /// Starts to monitor a socket. Belongs to the same actor, and is used by one thread at a time.
     init(of observed: Socket) throws(MessagingError) {
         let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
         let address = "inproc://sharedcore-events-\(number)"
@@ -31,7 +31,7 @@ struct ConnectionEvents {
                 | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_DISCONNECTED)
         do throws(MessagingError) {
             socket = try Socket(.pair, for: address)
-            // The library's thread waits where its reports find no room.
+            // A receive limit would block the library's thread as soon as the queue of its reports is full.
             try socket.set(.receiveLimit, 0)
             try socket.connect()
         } catch {
@@ -40,13 +40,13 @@ struct ConnectionEvents {
         }
     }
 
-    /// Reports no longer.
+    /// Stops monitoring.
     func close() {
         observed.stopMonitor()
         socket.close()
     }
 
-    /// The next event; nil when there is none.
+    /// Returns the next event, or nil if none is queued.
     func next() -> Event? {
         while let message = socket.next(upTo: 2) {
             guard let frame = message.frames.first, frame.count >= 2 else { continue }

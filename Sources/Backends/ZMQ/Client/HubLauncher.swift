@@ -1,19 +1,19 @@
 internal import CoreAPI
 internal import Platform
 
-/// Starts a hub where none is, so that nobody has to think of it.
+/// Starts a hub when none is running, so that users need not start one by hand.
 public struct HubLauncher: Hashable, Sendable {
     /// The absolute path of the program that starts a hub, such as `sharedcore`.
     public var program: String
-    /// What it is given, such as `hub` and `--detach`.
+    /// The program's arguments, such as `hub` and `--detach`.
     ///
-    /// The program ends with status 0 when a hub answers that is no child of the caller's and has none of its descriptors;
-    /// otherwise with another status, as programs of this package use them, and a message on standard error. It is killed
-    /// when it has not ended after 45 s, and counts as one that failed.
+    /// The program ends with status 0 when a hub answers that is not a child of the caller and holds none of the
+    /// caller's descriptors; otherwise with another status, as programs of this package use them, and a message on
+    /// standard error. A program that has not ended after 45 s is killed, and counts as failed.
     public var arguments: [String]
-    /// What its environment has more or otherwise than the caller's.
+    /// Environment variables that are added to the caller's, or replace them.
     public var variables: [String: String]
-    /// The variables of the caller's environment that it gets, by their names; nil for all of them.
+    /// The names of the caller's environment variables that the program inherits; nil for all of them.
     public var inherited: Set<String>?
 
     public init(
@@ -25,19 +25,19 @@ public struct HubLauncher: Hashable, Sendable {
         self.inherited = inherited
     }
 
-    /// How long a client that joins waits before it looks whether its hub is still there.
+    /// How often a joining client checks that its hub is still there.
     private static let watchPause = Duration.milliseconds(250)
-    /// How long whoever waits for another's start lets pass before it looks again.
+    /// The time between two checks while another process starts a hub.
     private static let pause = Duration.milliseconds(20)
-    /// How long a client at most lets pass between two attempts to replace a hub that was killed.
+    /// The longest time between two attempts to replace a killed hub.
     private static let longestReplacementPause = Duration.seconds(5)
 
-    /// Starts the program when no hub has the endpoint, and returns when a hub answers. As a replacement, also returns when
-    /// the last hub was told to end. Hubs are started for sockets of this machine only: an endpoint with a host names a
-    /// hub that is there.
+    /// Starts the program when no hub has the endpoint, and returns when a hub answers. As a replacement, also returns
+    /// when the last hub was told to end. Only hubs at sockets of this machine are started: for an endpoint with a host
+    /// this does nothing.
     ///
-    /// - Parameter isReplacement: Starts a hub only where the last one was killed.
-    /// - Throws: What kept the hub from starting, ``SharedCoreError/Code/unavailable`` at the timeout.
+    /// - Parameter isReplacement: Starts a hub only if the last one was killed.
+    /// - Throws: The error that kept the hub from starting, ``SharedCoreError/Code/unavailable`` at the timeout.
     func launch(
         at endpoint: HubEndpoint, timeout: Duration?, asReplacement isReplacement: Bool = false
     ) async throws(SharedCoreError) {
@@ -45,7 +45,7 @@ public struct HubLauncher: Hashable, Sendable {
         let clock = SystemClock()
         let began = clock.now()
         let start = HubStart(path: path, launcher: self, isReplacement: isReplacement, since: began)
-        // What blocks has a thread of its own. Whoever gives up leaves it to itself.
+        // The steps block, so they run on a thread of their own. A caller that gives up does not wait for it.
         let thread = SerialThread(name: "sc-hub-start")
         let (steps, sender) = AsyncStream.makeStream(of: Result<HubStart.Step, SharedCoreError>.self)
         let deadline = timeout.map { began.advanced(by: $0) }
@@ -57,7 +57,7 @@ public struct HubLauncher: Hashable, Sendable {
         }
         defer { timer?.cancel() }
         var iterator = steps.makeAsyncIterator()
-        // Nothing is begun for whoever does not wait any more.
+        // No step begins after the caller has stopped waiting.
         while !Task.isCancelled, deadline.map({ clock.now() < $0 }) ?? true {
             thread.submit {
                 do throws(SharedCoreError) {
@@ -75,17 +75,17 @@ public struct HubLauncher: Hashable, Sendable {
             .unavailable, "The hub was not there in time. Its log is in \(path).log.", at: "\(endpoint)")
     }
 
-    /// Starts another hub whenever there is none, until cancelled: for a client that joins, whose hub may end before it
-    /// has answered, as one does that was just killed and still has its lock.
+    /// Starts another hub whenever there is none, until cancelled. For a joining client: its hub may end before it has
+    /// answered. A hub that was just killed, for example, still has its lock.
     func keepLaunched(at endpoint: HubEndpoint) async {
         while (try? await Task.sleep(for: Self.watchPause)) != nil {
-            // What keeps it from starting is heard by those who come next.
+            // An error that keeps the hub from starting is reported to the clients that join later.
             try? await launch(at: endpoint, timeout: nil)
         }
     }
 
-    /// Starts another hub in the place of one that was killed, until cancelled: for a client that has lost its hub. A
-    /// hub that was told to end stays ended.
+    /// Replaces a hub that was killed, until cancelled: for a client that has lost its hub. A hub that was told to end
+    /// stays ended.
     ///
     /// - Parameter report: Called with each error that keeps the new hub from starting.
     func replaceKilledHub(at endpoint: HubEndpoint, report: (SharedCoreError) async -> Void) async {

@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Platform
 
-/// The link's sockets: made, and made anew where the library does not connect again by itself.
+/// Creates the link's sockets, and creates them again where the library does not reconnect by itself.
 extension HubLink {
     /// Connects the socket of the requests.
     func connect() throws(MessagingError) {
@@ -11,7 +11,7 @@ extension HubLink {
         if case .inproc(let name) = endpoint { namedRun = NamedHubs.shared.run(of: name) }
         let socket = try Socket(.dealer, for: endpoint.description)
         try configure(socket)
-        // A message waits for a connection here, not in the library, which would lose it with the connection.
+        // Messages wait in the link until there is a connection; the library would lose them with a connection.
         try socket.set(.onlyWhenConnected, 1)
         try socket.set(.sendLimit, 4 * Wire.windowCount)
         try socket.set(.messageByteLimit, options.answerByteLimit)
@@ -22,18 +22,18 @@ extension HubLink {
         try socket.connect()
         try watch(socket)
         try watch(events.socket)
-        // An actor that was let go without its end leaves a duty that is over.
+        // An actor that was released without being closed leaves a poll source that is over.
         duty.turn = { [weak self, unowned duty] in
             guard let self else { return duty.isOver = true }
             self.assumeIsolated { $0.turn() }
         }
         duty.deadline = { [weak self] in self?.assumeIsolated { $0.nextDeadline } ?? nil }
         thread.take(duty)
-        // Within a process there is no connection to report on; a hub that comes is heard of.
+        // The library reports no connections within a process, so ``NamedHubs`` reports when the hub comes.
         if namedRun != nil { greet() }
     }
 
-    /// Connects the socket of the news.
+    /// Connects the socket of the stream.
     func listen(at port: UInt16?) throws(MessagingError) {
         guard stream == nil else { return }
         let socket = try Socket(.subscriber, for: endpoint.stream(port: port).description)
@@ -61,7 +61,7 @@ extension HubLink {
     }
 
     private func configure(_ socket: Socket) throws(MessagingError) {
-        // Whoever is only there to leave is in no hurry.
+        // A link that only waits to end its session need not reconnect fast.
         try socket.set(.reconnectInterval, isParted ? 250 : 20)
         try socket.set(.reconnectMaximum, isParted ? 2_000 : 500)
         if case .tcp = endpoint {
@@ -74,12 +74,12 @@ extension HubLink {
         try socket.set(.curveSecretKey, keys.own.secretKey.utf8)
     }
 
-    /// How soon sockets are made again that could not be made.
+    /// The time between two attempts to create sockets that could not be created.
     private static let connectionPause = Duration.milliseconds(250)
-    /// How long the library has to connect again by itself, which it tries every half a second at least.
+    /// How long the library has to reconnect by itself. It tries at least every half second.
     static let lossPatience = Duration.seconds(2)
 
-    /// Connects anew. What was asked and not answered is asked again behind the next welcome.
+    /// Reconnects with new sockets. Unanswered requests are sent again after the next welcome.
     func connectAgain() {
         if case .ended = phase { return }
         closeSockets()
@@ -87,7 +87,7 @@ extension HubLink {
             try connect()
             if isListening, !isParted { try listen(at: welcome?.streamPort) }
         } catch {
-            // As when the process has no descriptor left for now: the session goes on, and what is asked waits.
+            // For example, the process has no free descriptor: the session goes on, and requests wait.
             closeSockets()
             lastTrouble = SharedCoreError(error).message
             nextConnection = clock.now().advanced(by: Self.connectionPause)
@@ -112,7 +112,7 @@ extension HubLink {
 
     // MARK: - A hub that was killed
 
-    /// The hub is lost: if it was killed, another takes its place.
+    /// Starts the replacement of a lost hub, if it was killed.
     func beginReplacing() {
         guard replacing == nil, let launcher = options.launcher else { return }
         replacing = Task { [endpoint, weak self] in
@@ -144,7 +144,7 @@ extension HubLink {
         nameTicket = nil
     }
 
-    /// The hub of this process has ended, or there is another one.
+    /// Follows a hub of this process that has ended or was replaced.
     func followName() {
         if case .ended = phase { return }
         guard case .inproc(let name) = endpoint else { return }

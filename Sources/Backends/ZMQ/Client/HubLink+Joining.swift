@@ -4,28 +4,28 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// How a client comes to its replica: hello, the stream, the state.
+/// Joins the group in three steps: hello, stream, state.
 extension HubLink {
     /// Joins the group.
     ///
-    /// The subscription and the requests travel on two connections. So the state is asked for only after the stream has
-    /// echoed the client's mark: from then on, everything that is published comes through.
+    /// The subscription and the requests use separate connections. So the state is requested only after the stream has
+    /// echoed the client's mark: from then on, the client receives everything that is published.
     func join() async throws(SharedCoreError) -> (Reply.Welcome, Replica) {
         let deadline = options.openTimeout.map { clock.now().advanced(by: $0) }
         joiningEnds = deadline
         defer { joiningEnds = nil }
-        // One for all steps: whoever enters or leaves it may change threads.
+        // One handler for all steps: entering or leaving a handler may change threads.
         let outcome = await withTaskCancellationHandler {
             await takeSteps(by: deadline)
         } onCancel: {
             Task { await self.resumeJoining() }
         }
-        // The session is there already, or may be.
+        // The session exists already, or may exist.
         if case .failure(let error) = outcome { await close(with: error) }
         return try outcome.get()
     }
 
-    /// Asks for a view of the group, as a reader, and ends the link: the hub keeps nothing of it.
+    /// Requests a view of the group, as a reader, and ends the link. The hub keeps no record of the reader.
     func look() async throws(SharedCoreError) -> View {
         let deadline = options.openTimeout.map { clock.now().advanced(by: $0) }
         joiningEnds = deadline
@@ -48,7 +48,7 @@ extension HubLink {
         do throws(SharedCoreError) {
             listenToName()
             try SharedCoreError.wrapping { () throws(MessagingError) in try self.connect() }
-            // Over a network the welcome says where the stream is; elsewhere both ways are made side by side.
+            // Over a network the welcome tells the stream's port; elsewhere both connections are made at the same time.
             if !endpoint.isOverNetwork {
                 try SharedCoreError.wrapping { () throws(MessagingError) in try self.listen(at: nil) }
             }
@@ -56,14 +56,14 @@ extension HubLink {
             try SharedCoreError.wrapping { () throws(MessagingError) in try self.listen(at: welcome.streamPort) }
             _ = try await reach(by: deadline, "The hub's stream is not heard") { $0.isArmed ? true : nil }
             if replica == nil { askForMissing() }
-            // It is cut after the join began, and what was published since then is taken or asked for.
+            // The state is taken after the join began; changes published since then are received or requested.
             return .success((welcome, try await reach(by: deadline, "The hub does not send its state") { $0.replica }))
         } catch {
             return .failure(error)
         }
     }
 
-    /// Waits for a step of joining. Whoever calls has cancellation resume it.
+    /// Waits for a step of joining. The caller must resume it on cancellation.
     private func reach<Value: Sendable>(
         by deadline: BootInstant?, _ trouble: String, _ step: (isolated HubLink) -> Value?
     ) async throws(SharedCoreError) -> Value {
@@ -75,7 +75,7 @@ extension HubLink {
             if let deadline, clock.now() >= deadline {
                 throw SharedCoreError(
                     .unavailable,
-                    // A hub of which something is known need not be started.
+                    // The advice to start a hub is left out when a hub is known to exist.
                     "\(trouble) at \(endpoint)."
                         + (lastTrouble == nil ? " Is it running? “sharedcore hub” on its machine starts one." : ""),
                     at: "\(endpoint)", cause: lastTrouble)
@@ -86,7 +86,7 @@ extension HubLink {
 
     // MARK: - Hello
 
-    /// Says hello, as the one who was there before if this one was.
+    /// Sends a hello, which resumes the session if there is one.
     func greet() {
         if case .ended = phase { return }
         phase = .greeting
@@ -106,7 +106,7 @@ extension HubLink {
         nextGreeting = now.advanced(by: isSent ? greetingPause : Self.unsentGreetingPause)
     }
 
-    /// The hub knows this connection.
+    /// Handles a welcome: the hub knows this connection.
     func welcomed(_ news: Reply.Welcome) {
         if welcome == nil { welcome = news }
         nonce = news.nonce
@@ -117,21 +117,22 @@ extension HubLink {
         phase = .joined
         stopReplacing()
         lastTrouble = nil
-        // What it was asked before may have been asked in vain.
+        // Requests sent over the former connection may have been lost.
         catchUp = nil
         isHeardAnew = false
         resumeJoining()
         sendAgain()
-        // Also a state that was asked for while joining: a hello that was said twice is welcomed twice.
+        // Applies to a joining client too. Its state may be on request already: two hellos are answered by two
+        // welcomes.
         if replica != nil || isArmed { askForMissing() }
     }
 
-    /// The hub does not let this client in, or not yet.
+    /// Handles a refused hello.
     func notWelcomed(_ error: SharedCoreError) {
         guard welcome != nil, error.code != .sessionEnded else { return end(with: error) }
-        // The session is there. So hello is said again after a while, by whoever may use the link or to end it.
+        // The session exists. So hello is repeated after a while, to go on with the session or to end it.
         guard error.code == .unavailable else {
-            // No hub here takes its end, and asking again changes nothing.
+            // The hub does not accept the end of the session, and another attempt would change nothing.
             let isFinal = error.code == .forbidden || error.code == .incompatible
             if isClosing, isFinal, !FailPoint.fails("link.refusedLeaving") { return end(with: error) }
             return giveUp(with: error)

@@ -2,25 +2,25 @@ internal import CoreAPI
 internal import Platform
 internal import Replica
 
-/// How a client goes: no session of its is left to a hub that comes later.
+/// Leaves the group so that no later hub keeps a session of this client.
 extension HubLink {
     /// How long a close waits for a hub that is connected, and for one that may come back.
     private static let closingGrace = Duration.seconds(5)
     private static let lostClosingGrace = Duration.seconds(1)
-    /// How long a hello that was not answered is followed up: whether there is a session nobody knows.
+    /// How long an unanswered hello is followed up, since the hub may have opened a session for it.
     private static let unansweredPatience = Duration.seconds(30)
     /// Longer than any process lives.
     private static let lifetime = Duration.seconds(100 * 365 * 86_400)
 
-    /// How long after a refusal a hub is asked again.
+    /// The time after a refusal before the hub is asked again.
     private static let refusedPause = Duration.seconds(2)
 
     /// Ends the session, and the connection.
     ///
-    /// A hub ends the session of a process that it sees when the process ends, which may be much later. So when no hub has
-    /// taken the session's end in time, the link stays behind, alone, until one has.
+    /// A hub ends the session of a process that it can see only when the process ends, which may be much later. So if
+    /// no hub has recorded the session's end in time, the link keeps running, alone, until one has.
     ///
-    /// - Parameter error: What whoever still waits is told.
+    /// - Parameter error: The error for requests that still wait.
     func close(with error: SharedCoreError? = nil) async {
         let error = error ?? .closed("\(endpoint)")
         if isClosing { return }
@@ -34,10 +34,10 @@ extension HubLink {
         }
     }
 
-    /// Gives the link up for a fault: whoever waits is told at once.
+    /// Stops serving requests after a fault; pending requests fail at once.
     ///
-    /// The session goes on until it is closed: what its holder owns is another's as soon as it is over, and only the holder
-    /// knows when its core has stopped.
+    /// The session lasts until it is closed: when it ends, another process may take over what its holder owns, and only
+    /// the holder knows when its core has stopped.
     func giveUp(with error: SharedCoreError) {
         if case .ended = phase { return }
         if isParted { return }
@@ -46,7 +46,7 @@ extension HubLink {
         if FailPoint.fails("link.faultCloses") { stayBehind(with: error) }
     }
 
-    /// Lets everything go but the way to the hub.
+    /// Ends everything except the connection to the hub.
     private func part(with error: SharedCoreError) {
         parting = error
         for request in Array(pending.values) { finish(request, with: request.lastAnswer(for: error)) }
@@ -57,15 +57,15 @@ extension HubLink {
         connectAgain()
     }
 
-    /// Whether a hub may keep the session as long as this process lives.
+    /// Whether a hub may keep the session until this process ends.
     private var isOutlivedBySession: Bool {
         if welcome != nil { return lease == nil }
         return greeting > 0 && !endpoint.isOverNetwork
     }
 
-    /// Asks the hub to end the session; tells whether it is over.
+    /// Asks the hub to end the session, and returns whether it has ended.
     private func leave() async -> Bool {
-        // What is on its way to be heard.
+        // Takes in a change of this process's hub that was not yet reported.
         followName()
         let grace: Duration
         switch phase {
@@ -77,8 +77,8 @@ extension HubLink {
         return isOver(await askToClose(timeout: grace))
     }
 
-    /// Whether the answer to a close says that the session is over. What was refused for another reason, as on a full disk, the
-    /// hub tries again, but it may end before that has succeeded, and the next one knows nothing of it.
+    /// Returns whether the answer to a close says that the session is over. After any other refusal, as on a full disk,
+    /// the hub tries again, but it may end before that succeeds, and the next hub does not know of the close.
     private func isOver(_ answer: PendingRequest.Answer) -> Bool {
         switch answer {
         case .success: true
@@ -93,14 +93,14 @@ extension HubLink {
             pending[number] = PendingRequest(
                 number: number, question: .close, deadline: clock.now().advanced(by: timeout)
             ) { continuation.resume(returning: $0) }
-            // Behind what is on its way, in front of what would come too late.
+            // The close follows requests that were sent and precedes those that were not, which are now too late.
             for waiting in unsent { pending[waiting].map { finish($0, with: .failure(.closed("hub"))) } }
             unsent = [number]
             flush()
         }
     }
 
-    /// Stays until a hub has recorded the session's end.
+    /// Keeps the link until a hub has recorded the session's end.
     private func stayBehind(with error: SharedCoreError) {
         if !isParted { part(with: error) }
         let patience = welcome == nil ? Self.unansweredPatience : lease ?? Self.lifetime

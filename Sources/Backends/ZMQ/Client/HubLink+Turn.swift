@@ -4,14 +4,14 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// What the link does each time its thread wakes.
+/// The work of the link each time its thread wakes.
 extension HubLink {
-    /// How many messages are taken before the time is looked at again.
+    /// How many messages are taken before the clock is read again.
     private static let batchCount = 256
-    /// After how many of them what the former ones have brought is offered to the other thread.
+    /// After how many messages the resumed tasks are offered to the other thread.
     private static let offerCount = 32
 
-    /// Takes what has come and does what is due.
+    /// Takes in messages and does what is due.
     func turn() {
         while let event = events?.next() {
             if event == .ready, leavesUntrusted() { break }
@@ -39,8 +39,8 @@ extension HubLink {
         meetDeadlines()
     }
 
-    /// Gives up a connection over a path that another user may lead by now, as where a directory of it was removed, and
-    /// connects anew later. The library has looked the path up by itself.
+    /// Returns whether it has given up a connection over a path that another user may control by now, as after a
+    /// directory of the path was removed. The library resolved the path by itself. The link reconnects later.
     private func leavesUntrusted() -> Bool {
         do throws(SharedCoreError) {
             _ = try endpoint.trusted()
@@ -65,7 +65,7 @@ extension HubLink {
         }
         switch event {
         case .connected:
-            // What came of an earlier connection says more.
+            // The reason noted for an earlier connection is more precise.
             guard lastTrouble == nil else { return }
             lastTrouble =
                 "something listens there and does not answer. A hub that a signal or a debugger has stopped goes on with "
@@ -117,7 +117,7 @@ extension HubLink {
         case .unknown: return forgotten(reply.number)
         case .view(let revision, let capabilities):
             return viewed(answer.records, at: revision, capabilities)
-        // It says nothing of the session.
+        // This answer proves nothing about the session.
         case .refused: break
         default: confirm(sentAt)
         }
@@ -135,10 +135,10 @@ extension HubLink {
         guard let request = pending[reply.number], request.held == nil else {
             if case .refused(let error) = reply.body {
                 lastTrouble = error.message
-                // The hub's files are damaged. To ask again brings the same.
+                // The hub's files are damaged. Another request would get the same answer.
                 if isCatchUp, replica == nil, error.code == .corrupt { giveUp(with: error) }
             }
-            // A hub of another version does not even know the number.
+            // A hub of another protocol version cannot read the request's number.
             if case .greeting = phase, case .refused(let error) = reply.body, [0, greeting].contains(reply.number) {
                 notWelcomed(error)
             }
@@ -150,7 +150,7 @@ extension HubLink {
             apply(news)
             switch outcome {
             case .committed(let commit): hold(request, reply.body, until: commit.revision)
-            // What the guard found is something that this client has seen.
+            // The state that the guard was checked against is state that this client has seen.
             case .refused: hold(request, reply.body, until: revision)
             }
         case .current(let revision, let news):
@@ -167,7 +167,7 @@ extension HubLink {
         answered()
     }
 
-    /// The hub has heard what was sent then, so the session stands for a lease from there at least.
+    /// The hub has received what was sent at that time, so the session lasts at least a lease from then.
     private func confirm(_ sentAt: BootInstant?) {
         guard let lease, let sentAt else { return }
         confirmation.withLock {
@@ -175,7 +175,7 @@ extension HubLink {
         }
     }
 
-    /// A reader has what it asked for.
+    /// Takes the view that a reader asked for.
     private func viewed(_ records: Answer.Records, at revision: Revision, _ capabilities: Capabilities) {
         guard isReader, view == nil else { return }
         guard let state = Self.state(of: records, capabilities.limits, options), state.revision == revision else {
@@ -185,13 +185,13 @@ extension HubLink {
         resumeJoining()
     }
 
-    /// The hub answers what it is asked.
+    /// Notes that the hub answers requests.
     private func answered() {
         greetingPause = Self.firstGreetingPause
         nextGreeting = isWaitingForHub ? clock.now().advanced(by: greetingPause) : nil
     }
 
-    /// The hub does not know the connection, so it has not done what it was asked over it.
+    /// Queues a request again that the hub did not execute because it does not know the connection.
     private func forgotten(_ number: UInt64) {
         if let request = pending[number], request.sendCount == 1, request.held == nil {
             request.sendCount = 0
@@ -206,7 +206,7 @@ extension HubLink {
         announce(revision)
     }
 
-    // MARK: - News
+    // MARK: - Updates
 
     private func hear(_ bytes: [UInt8]) {
         guard let message = try? StreamMessage(bytes) else { return }
@@ -215,13 +215,14 @@ extension HubLink {
             guard echo == mark else { return }
             isArmed = true
             resumeJoining()
-            // The stream is heard again: what was published meanwhile is missing. So is the state while joining.
+            // The subscription is active again. Updates published meanwhile are missing; while joining, so is the
+            // state.
             isHeardAnew = catchUp != nil
             askForMissing()
         case .news(let news, let incarnation):
             guard incarnation == welcome?.incarnation else { return }
             guard replica != nil else {
-                // The state that is on its way may have been cut before.
+                // The state that is on its way may be older than these effects.
                 if let last = news.effects.last.flatMap({ News.revision(of: $0) }) { announce(last) }
                 return
             }
@@ -232,18 +233,19 @@ extension HubLink {
         }
     }
 
-    /// A revision is known to exist: what is missing up to it is asked for.
+    /// Notes that a revision exists, and requests what the replica lacks up to it.
     private func announce(_ revision: Revision) {
         announced = max(announced, revision)
         guard let replica else {
-            // A state that was refused while joining is asked for again; before the echo it would be too early.
+            // A state that was refused while joining is requested again, but not before the echo, which would be too
+            // early.
             if isArmed { askForMissing() }
             return
         }
         if replica.read({ $0.revision }) < announced { askForMissing() }
     }
 
-    /// Applies effects when the replica stands where they begin or within them.
+    /// Applies effects if the replica's revision is the one before them or within them.
     ///
     /// - Returns: Whether the replica has them all now.
     @discardableResult
@@ -253,7 +255,7 @@ extension HubLink {
         let isWhole = replica.update { state in
             guard news.after <= state.revision else { return false }
             for payload in news.effects {
-                // What came by the other way already need not be read.
+                // Effects that came by the other connection already need not be parsed.
                 if let revision = News.revision(of: payload), revision <= state.revision { continue }
                 guard case .effect(let effect)? = try? JournalRecord(payload[...]) else {
                     isUnreadable = true
@@ -263,12 +265,12 @@ extension HubLink {
             }
             return true
         }
-        // Asking again would bring the same.
+        // Another request would get the same effect.
         if isUnreadable { giveUp(with: Wire.malformed("an effect is damaged")) }
         return isWhole
     }
 
-    /// Asks for what comes after the replica's revision, or for the whole state when there is none.
+    /// Requests the changes after the replica's revision, or the whole state if there is no replica.
     func askForMissing() {
         guard catchUp == nil, case .joined = phase else { return }
         lastNumber += 1
@@ -308,7 +310,7 @@ extension HubLink {
         }
     }
 
-    /// Puts what happened before the replica was made in front of its history.
+    /// Prepends earlier changes to the replica's history.
     private func extendHistory(with records: Answer.Records, at revision: Revision) -> Bool {
         do throws(SharedCoreError) {
             var parts: [SnapshotPart] = []
@@ -350,7 +352,7 @@ extension HubLink {
         for request in Array(pending.values) where request.deadline <= now {
             let fault = SharedCoreError(
                 .unavailable, "The hub does not answer.", at: "\(endpoint)", cause: lastTrouble)
-            // Whoever still waits gets no answer that a look would not show.
+            // A caller that still waits never gets an answer that its replica does not show yet.
             finish(
                 request,
                 with: request.isWithdrawn ? request.lastAnswer(for: fault) : .failure(request.error(for: fault)))
@@ -358,8 +360,8 @@ extension HubLink {
         if let due = nextGreeting, due <= now {
             nextGreeting = nil
             if isWaitingForHub {
-                // What was asked for stays asked for: its answer comes before that to this hello, or not at all.
-                // With a lease the hub is to be reached again soon: from a loss on, only a hello keeps it.
+                // Pending requests stay pending: the hub answers them before this hello, or not at all. With a lease,
+                // the pause stays short: after a loss, only a hello renews the lease.
                 greetingPause =
                     lease == nil ? min(greetingPause * 2, Self.longestGreetingPause) : Self.firstGreetingPause
                 greet()
@@ -380,7 +382,7 @@ extension HubLink {
         }
     }
 
-    /// Whether something is without an answer.
+    /// Whether a request is unanswered.
     private var isWaitingForHub: Bool {
         switch phase {
         case .greeting: true
@@ -389,10 +391,9 @@ extension HubLink {
         }
     }
 
-    /// When something is due at the latest.
+    /// The time of the next deadline.
     var nextDeadline: BootInstant? {
-        // Without key paths, which the language makes when they are met for the first time: this comes before each
-        // wait.
+        // Without key paths, which are instantiated at their first use: this runs before each wait.
         var next: BootInstant?
         for request in pending.values { next = min(next ?? request.deadline, request.deadline) }
         for due in [nextGreeting, nextKeepAlive, nextConnection, joiningEnds] {

@@ -4,22 +4,22 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// A client's connection to its hub: requests that are answered, and the stream of news that keeps the replica up to
-/// date. It connects again by itself, takes up its session, and sends again what was not answered.
+/// A client's connection to its hub: requests with their answers, and the stream of updates that keeps the replica
+/// current. It reconnects by itself, resumes its session, and sends unanswered requests again.
 actor HubLink {
-    /// How far the link is.
+    /// The phase of the connection.
     enum Phase {
         /// There is no connection.
         case connecting
-        /// Hello was said.
+        /// A hello was sent.
         case greeting
         /// The hub knows this connection.
         case joined
-        /// Nothing more can be asked.
+        /// The link has ended: requests fail.
         case ended(SharedCoreError)
     }
 
-    /// A group at one revision, as a reader is sent it.
+    /// A group's state at one revision, as sent to a reader.
     struct View {
         let state: StoreState
         let capabilities: Capabilities
@@ -35,88 +35,89 @@ actor HubLink {
     let clock = SystemClock()
 
     var phase = Phase.connecting
-    /// The first one.
+    /// The first welcome.
     var welcome: Reply.Welcome?
-    /// What the last one has given the connection.
+    /// The nonce of the latest welcome.
     var nonce = ConnectionNonce.none
-    /// The lease that the latest hub gave: the next one may see the process where the former did not, or the other way.
+    /// The lease of the latest welcome. Hubs may differ: one sees the client's process, another one does not.
     var lease: Duration?
-    /// Until when the session is known to stand; nil without a lease.
+    /// The session's latest confirmation by the hub; nil without a lease.
     nonisolated let confirmation = Mutex<SessionLease?>(nil)
-    /// When what is no ``PendingRequest`` was sent over this connection and not answered, by its number.
+    /// The send times of unanswered messages that are no ``PendingRequest``, by number.
     var sendTimes: [UInt64: BootInstant] = [:]
     var replica: Replica?
-    /// Whether the link only asks for a view of the group, and does not join it.
+    /// Whether the link only requests a view of the group and does not join it.
     let isReader: Bool
-    /// The view that a reader was sent.
+    /// The view sent to a reader.
     var view: View?
     var requests: Socket?
     var events: ConnectionEvents?
     var stream: Socket?
     var streamEvents: ConnectionEvents?
-    /// Whether the connection of the requests, and that of the stream, was lost and has not come again.
+    /// Whether the connection of the requests, and that of the stream, is lost.
     var isLost = (requests: false, stream: false)
     var duty = SocketThread.Duty()
 
-    /// Requests that wait for an answer, or to be sent, by their numbers.
+    /// Requests that are unanswered or unsent, by number.
     var pending: [UInt64: PendingRequest] = [:]
-    /// The numbers of those that were not sent yet, in their order.
+    /// The numbers of unsent requests, in order.
     var unsent: [UInt64] = []
     var lastNumber: UInt64 = 0
     /// The number of the last hello.
     var greeting: UInt64 = 0
-    /// When hello is said again, because something stays without an answer.
+    /// When the hello is repeated because a request is unanswered.
     var nextGreeting: BootInstant?
     var greetingPause = HubLink.firstGreetingPause
     var nextKeepAlive: BootInstant?
 
-    /// What proves to the hub that the session is this client's own when it comes again.
+    /// The secret that proves, when the client returns, that the session is its own.
     let token = (0..<Wire.tokenByteCount).map { _ in UInt8.random(in: 0...255) }
-    /// The own bytes of the echo that tells that the stream is heard.
+    /// The client's bytes in the echo that shows that the subscription is active.
     let mark = (0..<StreamMessage.armedByteCount).map { _ in UInt8.random(in: 0...255) }
     var isArmed = false
-    /// Who waits for a step of joining.
+    /// The caller that waits for a step of joining.
     var joining: CheckedContinuation<Void, Never>?
-    /// When it is to give up.
+    /// When it gives up.
     var joiningEnds: BootInstant?
-    /// The number of the request for what is missing, while it is on its way.
+    /// The number of the unanswered request for missing changes.
     var catchUp: UInt64?
-    /// Whether the stream was heard anew since then, so that the answer may not have all.
+    /// Whether the subscription was renewed since that request, so that its answer may be incomplete.
     var isHeardAnew = false
-    /// The revision that is known to exist.
+    /// The highest revision known to exist.
     var announced = Revision.zero
-    /// What whoever asks is told when nobody is to use the link any more, which is there only to end its session.
+    /// The error for requests made while the link stays only to end its session; nil before that.
     var parting: SharedCoreError?
     var isParted: Bool { parting != nil }
-    /// Whether its holder has closed it.
+    /// Whether its holder has closed the link.
     var isClosing = false
-    /// Whether the stream is wanted, also over a connection that is made anew.
+    /// Whether the stream is wanted, also over new connections.
     var isListening = false
-    /// When the sockets are made again, after that has failed, or after a loss from which the library has not connected
-    /// again: it gives a connection up over which it was sent what it does not take.
+    /// When the sockets are created again, after creating them has failed, or after a loss from which the library has
+    /// not reconnected: it gives up a connection that has received data it rejects.
     var nextConnection: BootInstant?
-    /// The hub of this process that the link is connected to, and what the list of them knows the link by.
+    /// The run of the hub of this process that the link is connected to, and the link's number as a listener in
+    /// ``NamedHubs``.
     var namedRun: UInt64?
     var nameTicket: UInt64?
-    /// Starts another hub when the one of this link was killed, from a loss to the next welcome.
+    /// The task that replaces a killed hub, from a loss to the next welcome.
     var replacing: Task<Void, Never>?
 
     deinit {
-        // A link that was let go without its end starts no more hubs.
+        // A link that was released without being closed starts no more hubs.
         replacing?.cancel()
     }
-    /// What was wrong with the last connection, for whoever waits in vain.
+    /// The last failure of the connection, as the cause in the error of a caller that times out.
     var lastTrouble: String?
 
     static let firstGreetingPause = Duration.seconds(1)
-    /// When the library did not take hello, as it may not right after a connection was made.
+    /// The pause when the library did not take the hello, as may happen right after a connection is made.
     static let unsentGreetingPause = Duration.milliseconds(20)
     static let longestGreetingPause = Duration.seconds(8)
-    /// While a hub tries to record a session's end: whoever uses the session is to hear of it soon (contract C4).
+    /// The pause while a hub tries to record a session's end: the session's user must learn of it soon (contract C4).
     static let refusedGreetingPause = Duration.milliseconds(250)
-    /// How many keep-alives are sent in a lease: its client may be in doubt of the session after two thirds of one.
+    /// Keep-alives sent per lease: the client may doubt its session after two thirds of a lease.
     static let keepAliveCount = 6
-    /// How long the answer to a request is waited for whose task was cancelled.
+    /// How long the answer to a commit is awaited after its task was cancelled.
     static let cancellationGrace = Duration.milliseconds(250)
 
     init(
@@ -133,12 +134,12 @@ actor HubLink {
 
     // MARK: - Requests
 
-    /// Asks the hub and waits for the answer, through losses of the connection.
+    /// Sends a request to the hub and waits for the answer, across losses of the connection.
     ///
-    /// It is not isolated: what is asked is sent from the caller's thread when the link's own waits, and the answer
-    /// resumes the caller where it runs. Each change of threads takes as long as one of the library's six.
+    /// It is not isolated: if the link's thread waits, the caller's thread sends the request, and the answer resumes
+    /// the caller where it runs. Each change of threads takes as long as one of the library's six.
     ///
-    /// - Throws: `outcomeUnknown` for a commit whose answer did not come.
+    /// - Throws: `outcomeUnknown` for a commit without an answer.
     nonisolated func ask(_ question: PendingRequest.Question) async throws(SharedCoreError) -> Reply.Body {
         let ticket = RequestTicket()
         let isCancelled = Task.isCancelled
@@ -173,7 +174,8 @@ actor HubLink {
         flush()
     }
 
-    /// The task of a request was cancelled: a commit that was sent is waited for a little, everything else is given up.
+    /// Handles the cancellation of a request's task: waits briefly for a commit that was sent, and ends any other
+    /// request.
     private func withdraw(_ ticket: RequestTicket) {
         ticket.isWithdrawn.store(true, ordering: .relaxed)
         guard let request = pending[ticket.number.load(ordering: .relaxed)] else { return }
@@ -185,7 +187,7 @@ actor HubLink {
         }
     }
 
-    /// Sends what waits, as far as the hub keeps results for it.
+    /// Sends waiting requests, as many as the hub keeps results for.
     func flush() {
         guard case .joined = phase else { return }
         while let number = unsent.first {
@@ -201,7 +203,8 @@ actor HubLink {
 
     /// Sends a request.
     ///
-    /// - Returns: Whether the connection has taken it, or it has ended because it cannot be sent at all.
+    /// - Returns: Whether the connection has taken the request, or the request has failed because it cannot be sent at
+    ///   all.
     @discardableResult
     private func send(_ request: PendingRequest) -> Bool {
         let known = replica?.read { $0.revision } ?? .zero
@@ -233,7 +236,7 @@ actor HubLink {
         return true
     }
 
-    /// Sends again what was not answered, in its order.
+    /// Sends unanswered requests again, in order.
     func sendAgain() {
         for number in pending.keys.sorted() {
             guard let request = pending[number], request.isSent, request.held == nil else { continue }
@@ -247,7 +250,7 @@ actor HubLink {
         request.end(with: answer)
     }
 
-    /// Gives callers their answers for which the replica has come far enough.
+    /// Delivers held answers that the replica now reflects.
     func release() {
         guard let revision = replica?.read({ $0.revision }) else { return }
         for request in Array(pending.values) {
@@ -258,7 +261,7 @@ actor HubLink {
 
     // MARK: - The end
 
-    /// Nothing more can be asked.
+    /// Ends the link: pending and later requests fail.
     func end(with error: SharedCoreError) {
         if case .ended = phase { return }
         phase = .ended(error)
@@ -272,9 +275,9 @@ actor HubLink {
         resumeJoining()
     }
 
-    /// Ends what waits for news.
+    /// Ends the watches on the replica.
     func failReplica(with error: SharedCoreError) {
-        // A handle that was closed has ended its watches already; one that was let go has not.
+        // A handle that was closed has ended its watches already; one that was released has not.
         let session = welcome?.session.id ?? SessionID(rawValue: 0)
         replica?.fail(with: error.code == .closed ? .sessionEnded(session) : error)
     }

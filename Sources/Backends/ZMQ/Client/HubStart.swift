@@ -2,51 +2,52 @@ internal import CoreAPI
 internal import FileNotifyBackend
 internal import Platform
 
-/// One client's part in starting a hub. Whoever has the lock of the start starts one; the others look on.
+/// One client's part in starting a hub. The client that holds the start lock starts one; the others wait.
 ///
-/// That lock is never a hub's: a hub that lives would keep it, and a starter that is killed gives it back.
+/// The start lock is not the hub's: a running hub would keep that one. The kernel releases the start lock of a killed
+/// starter.
 struct HubStart: Sendable {
     enum Step: Hashable {
         /// There is a hub, and it answers.
         case answers
-        /// Somebody starts one, or one is about to end.
+        /// Another process is starting a hub, or a hub is about to end.
         case looksOn
-        /// The last one was told to end, and this client only replaces one that was killed.
+        /// The last hub was told to end, and this client only replaces one that was killed.
         case isUnwanted
     }
 
     /// The socket's path.
     let path: String
     let launcher: HubLauncher
-    /// Whether a hub is only started in the place of one that was killed.
+    /// Whether a hub is only started to replace one that was killed.
     let isReplacement: Bool
-    /// When this client began to wish for a hub.
+    /// When this client began to wait for a hub.
     let since: BootInstant
-    /// How long the program may take: longer than a hub in the background has to listen, so that the program itself says
-    /// what became of that.
+    /// How long the program may take: longer than a hub in the background has to listen, so that the program itself
+    /// reports the failure of that hub.
     var timeout = Duration.seconds(45)
 
     private static let lockedByte = 0
-    /// The most of a program's message that is passed on.
+    /// The longest message of a program that is passed on, in bytes.
     private static let messageByteCount = 4 << 10
 
-    /// Looks whether a hub answers, and starts one when nobody does. Blocks as long as that takes.
+    /// Checks whether a hub answers, and starts one if there is none. Blocks for as long as that takes.
     func step() throws(SharedCoreError) -> Step {
         if let step = try look() { return step }
         guard let lock = try takeLock() else { return .looksOn }
-        // It may have been another's until now, whose hub answers, or who failed and says why.
+        // Until now the lock may have been another client's. Its hub may answer, or its failure is in the file.
         if let step = try look() { return step }
         if let failure = HubStartFailure(try content(of: lock)), failure.at >= since { throw failure.error(at: path) }
         guard let failure = try start() else { return .looksOn }
-        // Another hub was quicker, started by hand; or the program's status is not known.
+        // A hub was started by hand meanwhile, or the program's status is not known.
         if let step = try look() { return step }
-        // The others need not try what has just failed. Where this cannot be written, they do.
+        // Tells the other clients not to repeat the failed attempt. They repeat it if this cannot be written.
         try? lock.truncate(to: 0)
         try? lock.write(Array(failure.text.utf8), at: 0)
         throw failure.error(at: path)
     }
 
-    /// What the hub's own lock says; nil when there is no hub.
+    /// Reads the hub's own lock; nil when there is no hub.
     private func look() throws(SharedCoreError) -> Step? {
         switch try HubSeat.ofSocket(path) {
         case .free: isReplacement ? .isUnwanted : nil
@@ -71,8 +72,8 @@ struct HubStart: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Runs the program that starts a hub; tells how it failed. One that does not end is killed, so that it does not keep the
-    /// lock of the start from all others.
+    /// Runs the program that starts a hub; returns how it failed. Kills a program that does not end, which would keep
+    /// the start lock from all others.
     private func start() throws(SharedCoreError) -> HubStartFailure? {
         try SharedCoreError.wrapping { () throws(SystemCallError) in
             let (program, errors) = try begin()
@@ -100,28 +101,28 @@ struct HubStart: Sendable {
     }
 }
 
-/// That a hub could not be started: what the one who tried leaves for all who waited for it, `bootID nanoseconds status
+/// The failure to start a hub, which the client that tried leaves for all that waited: `bootID nanoseconds status
 /// message`.
 struct HubStartFailure: Hashable, Sendable {
     let at: BootInstant
     let status: Int32
-    /// What the program said, in one line.
+    /// The program's message, in one line.
     let message: String
 
     /// The statuses that programs of this package end with (`EX_USAGE`, `EX_CONFIG`).
     private static let usage: Int32 = 64
     private static let configuration: Int32 = 78
-    /// That of a program that SIGKILL has ended.
+    /// The status of a program that SIGKILL has ended.
     static let killed: Int32 = 137
 
-    /// What can be said of a program that has said nothing.
+    /// The message for a program that wrote none.
     private var end: String {
         status == StartedProgram.unknownStatus
             ? "its program ended, and no hub answers. Its status is unknown, because this process ignores SIGCHLD."
             : "its program ended with status \(status)."
     }
 
-    /// The failure that has just happened.
+    /// Creates the failure of an attempt that has just ended.
     init(status: Int32, message: String) {
         at = SystemClock().now()
         self.status = status
@@ -131,7 +132,7 @@ struct HubStartFailure: Hashable, Sendable {
         self.message = lines.joined(separator: " ")
     }
 
-    /// Reads what another has left; nil when there is nothing, or it is of an earlier run of the machine.
+    /// Reads the failure that another client left; nil if there is none, or if it is of an earlier boot.
     init?(_ text: String) {
         let words = text.split(separator: " ", maxSplits: 3)
         guard words.count >= 3, words[0] == ProcessIdentity.current.bootID.description,
@@ -144,7 +145,7 @@ struct HubStartFailure: Hashable, Sendable {
 
     var text: String { "\(ProcessIdentity.current.bootID) \(at.nanoseconds) \(status) \(message)" }
 
-    /// The error for whoever wanted a hub at a socket.
+    /// Returns the error for a caller that needs a hub at a socket.
     func error(at path: String) -> SharedCoreError {
         let code: SharedCoreError.Code =
             switch status {

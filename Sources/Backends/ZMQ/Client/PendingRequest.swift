@@ -3,12 +3,12 @@ internal import Platform
 internal import StoreEngine
 internal import Synchronization
 
-/// A request that waits to be sent or to be answered. Whoever acts for the link uses it, one at a time.
+/// A request that waits to be sent or answered. Used by the thread that acts for the link, one at a time.
 final class PendingRequest {
-    /// What a request ends with.
+    /// The result of a request.
     typealias Answer = Result<Reply.Body, SharedCoreError>
 
-    /// What is asked; the client's revision is put in when it is sent.
+    /// The request's content; the client's revision is added when it is sent.
     enum Question {
         case commit(Transaction)
         case read
@@ -19,11 +19,11 @@ final class PendingRequest {
 
     let number: UInt64
     let question: Question
-    /// When it is given up.
+    /// When the request is given up.
     var deadline: BootInstant
     /// Whether its task was cancelled.
     var isWithdrawn = false
-    /// How often it was sent.
+    /// How many times it was sent.
     var sendCount = 0
     /// When it was sent first.
     var sentAt: BootInstant?
@@ -44,7 +44,7 @@ final class PendingRequest {
         finish(answer)
     }
 
-    /// What a request ends with that is not waited for any more. A commit that was answered is known to be done, or refused,
+    /// Returns the result of a request that is given up. A commit that was answered has succeeded or was refused,
     /// though the replica does not reflect it yet.
     func lastAnswer(for fault: SharedCoreError) -> Answer {
         if case .commit = question, let held, !FailPoint.fails("link.heldAtEnd") { return .success(held.reply) }
@@ -54,7 +54,7 @@ final class PendingRequest {
     /// The error of a request that is given up.
     func error(for fault: SharedCoreError) -> SharedCoreError {
         guard isSent, case .commit = question else { return fault }
-        // It is known not to have taken effect; what it was refused for is still to be seen.
+        // A refused commit has not taken effect, but the replica does not show the reason of the refusal yet.
         if case .outcome(.refused, _, _)? = held?.reply { return fault }
         return SharedCoreError(
             .outcomeUnknown, "The hub's answer did not come: the commit may or may not have taken effect.",
@@ -62,9 +62,10 @@ final class PendingRequest {
     }
 }
 
-/// What a caller and the link know a request by: the caller's task may be cancelled before the link has it.
+/// A request as known to both the caller and the link: the caller's task may be cancelled before the link has the
+/// request.
 final class RequestTicket: Sendable {
-    /// The request's number; 0 as long as it has none.
+    /// The request's number; 0 until it has one.
     let number = Atomic<UInt64>(0)
     let isWithdrawn = Atomic(false)
 }

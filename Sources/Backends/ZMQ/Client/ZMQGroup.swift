@@ -12,7 +12,7 @@ internal import Synchronization
 /// try await group.put("status", Array("ready".utf8))
 /// ```
 ///
-/// Every participant keeps a replica, so a read with ``ReadConsistency/causal`` asks nobody. Letting go of the last
+/// Every participant keeps a replica, so a read with ``ReadConsistency/causal`` sends no request. Releasing the last
 /// reference ends the session, as closing does.
 public final class ZMQGroup: SharedGroup {
     public let session: Session
@@ -32,8 +32,7 @@ public final class ZMQGroup: SharedGroup {
         self.replica = replica
     }
 
-    /// The threads that wait for the hub: whoever runs there is resumed by what the hub sends without a change of
-    /// threads.
+    /// The threads that wait for the hub: the hub's messages resume a task that runs there without a change of threads.
     public var deliveryExecutor: (any TaskExecutor)? {
         link.thread.beginCompanion() ? deliveries : nil
     }
@@ -49,16 +48,15 @@ public final class ZMQGroup: SharedGroup {
     /// Joins the group that a hub serves.
     ///
     /// - Parameters:
-    ///   - endpoint: Where the hub is.
-    ///   - group: The group's name. A hub that serves another one refuses.
-    ///   - description: What the participant says of itself.
-    ///   - options: How it uses the hub.
-    /// - Throws: ``SharedCoreError/Code/unavailable`` when no hub answers in time,
-    ///   ``SharedCoreError/Code/forbidden`` when it does not let this client in or serves another group, and when its
-    ///   socket or the directory of that is another user's or open to others,
-    ///   ``SharedCoreError/Code/incompatible`` for another version of the protocol,
-    ///   ``SharedCoreError/Code/unsupported`` when a requirement is not met, and what the backend behind the hub
-    ///   throws.
+    ///   - endpoint: Where the hub listens.
+    ///   - group: The group's name. A hub that serves another group refuses.
+    ///   - description: The participant's description of itself.
+    ///   - options: How the participant uses the hub.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when no hub answers in time, ``SharedCoreError/Code/forbidden``
+    ///   when the hub does not let this client in or serves another group, and when its socket or the socket's
+    ///   directory is another user's or open to others, ``SharedCoreError/Code/incompatible`` for another version of
+    ///   the protocol, ``SharedCoreError/Code/unsupported`` when a requirement is not met, and the errors of the
+    ///   backend behind the hub.
     public static func open(
         _ endpoint: HubEndpoint, group: String, as description: SessionDescription = SessionDescription(),
         options: ZMQGroupOptions = ZMQGroupOptions()
@@ -66,13 +64,13 @@ public final class ZMQGroup: SharedGroup {
         try TimeNamespace.requireKnown()
         try requireKeys(for: endpoint, options)
         var endpoint = try endpoint.trusted()
-        // One deadline over the start of a hub and joining.
+        // One deadline covers the start of a hub and joining.
         var options = options
         let clock = SystemClock()
         let deadline = options.openTimeout.map { clock.now().advanced(by: $0) }
         if let launcher = options.launcher { try await launcher.launch(at: endpoint, timeout: options.openTimeout) }
         options.openTimeout = deadline.map { clock.now().duration(to: $0) }
-        // What was not there before may be another user's by now.
+        // A path that was missing before may be another user's by now.
         endpoint = try endpoint.trusted()
         let link = try HubLink(to: endpoint, group: group, as: description, options: options)
         let starting = options.launcher.map { [endpoint] launcher in
@@ -82,7 +80,7 @@ public final class ZMQGroup: SharedGroup {
         let (welcome, replica) = try await link.join()
         let capabilities = welcome.promises(through: endpoint)
         do throws(SharedCoreError) {
-            // Nor what answered, where nothing was until now.
+            // The same holds for the hub that answered, if there was none until now.
             _ = try endpoint.trusted()
             try capabilities.satisfy(options.requirements)
         } catch {
@@ -92,8 +90,8 @@ public final class ZMQGroup: SharedGroup {
         return ZMQGroup(link: link, session: welcome.session, capabilities: capabilities, replica: replica)
     }
 
-    /// Opens the group that a hub serves to read it as it stands now. The hub keeps nothing of the reader: no session, no revision.
-    /// What writes is `forbidden`, and what waits for changes `unsupported`. No hub is started.
+    /// Opens the group that a hub serves to read its present state. The hub keeps no record of the reader: no session,
+    /// no revision. Writing is `forbidden`, and waiting for changes `unsupported`. No hub is started.
     ///
     /// Source: contract L4.
     ///
@@ -106,7 +104,7 @@ public final class ZMQGroup: SharedGroup {
         let endpoint = try endpoint.trusted()
         let view = try await HubLink(to: endpoint, group: group, as: description, options: options, isReader: true)
             .look()
-        // Nor what answered, where nothing was until now.
+        // A hub that answered where there was none until now may be another user's.
         _ = try endpoint.trusted()
         return try GroupView(
             view.state, as: .reader(description, in: .current, at: SystemClock()),
@@ -124,18 +122,12 @@ public final class ZMQGroup: SharedGroup {
     // MARK: - Store
 
     public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
-        try await bringUpToDate(consistency)
-        return try replica.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return try state.entry(key)?.entry(for: key)
-        }
+        try await read(consistency) { state throws(SharedCoreError) in try state.entry(key)?.entry(for: key) }
     }
 
     public func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
-        try await bringUpToDate(consistency)
-        return try replica.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return try Snapshot(revision: state.revision, stored: state.selection([prefix]))
+        try await read(consistency) { state throws(SharedCoreError) in
+            try Snapshot(revision: state.revision, stored: state.selection([prefix]))
         }
     }
 
@@ -148,29 +140,21 @@ public final class ZMQGroup: SharedGroup {
     }
 
     public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
-        try await bringUpToDate(.linearizable)
-        let floor = try replica.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return state.history.floor
-        }
-        // What happened before this participant joined is asked for only by whoever wants it.
+        let floor = try await read { state in state.history.floor }
+        // Changes from before this participant joined are requested only when a watch needs them.
         if case .after(let revision) = start, revision < floor { _ = try await ask(.history(after: revision)) }
         return try handle.requireOpen(
             for: replica.watch(prefixes, from: start, for: session.id, catchUp: {}, onCancel: {}))
     }
 
     public func sync() async throws(SharedCoreError) {
-        try await bringUpToDate(.linearizable)
-        try replica.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
+        try await read { _ in }
     }
 
     public func sessions() async throws(SharedCoreError) -> [Session] {
         try handle.requireOpen()
         _ = try await ask(.probe)
-        return try replica.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return state.sessions.values.map(\.session).sorted { $0.id < $1.id }
-        }
+        return try await read(.causal) { state in state.openSessions }
     }
 
     public func close() async {
@@ -181,39 +165,33 @@ public final class ZMQGroup: SharedGroup {
 
     // MARK: - Notifier
 
-    @discardableResult
-    public func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
-        try await commit(Transaction(operations: [.post(name, state: state)])).revision
-    }
-
     public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
-        try await bringUpToDate(.linearizable)
-        try replica.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
+        try await sync()
         return try handle.requireOpen(
             for: replica.observe(name, for: session.id, catchUp: {}, onCancel: {}))
     }
 
     public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
-        try await bringUpToDate(.linearizable)
-        return try replica.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return state.topic(name)
-        }
+        try await read { state in state.topic(name) }
     }
 
     public func usage() async throws(SharedCoreError) -> StoreUsage? {
-        try await bringUpToDate(.linearizable)
-        return try replica.read { state throws(SharedCoreError) in
-            try self.handle.requireSession(in: state)
-            return state.usage
-        }
+        try await read { state in state.usage }
     }
 
     // MARK: - Private
 
-    private func bringUpToDate(_ consistency: ReadConsistency) async throws(SharedCoreError) {
+    /// Reads the state, brought up to date where that is asked for.
+    private func read<Result: Sendable>(
+        _ consistency: ReadConsistency = .linearizable,
+        _ body: (inout StoreState) throws(SharedCoreError) -> sending Result
+    ) async throws(SharedCoreError) -> Result {
         try handle.requireOpen()
         if consistency == .linearizable { _ = try await ask(.read) }
+        return try replica.read { state throws(SharedCoreError) in
+            try self.handle.requireSession(in: state)
+            return try body(&state)
+        }
     }
 
     private func ask(_ question: PendingRequest.Question) async throws(SharedCoreError) -> Reply.Body {
@@ -226,19 +204,19 @@ public final class ZMQGroup: SharedGroup {
 }
 
 extension Reply.Welcome {
-    /// What a client of the hub is promised.
+    /// Returns the capabilities of a client of the hub.
     func promises(through endpoint: HubEndpoint) -> Capabilities {
         capabilities.through(endpoint, isLeased: lease != nil)
     }
 }
 
 extension Capabilities {
-    /// Returns what is promised of a group with these behind a hub: what the way to it allows.
+    /// Returns these capabilities as they are through a hub at an endpoint.
     fileprivate func through(_ endpoint: HubEndpoint, isLeased: Bool = false) -> Capabilities {
         var features = features
-        // Through a hub several processes meet whatever stands behind it.
+        // Several processes share any storage through a hub.
         if case .inproc = endpoint {} else { features.insert(.multipleProcesses) }
-        // A hub that is stopped holds everybody up.
+        // A stopped hub blocks all participants.
         features.remove(.stoppedWritersTolerated)
         if isLeased { features.remove(.promptDeathNotice) }
         return Capabilities(
@@ -248,7 +226,7 @@ extension Capabilities {
 
 extension ZMQGroup: SessionProver {
     package func doubt(that process: ProcessIdentity, has session: SessionID) async -> String? {
-        // The hub has it from the system, or it is one of no run of this machine.
+        // The hub has the process from the kernel, or the session's process is not of this boot of this machine.
         replica.read { $0.sessions[session]?.session.process } == process
             ? nil : "the hub has seen another process in its session"
     }
@@ -256,22 +234,22 @@ extension ZMQGroup: SessionProver {
 
 /// How a participant reaches a hub.
 public struct ZMQGroupOptions: Sendable {
-    /// What the caller relies on.
+    /// The features that the caller relies on.
     public var requirements: Requirements
-    /// The bytes of memory for changes that are kept for watches that resume or fall behind.
+    /// The bytes of memory for changes kept for watches that resume or fall behind.
     public var historyByteCount: Int
-    /// How long opening waits for a hub; nil waits without an end.
+    /// How long opening waits for a hub; nil waits without limit.
     public var openTimeout: Duration?
-    /// How long a request waits for its answer, through losses of the connection. A commit whose answer does not come
-    /// is ``SharedCoreError/Code/outcomeUnknown``.
+    /// How long a request waits for its answer, through losses of the connection. A commit without an answer is
+    /// ``SharedCoreError/Code/outcomeUnknown``.
     public var requestTimeout: Duration
-    /// The keys of a connection to a port; others have none.
+    /// The keys of a connection to a port; other connections use none.
     public var keys: CurveClientKeys?
-    /// How a hub is started when there is none; nil does not start any.
+    /// How to start a hub when there is none; nil starts none.
     public var launcher: HubLauncher?
-    /// When a hub at a port that is silent is given up. Tests shorten it.
+    /// When a silent hub at a port is given up. Tests shorten it.
     var times = ConnectionTimes()
-    /// The largest answer that is taken. Tests lower it.
+    /// The largest answer that is accepted. Tests lower it.
     var answerByteLimit = Wire.answerByteLimit
 
     public init(

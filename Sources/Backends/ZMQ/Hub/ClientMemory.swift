@@ -1,10 +1,10 @@
-/// How much of a hub's memory one client over a network may take, and for what.
+/// The memory of a hub that one client over a network may take, by purpose.
 struct ClientMemory: Hashable, Sendable {
-    /// For requests that the hub is not done with: one of the largest size, and what begins the next.
+    /// For requests that the hub has not completed: one of the largest size, and the start of the next.
     static let requestByteCount = Wire.requestByteLimit + (1 << 20)
     /// For subscriptions: measured, a byte of a connection of the stream takes 37 in the library's tree, at most.
     static let subscriptionByteCount = 64 * RelayThread.streamByteLimit
-    /// Answers and news share the rest in equal parts.
+    /// Answers and updates share the rest in equal parts.
     static let standardPart = 16 << 20
     static let leastPart = 2 << 20
     static let standard = requestByteCount + subscriptionByteCount + 2 * standardPart
@@ -12,13 +12,13 @@ struct ClientMemory: Hashable, Sendable {
 
     private let part: Int
 
-    /// - Parameter byteCount: What the client may take in all.
+    /// - Parameter byteCount: The client's share in all.
     init(byteCount: Int = Self.standard) {
         part = (max(byteCount, Self.least) - Self.requestByteCount - Self.subscriptionByteCount) / 2
     }
 
-    /// The bytes of answers that may wait for the client before another one is begun.
+    /// The bytes of answers that may wait for the client; beyond them, no further answer is begun.
     var answerByteCount: Int { part }
-    /// How many messages of news may wait for it before more are dropped, which it notices.
+    /// How many messages of the stream may wait for the client. Further ones are dropped, which the client notices.
     var newsCount: Int { min(max(part / HubService.streamByteLimit, 1), Door.queueLimit) }
 }

@@ -2,9 +2,10 @@ internal import CZMQ
 internal import CoreAPI
 internal import Platform
 
-/// One endpoint of a hub: where its requests arrive, and the socket of the stream. It belongs to the hub's actor.
+/// One listener of a hub: an endpoint at which requests arrive, and the socket of the stream. It belongs to the hub's
+/// actor.
 final class Door {
-    /// How requests come in.
+    /// How requests arrive.
     private enum Entrance {
         /// At one socket for all clients of this machine.
         case shared(Socket)
@@ -18,14 +19,14 @@ final class Door {
     let streamPort: UInt16?
     private let entrance: Entrance
 
-    /// How long what was sent to a client may take to leave after the socket was closed. Without any, libzmq (4.3.4 and
-    /// 4.3.5) aborts the process when a connection fails while its socket is closed and half a message was sent over it:
+    /// How long sent data may take to leave after the socket was closed. With 0, libzmq (4.3.4 and 4.3.5) aborts the
+    /// process when a connection fails while its socket is closed and half a message was sent over it:
     /// `session_base_t::clean_pipes`, as in zeromq/libzmq#3442.
     static let lingerMilliseconds = 1_000
-    /// How many messages wait for one client before more are dropped, which it notices.
+    /// How many messages wait for one client. Further ones are dropped, which the client notices.
     static let queueLimit = 1_000
 
-    /// Begins to listen. What was bound there by a hub that is gone is taken over.
+    /// Begins to listen. Takes over a socket that an ended hub has left there.
     init(at endpoint: HubEndpoint) throws(MessagingError) {
         let requests = try Socket(.router, for: endpoint.bindable.description)
         stream = try Socket(.publisher, for: endpoint.bindable.stream().description)
@@ -39,7 +40,7 @@ final class Door {
             try socket.set(.linger, Self.lingerMilliseconds)
             try socket.set(.handshakeInterval, 5_000)
             try socket.set(.backlog, 1_024)
-            // Connections of other users are cut before a byte of theirs is read.
+            // The library cuts connections of other users before it reads a byte of them.
             if case .ipc = endpoint { try socket.set(.onlyUser, Int(FileStatus.currentUser)) }
             try Self.bind(socket)
         }
@@ -61,27 +62,27 @@ final class Door {
         streamPort = network.streamPort
     }
 
-    /// Takes connections in, from now on.
+    /// Begins to accept connections.
     func begin() throws(MessagingError) { try network?.begin() }
 
-    /// Where connections over a network come in; nil where none do.
+    /// The listener for connections over a network; nil for local endpoints.
     var network: NetworkEntrance? { if case .relayed(let network) = entrance { network } else { nil } }
 
     static func prepareStream(_ stream: Socket, newsCount: Int) throws(MessagingError) {
         try stream.set(.sendLimit, newsCount)
         try stream.set(.receiveLimit, queueLimit)
-        // Subscribers only send their subscriptions, which are short, and their part of the handshake, 400 bytes at most. Each
-        // subscription is seen, also the second of its kind.
+        // Subscribers only send their subscriptions, which are short, and their part of the handshake, 400 bytes at
+        // most. Every subscription is reported, including repeated ones.
         try stream.set(.messageByteLimit, 512)
         try stream.set(.verboseSubscriptions, 1)
     }
 
-    /// The sockets that there are from the beginning.
+    /// The sockets that exist from the beginning.
     var sockets: [Socket] {
         if case .shared(let requests) = entrance { [stream, requests] } else { [stream] }
     }
 
-    /// Takes the next request, with the connection's name in front; nil when none is there.
+    /// Takes the next request, with the connection's name as its first frame; nil when none is there.
     func next() -> IncomingMessage? {
         switch entrance {
         case .shared(let requests): requests.next(upTo: 3, peer: { $0.count > 1 && Request.needsPeer($0[1]) })
@@ -89,7 +90,7 @@ final class Door {
         }
     }
 
-    /// Requests are to be taken, or left where they are.
+    /// Sets whether requests are read or left in the library.
     func want(_ isWanted: Bool) {
         switch entrance {
         case .shared(let requests): requests.isWanted = isWanted
@@ -97,7 +98,7 @@ final class Door {
         }
     }
 
-    /// Sends an answer; tells whether it is on its way.
+    /// Sends an answer; returns whether it was queued.
     @discardableResult
     func send(_ frame: OutgoingFrame, to connection: [UInt8]) -> Bool {
         switch entrance {
@@ -106,8 +107,8 @@ final class Door {
         }
     }
 
-    /// How often and how soon a place is asked for again that is taken: a socket of this process that was closed gives
-    /// it back a little later.
+    /// How often and how soon binding is tried again while the address is in use: a closed socket of this process frees
+    /// it a little later.
     private static let bindAttempts = 25
     private static let bindPause = Duration.milliseconds(20)
 
@@ -115,7 +116,7 @@ final class Door {
         try taking { () throws(MessagingError) in try socket.bind() }
     }
 
-    /// Takes a place, which may be taken for a little while yet.
+    /// Runs `body` until it succeeds, since the address may be in use for a little while.
     static func taking<Value>(_ body: () throws(MessagingError) -> Value) throws(MessagingError) -> Value {
         for _ in 1..<bindAttempts {
             do throws(MessagingError) {

@@ -14,10 +14,10 @@ internal import Synchronization
 ///         endpoints: [HubEndpoint("ipc:///run/user/1000/chat/hub")]))
 /// ```
 ///
-/// A group in files has one hub at most. Clients of a hub that was ended, by whatever end, connect to the next one by
-/// themselves; sessions go on when the group is in files. Letting go of the last reference stops the hub.
+/// A group in files has one hub at most. Clients of an ended hub, however it ended, reconnect to the next one by
+/// themselves; sessions go on when the group is in files. Releasing the last reference stops the hub.
 public final class Hub: Sendable {
-    /// Where the hub listens, with the ports that the system chose.
+    /// The hub's endpoints, with the ports that the system chose.
     public let endpoints: [HubEndpoint]
 
     let service: HubService
@@ -40,8 +40,8 @@ public final class Hub: Sendable {
     /// Starts a hub; clients can join when this returns.
     ///
     /// - Throws: ``SharedCoreError/Code/unavailable`` when another hub serves the group or listens there,
-    ///   ``SharedCoreError/Code/invalidArgument`` for a port without keys and for too short a lease or too little
-    ///   memory for a client, and what opening the group's files throws.
+    ///   ``SharedCoreError/Code/invalidArgument`` for a port without keys, for a lease that is too short, and for too
+    ///   little memory for a client, and the errors of opening the group's files.
     public static func start(_ options: HubOptions) async throws(SharedCoreError) -> Hub {
         guard !options.endpoints.isEmpty else {
             throw SharedCoreError(.invalidArgument, "A hub needs an endpoint to listen at.", at: "endpoints")
@@ -67,13 +67,14 @@ public final class Hub: Sendable {
                 "A client's memory is \(HubOptions.leastClientMemory) bytes at least, not \(options.clientMemory).",
                 at: "clientMemory")
         }
-        // Each client takes three; the library ends the process that has none left for a connection.
-        OpenFile.raiseLimit()
+        // Each client takes three descriptors; the library aborts the process when none is left for a connection.
+        SpareDescriptors.raiseLimit()
         var locks: [HubLock] = []
         do throws(SharedCoreError) {
             return try await start(options, with: &locks)
         } catch {
-            // Otherwise it would look as one that was killed. No client was answered: what may throw comes before the first turn.
+            // A lock that is not released would look like that of a killed hub. No client was answered: everything that
+            // can throw precedes the first turn.
             for lock in locks { lock.release() }
             throw error
         }
@@ -106,13 +107,13 @@ public final class Hub: Sendable {
         return Hub(endpoints: endpoints, service: service, locks: locks, isOnMemory: isOnMemory)
     }
 
-    /// Lets other clients in over a network from now on, or the same ones with other rights.
+    /// Replaces the clients that may connect over a network, or their rights.
     ///
-    /// All connections at ports are cut, so that none goes on with a key that has been taken away. Clients whose key is
-    /// let in come back by themselves and keep their sessions; the sessions of the others end with their lease. What is
-    /// in force already changes nothing.
+    /// All connections at ports are cut, so that none goes on with a revoked key. Clients with an allowed key reconnect
+    /// by themselves and keep their sessions; the sessions of the others end with their lease. Clients that are allowed
+    /// already with the same rights change nothing.
     ///
-    /// - Parameter clients: The public keys, and what each may do. Without one, no client is let in.
+    /// - Parameter clients: The public keys, with the rights of each. Without one, no client may connect.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` when one of them is no key, or the hub was started without
     ///   keys.
     public func allow(_ clients: [String: ClientRights]) async throws(SharedCoreError) {
@@ -120,7 +121,7 @@ public final class Hub: Sendable {
         try await service.allow(clients)
     }
 
-    /// Stops serving. Sessions of clients stay in a group of files, for the next hub.
+    /// Stops serving. Clients' sessions stay in a group of files, for the next hub.
     public func stop() async {
         await Self.stop(service, locks, isOnMemory: isOnMemory)
         isStopped.store(true, ordering: .releasing)

@@ -3,21 +3,21 @@ internal import Platform
 
 /// Ends a hub that runs in another process of this machine.
 package enum HubEnding {
-    /// How long a hub may take to begin to answer, or to end, before whoever waits for it is told.
+    /// How long a hub may take to begin to answer, or to end, before the wait for it fails.
     private static let patience = Duration.seconds(10)
     private static let pause = Duration.milliseconds(10)
-    /// How long a port is tried that no hub of this group's files has.
+    /// How long a port is tried that belongs to no hub of this group's files.
     private static let portPatience = Duration.seconds(2)
 
-    /// Asks the hub to end, and returns when it has. Only the process that holds the lock is asked, and only where no other
-    /// user can have put the lock there.
+    /// Asks the hub to end, and returns when it has ended. Signals only the process that holds the lock, and only if no
+    /// other user can have put the lock there.
     ///
     /// - Parameters:
-    ///   - endpoint: Where it listens.
+    ///   - endpoint: Where the hub listens.
     ///   - directory: The directory of its group, for an endpoint that is no path.
     /// - Returns: The process that was ended; nil when there is none.
-    /// - Throws: ``SharedCoreError/Code/unavailable`` when it does not end, or cannot be reached from here; also when
-    ///   something else listens at the port, as a hub does that has no files here.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when the hub does not end, or cannot be reached from here; also
+    ///   when something else listens at the port, such as a hub with files elsewhere.
     ///   ``SharedCoreError/Code/forbidden`` when the lock or its directory is another user's or open to others.
     package static func stop(
         at endpoint: HubEndpoint, ofGroup directory: String
@@ -38,7 +38,7 @@ package enum HubEnding {
                 at: "\(endpoint)")
         }
         guard let process = try handle(of: identity, at: endpoint) else {
-            // It has ended on its own just now. A lock that it still has is that of another container's process.
+            // The hub has ended on its own just now. If it still has its lock, its process is in another container.
             guard try look() == .serving(identity) else { return identity }
             throw SharedCoreError(
                 .unavailable, "The hub cannot be reached from here: it runs in another container.", at: "\(endpoint)")
@@ -53,8 +53,8 @@ package enum HubEnding {
         return identity
     }
 
-    /// Makes sure that a process holds the lock that names it, unless it has ended. The handle keeps its number from meaning
-    /// another process meanwhile.
+    /// Throws unless the process holds the lock that names it, or has ended. The handle keeps the process's number from
+    /// being reused meanwhile.
     private static func requireHolder(_ process: ProcessHandle, of lock: String) throws(SharedCoreError) {
         do throws(SharedCoreError) {
             if try HubLock.isHeld(at: lock, by: process.identity.pid) { return }
@@ -72,7 +72,7 @@ package enum HubEnding {
         await SerialThread(name: "sc-hub-port").run { ListeningPort.answers(host, port, timeout: portPatience) }
     }
 
-    /// Opens the process; nil when it is dead, as seen from here.
+    /// Opens the process; nil if it has ended, as seen from here.
     private static func handle(
         of identity: ProcessIdentity, at endpoint: HubEndpoint
     ) throws(SharedCoreError) -> ProcessHandle? {

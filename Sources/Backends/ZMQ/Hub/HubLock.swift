@@ -3,9 +3,10 @@ internal import FileNotifyBackend
 internal import Platform
 internal import Synchronization
 
-/// That a hub is the only one: a lock of a file beside what it serves. The kernel gives it back with the process.
+/// The lock that makes a hub the only one: a lock of a file beside the socket or in the group's directory. The kernel
+/// releases it when the process ends.
 ///
-/// The file names the process that has the lock, for whoever wants to stop it.
+/// The file names the process that holds the lock, for `sharedcore hub --stop`.
 final class HubLock: Sendable {
     private let file: Mutex<OpenFile?>
     private let identity: FileStatus.Identity
@@ -17,9 +18,9 @@ final class HubLock: Sendable {
     private static let groupName = "hub.lock"
     private static let suffix = ".lock"
 
-    /// Where the lock of a socket's path is.
+    /// Returns the path of the lock of a socket.
     static func path(ofSocket path: String) -> String { path + suffix }
-    /// Where the lock of a group's directory is.
+    /// Returns the path of the lock of a group's directory.
     static func path(ofGroup directory: String) -> String { directory + "/" + groupName }
 
     /// Returns the path of a lock without symbolic links.
@@ -37,12 +38,12 @@ final class HubLock: Sendable {
         self.former = former
     }
 
-    /// The lock of a socket's path. What a hub that is gone has left at the path is removed: binding would take it over
-    /// without a word also from a hub that lives, which the lock excludes.
+    /// Takes the lock of a socket's path. Removes a socket that an ended hub has left at the path: binding would
+    /// silently take over the socket of a running hub as well, which the lock excludes.
     ///
     /// - Returns: The lock, and the socket's path without symbolic links, for the library to bind.
     static func ofSocket(_ path: String) throws(SharedCoreError) -> (lock: HubLock, path: String) {
-        // Made, and no link itself.
+        // The directory exists now, and is no link itself.
         let (made, name) = try place(ofSocket: path)
         let place = try PrivateDirectory.trustedPath(made.path, [])
         let directory = try PrivateDirectory.open(place.path)
@@ -52,7 +53,7 @@ final class HubLock: Sendable {
         return (lock, settled)
     }
 
-    /// Removes a socket that nobody serves any more, and nothing else: a path may have been given by mistake.
+    /// Removes a socket that no process serves, and nothing else: a path may have been given by mistake.
     private static func removeSocket(_ path: String) throws(SharedCoreError) {
         let status: FileStatus
         do throws(SystemCallError) {
@@ -72,19 +73,20 @@ final class HubLock: Sendable {
         }
     }
 
-    /// The directory of a socket, which is made when it is not there, and the socket's name in it.
+    /// Returns the directory of a socket, which it creates if needed, and the socket's name in it.
     static func place(ofSocket path: String) throws(SharedCoreError) -> (Directory, name: String) {
         let parts = Directory.parts(of: path)
         return (try PrivateDirectory.open(parts.directory), parts.name)
     }
 
-    /// Whether a process has the lock of a file. What the file says proves nothing.
+    /// Returns whether a process holds the lock of a file. The file's content proves nothing.
     ///
     /// - Throws: ``SharedCoreError/Code/unavailable`` where the locks of the process cannot be seen.
     static func isHeld(at path: String, by process: Int32) throws(SharedCoreError) -> Bool {
         do throws(SystemCallError) {
             let file = try OpenFile(path: path, .write)
-            // A lock of its own tells the file from others: behind the hub's, one for each process that asks.
+            // A lock of this process's own identifies the file among others: each process that asks locks the byte
+            // behind the hub's that has its number.
             guard try file.tryLock(byteAt: lockedByte + 1 + Int(ProcessIdentity.current.pid)) else {
                 throw SystemCallError("fcntl(F_OFD_SETLK)", number: SystemCallError.Number.wouldBlock, at: path)
             }
@@ -96,8 +98,8 @@ final class HubLock: Sendable {
         }
     }
 
-    /// The lock of a group's directory; nil when it is one of those that this hub has already, because the socket is in
-    /// that directory.
+    /// Takes the lock of a group's directory; nil if this hub holds it already, because the socket is in that
+    /// directory.
     static func ofGroup(_ path: String, beside taken: [HubLock]) throws(SharedCoreError) -> HubLock? {
         let directory = try PrivateDirectory.open(path)
         let identity = try? OpenFile(groupName, in: directory, .read).status().identity
@@ -113,8 +115,8 @@ final class HubLock: Sendable {
             guard try file.tryLock(byteAt: lockedByte) else { return nil }
             let left = String(decoding: try file.read(count: HubRecord.byteCount, at: 0), as: UTF8.self)
             let former = HubRecord(left)?.formerClients ?? FormerClients()
-            // In place, so that what stands there of former clients is never missing. It takes the space for all that follows,
-            // which then cannot fail on a disk that is full.
+            // Written in place, so that the record of former clients is never missing. It takes the space for all later
+            // records, which then cannot fail on a full disk.
             try file.write(HubRecord(.starting, former).bytes, at: 0)
             return try HubLock(file, former)
         }.orThrow(isTaken(directory.path + "/" + name, serving: what))
@@ -127,20 +129,22 @@ final class HubLock: Sendable {
             .unavailable, "Another hub serves there already\(holder). “sharedcore hub --stop” ends it.", at: what)
     }
 
-    /// Says that clients may come from now on, before the hub answers one: killed from here on, it may have had some.
+    /// Records, before the hub answers a client, that clients may connect from now on: a hub killed after this may have
+    /// had clients.
     func expectClients(onMemory: Bool) {
         write(HubRecord(onMemory ? .openingOnMemory : .openingOnFiles, former))
     }
 
-    /// Says which process has the lock, and what it serves: the hub answers from now on.
+    /// Records which process holds the lock, and what it serves: the hub answers from now on.
     func announce(onMemory: Bool) {
         write(HubRecord(onMemory ? .onMemory : .onFiles, former))
     }
 
-    /// Gives the lock back. The file is left empty, or says that clients of this hub or of former ones may still run cores. A hub
-    /// that was killed leaves its name there.
+    /// Releases the lock. The file is left empty, or says that clients of this hub or of former ones may still run
+    /// cores. A killed hub leaves its name in the file.
     ///
-    /// - Parameter left: Those that may; nil for those of the hubs before this one, which served no client.
+    /// - Parameter left: The clients that may still run cores; nil for those of the hubs before this one, which served
+    ///   no client.
     func release(leaving left: FormerClients? = nil) {
         let former = left ?? former
         if former == FormerClients() {

@@ -4,7 +4,7 @@ public import InMemoryBackend
 
 /// How a hub serves a group.
 public struct HubOptions: Sendable {
-    /// What stands behind the hub.
+    /// The storage behind the hub.
     public enum Storage: Sendable {
         /// The memory of this process: the group is gone with the hub.
         case memory(MemorySpace)
@@ -14,30 +14,33 @@ public struct HubOptions: Sendable {
         var isMemory: Bool { if case .memory = self { true } else { false } }
     }
 
-    /// The shortest lease: a hub looks four times a second.
+    /// The shortest lease: a hub checks leases four times a second.
     public static let shortestLease = Duration.seconds(1)
 
-    /// The least ``clientMemory``: one request of the largest size, the subscriptions, and 2 MiB each for answers and news.
+    /// The least ``clientMemory``: one request of the largest size, the subscriptions, and 2 MiB each for answers and
+    /// updates.
     public static let leastClientMemory = ClientMemory.least
 
-    /// The group's name. A client that wants another one is refused.
+    /// The group's name. A client that asks for another group is refused.
     public var group: String
     public var storage: Storage
-    /// Where the hub listens.
+    /// The endpoints at which the hub listens.
     public var endpoints: [HubEndpoint]
-    /// The keys for endpoints at a port, without which there is none.
+    /// The keys for endpoints at a port. Without them, no endpoint may be a port.
     public var keys: CurveHubKeys?
-    /// How long a session of another machine lives without a message. A session keeps the lease with which it was opened.
+    /// How long the session of a client on another machine lasts without a message. A session keeps the lease with
+    /// which it was opened.
     public var lease: Duration
-    /// The bytes of memory for the latest effects. A client that was away for longer gets the whole state.
+    /// The bytes of memory for the latest effects. A client that was away for longer receives the whole state.
     public var effectByteCount: Int
-    /// The bytes of memory that the hub may take for one client over a network: for its requests, for answers and news that
-    /// it has not taken, and for its subscriptions. One answer goes whole whatever its size. At least ``leastClientMemory``.
+    /// The bytes of memory that the hub may take for one client over a network: for its requests, for answers and
+    /// updates that it has not received, and for its subscriptions. One answer is sent whole regardless of its size. At
+    /// least ``leastClientMemory``.
     public var clientMemory = ClientMemory.standard
-    /// Called with each refusal at the hub's endpoints: once for each connection, and at most ten times in a second. Must
+    /// Called with each refusal at the hub's endpoints: once per connection, and at most ten times a second. Must
     /// return at once.
     public var onRefusal: (@Sendable (SharedCoreError) -> Void)?
-    /// When a connection at a port that does nothing is let go. Tests shorten it.
+    /// When an idle connection at a port is closed. Tests shorten it.
     var times = ConnectionTimes()
     /// The largest answer that is sent. Tests lower it.
     var answerByteLimit = Wire.answerByteLimit

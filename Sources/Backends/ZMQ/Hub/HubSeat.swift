@@ -1,31 +1,31 @@
 package import CoreAPI
 internal import Platform
 
-/// Whether a hub of this machine serves somewhere, as the lock there tells.
+/// Whether a hub of this machine serves an endpoint, according to the lock there.
 package enum HubSeat: Hashable, Sendable {
     case free
-    /// None, and the last one did not end by itself, as when it was killed: its lock's file still names it.
+    /// No hub, and the last one did not end by itself, as when it was killed: its lock's file still names it.
     case abandoned
-    /// A hub that does not answer yet, or not any more.
+    /// A hub that does not answer yet, or no longer.
     case taken
-    /// A hub that answers: its process.
+    /// A hub that answers, with its process.
     case serving(ProcessIdentity)
 
-    /// Looks at a socket's path.
+    /// Reads the lock of a socket's path.
     ///
     /// - Throws: ``SharedCoreError/Code/forbidden`` where another user may have put the lock there.
     package static func ofSocket(_ path: String) throws(SharedCoreError) -> HubSeat {
         try ofLock(HubLock.path(ofSocket: path))
     }
 
-    /// Whether a hub that serves its own memory answers at a socket's path.
+    /// Returns whether a hub that serves its own memory answers at a socket's path.
     package static func isOnMemory(atSocket path: String) throws(SharedCoreError) -> Bool {
         var record: HubRecord?
         _ = try ofLock(HubLock.path(ofSocket: path), reading: &record)
         return record?.state == .onMemory
     }
 
-    /// Looks at the path of a lock.
+    /// Reads the lock at a path.
     static func ofLock(_ path: String) throws(SharedCoreError) -> HubSeat {
         var record: HubRecord?
         return try ofLock(path, reading: &record)
@@ -48,40 +48,42 @@ package enum HubSeat: Hashable, Sendable {
     }
 }
 
-/// Whether clients of former hubs at a socket may still run cores. They hear of their end from the next hub that answers, and from none
-/// while there is none, so they stand until a hub has served for ``timeout``.
+/// Whether clients of former hubs at a socket may still run cores. They learn that their sessions have ended from the
+/// next hub that answers, and from none while there is none, so this holds until a hub has served for ``timeout``.
 struct FormerClients: Hashable {
-    /// What a client takes for it: to connect again (0.5 s), to hear of its session (0.25 s) and to stop a core (5 s).
+    /// The time that a client takes for it: to reconnect (0.5 s), to learn that its session has ended (0.25 s), and to
+    /// stop a core (5 s).
     static let timeout = Duration.seconds(6)
 
-    /// Of hubs on memory, whose sessions no later hub knows.
+    /// Clients of hubs on memory. No later hub knows their sessions.
     var ofMemory = false
-    /// Of hubs on files, whose sessions a hub on memory does not know.
+    /// Clients of hubs on files. A hub on memory does not know their sessions.
     var ofFiles = false
 
-    /// Whether a hub has to wait for them before it welcomes new clients.
+    /// Returns whether a hub must wait for them before it welcomes new clients.
     func hold(hubOnMemory isOnMemory: Bool) -> Bool { ofMemory || (isOnMemory && ofFiles) }
 
-    /// Those that are left when a hub has served for ``timeout``.
+    /// Returns the ones that are left when a hub has served for ``timeout``.
     func outlasted(byHubOnMemory isOnMemory: Bool) -> FormerClients {
         FormerClients(ofMemory: false, ofFiles: !isOnMemory && ofFiles)
     }
 }
 
-/// What a lock's file says of a hub and of those before it: `pid startTime bootID state ofMemory ofFiles`, or `ended bootID
-/// ofMemory ofFiles` of one that has ended by itself. The last two are those of ``FormerClients``, 1 or 0.
+/// The content of a lock's file, about a hub and those before it: `pid startTime bootID state ofMemory ofFiles`, or
+/// `ended bootID ofMemory ofFiles` of one that has ended by itself. The last two are those of ``FormerClients``, 1 or
+/// 0.
 ///
-/// It has one size, so that one write replaces another one in place: a hub that is killed at any moment leaves the one or the
-/// other.
+/// Records have one size, so that one write replaces another one in place: a hub that is killed at any moment leaves
+/// the one or the other.
 struct HubRecord: Hashable {
-    /// The word for it is what stands in the file.
+    /// The raw value is the word in the file.
     enum State: String {
-        /// It has taken the lock, and no client could come yet.
+        /// The hub has taken the lock, and no client could connect yet.
         case starting = "-"
-        /// Clients may have come, but it is not there for those who look here.
+        /// Clients may have connected, but the hub does not count as answering yet.
         case openingOnFiles = "-+"
         case openingOnMemory = "-*"
-        /// It answers.
+        /// The hub answers.
         case onFiles = "+"
         case onMemory = "*"
         case ended
@@ -91,19 +93,19 @@ struct HubRecord: Hashable {
 
     static let byteCount = 128
 
-    /// The process of the hub; nil of one that has ended.
+    /// The hub's process; nil for a hub that has ended.
     let process: ProcessIdentity?
     let state: State
     let former: FormerClients
 
-    /// That of this process.
+    /// Creates the record of this process.
     init(_ state: State, _ former: FormerClients) {
         process = state == .ended ? nil : .current
         self.state = state
         self.former = former
     }
 
-    /// Reads a lock's file; nil when it says nothing of this run of the machine.
+    /// Reads a lock's file; nil if it is not of this boot of the machine.
     init?(_ text: String) {
         var words = text.prefix { !$0.isNewline }.split(separator: " ")[...]
         let isEnded = words.first == Substring(State.ended.rawValue)
@@ -127,10 +129,10 @@ struct HubRecord: Hashable {
         self.state = state
     }
 
-    /// Whether a hub has written it at its own end, in any run of the machine.
+    /// Returns whether a hub wrote the record at its own end, in any boot of the machine.
     static func isOfEnd(_ text: String) -> Bool { text.hasPrefix(State.ended.rawValue + " ") }
 
-    /// What the next hub has to wait for, when this is what it finds. A hub that was killed may have had clients.
+    /// The former clients that the next hub finds with this record. A killed hub may have had clients.
     var formerClients: FormerClients {
         var left = former
         switch state {

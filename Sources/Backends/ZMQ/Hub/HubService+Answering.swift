@@ -3,10 +3,10 @@ internal import Platform
 internal import Replica
 internal import StoreEngine
 
-/// What each request comes to.
+/// Answers the clients' requests.
 extension HubService {
     func answer(_ message: IncomingMessage, from address: HubAddress) async {
-        // Clients ask again over their next connection.
+        // Clients repeat their requests over their next connection.
         guard isThere(address) else { return }
         let request: Request
         do throws(SharedCoreError) {
@@ -38,7 +38,7 @@ extension HubService {
         else {
             return send(Reply(number: request.number, body: .unknown), to: address)
         }
-        // Its lease is over, and an answer would say that it is not. A hello hears more.
+        // The lease is over, and an answer would say that it is not. A hello is told so.
         if client.mustEnd, client.leaseLeft != nil, request.body != .close, !FailPoint.fails("hub.lateAnswer") {
             return send(Reply(number: request.number, body: .unknown), to: address)
         }
@@ -49,8 +49,9 @@ extension HubService {
         }
     }
 
-    /// How many clients hear of a commit before it is answered. The news goes to one after another: when there are
-    /// more, who asked would wait for all of them, and none of them waits for one answer in a way that it notices.
+    /// The largest number of clients that are told of a commit before it is answered. Updates are sent to one client
+    /// after another: with more clients the committing client would wait for all of them, while a delay of one answer
+    /// is not noticeable to the others.
     private static let fewClients = 8
 
     private func answer(
@@ -92,18 +93,19 @@ extension HubService {
         }
     }
 
-    /// How many notification names a group may have where a client that may only post makes another. Names with a state word stay
-    /// for good, so such clients would take the names of all others.
+    /// How many notification names a group may have before a client that may only post can add no further one. Names
+    /// with a state word are never removed, so such clients could use up the names of all others.
     private static let postedNameLimit = 1_024
 
-    /// How many bytes of requests may wait for room, of all clients, and what each takes beside its message.
+    /// The bytes of requests, of all clients, that may wait for room, and the overhead of each beside its message.
     private static let delayedByteLimit = 64 << 20
     private static let delayedRequestByteCount = 1 << 10
 
-    /// Commits for a client when there is room, and answers other requests meanwhile: what needs no room, such as an owner's
-    /// release, does not wait for it. What a full disk refuses is tried once more when a compaction has brought room.
+    /// Commits for a client when there is room, and answers other requests meanwhile: a request that needs no room,
+    /// such as an owner's release, does not wait for it. A commit that a full disk refuses is tried once more when a
+    /// compaction has freed room.
     ///
-    /// - Parameter refusal: What the transaction was refused with already; nil when it was not tried.
+    /// - Parameter refusal: The error with which the transaction was refused already; nil when it was not tried.
     private func commitLater(
         _ transaction: Transaction, _ number: UInt64, _ known: Revision, of client: HubClient, at address: HubAddress,
         taking messageByteCount: Int, _ room: OrderRoom, after refusal: SharedCoreError? = nil
@@ -132,7 +134,7 @@ extension HubService {
         }
     }
 
-    /// Commits for a client that is still there, and returns the error that this came to.
+    /// Commits for a client that is still connected; returns the error if that fails.
     private func tryToCommit(
         _ transaction: Transaction, _ number: UInt64, _ known: Revision, of client: HubClient, at address: HubAddress
     ) async -> SharedCoreError? {
@@ -161,7 +163,7 @@ extension HubService {
             if isAnsweredFirst { publishNewsSoon() }
             return
         }
-        // Others are answered meanwhile: one sync of the disk serves all who wait.
+        // Other requests are answered meanwhile: one sync of the disk serves all waiting commits.
         Task {
             do throws(SharedCoreError) {
                 try await settle()
@@ -183,7 +185,7 @@ extension HubService {
         send(Reply(number: number, body: .current(revision, news(after: known))), to: address)
     }
 
-    /// What a client does not know, when it is little: everything else comes by the stream.
+    /// Returns the updates that a client lacks, if they are few; others arrive by the stream.
     private func news(after known: Revision) -> News {
         let news = try? order.replica.read { state throws(SharedCoreError) -> News? in
             guard let missing = state.effects?.elements(after: known), missing.count <= Self.newsLimit else {
@@ -198,13 +200,13 @@ extension HubService {
         doors[address.door].network?.isThere(address.connection) ?? true
     }
 
-    /// Whether a long answer is worth its trouble: it would be told in vain where too much waits already. The client
-    /// asks again.
+    /// Returns whether a long answer is worth preparing: it would be lost if too many answers wait already. The client
+    /// repeats the request.
     private func takesAnswers(_ address: HubAddress) -> Bool {
         doors[address.door].network?.takesAnswers(address.connection) ?? true
     }
 
-    /// Sends what comes after a revision, or the whole state when that is not known any more.
+    /// Sends the changes after a revision, or the whole state if they are no longer kept.
     private func catchUp(_ number: UInt64, after known: Revision?, at address: HubAddress) throws(SharedCoreError) {
         publishNews()
         guard takesAnswers(address) else { return }
@@ -224,13 +226,13 @@ extension HubService {
         }
     }
 
-    /// Sends the whole state to a reader, of which the hub keeps nothing.
+    /// Sends the whole state to a reader, of which the hub keeps no record.
     private func show(
         _ group: String, _ number: UInt64, to peer: PeerAddress, at address: HubAddress
     ) async throws(SharedCoreError) {
         try requireOwn(group, of: peer, at: address)
         _ = try rights(of: peer, at: address)
-        // It may take longer for the answer than a connection without a hello may last.
+        // The answer may take longer than a connection without a hello may last.
         doors[address.door].network?.admit(address.connection)
         guard takesAnswers(address) else { return }
         try await order.endDead()
@@ -254,7 +256,7 @@ extension HubService {
         send(Reply(number: number, body: .history(revision)), records, to: address)
     }
 
-    /// Sends an answer. One that cannot be sent is asked for again by the client, if there is one.
+    /// Sends an answer. If it cannot be sent, the client repeats its request.
     func send(_ reply: Reply, _ records: [[UInt8]] = [], to address: HubAddress) {
         guard !isStopped else { return }
         var frame = reply.frame(records: records)
@@ -270,14 +272,14 @@ extension HubService {
     }
 
     private func report(_ error: SharedCoreError, to address: HubAddress) {
-        // An ordinary end, of which the client alone has to know: a hello may cross the close of its session.
+        // An ordinary end concerns only the client: a hello may cross the close of its session.
         guard let onRefusal = options.onRefusal, error.code != .sessionEnded else { return }
         if let report = refusalReports.report(error, to: address, at: runningClock.now()) { onRefusal(report) }
     }
 }
 
 extension ClientRights {
-    /// Refuses the roles of those that take part in the ownership: others count a session of such a role as one.
+    /// Refuses the roles of participants in the ownership: other participants would count such a session.
     func require(forRole role: SessionRole) throws(SharedCoreError) {
         guard self != .participate, role == .main || role == .executor else { return }
         throw SharedCoreError(
@@ -286,8 +288,8 @@ extension ClientRights {
             at: "session")
     }
 
-    /// Refuses a session that has more than these rights give: its role, or entries that live with it, such as the record
-    /// of an owner.
+    /// Refuses a session that has more than these rights allow: its role, or entries that live with it, such as the
+    /// record of an owner.
     func require(for state: SessionState) throws(SharedCoreError) {
         try require(forRole: state.session.role)
         guard self != .participate, state.hasEntries else { return }
@@ -297,11 +299,11 @@ extension ClientRights {
             at: "session")
     }
 
-    /// Refuses a transaction that does more.
+    /// Refuses a transaction that these rights do not allow.
     fileprivate func require(for transaction: Transaction) throws(SharedCoreError) {
         let isAllowed =
             switch self {
-            // The result of a request with a number is recorded, with what a guard of it has found.
+            // The result of a request with a number is recorded, with the state that its guard has found.
             case .read: transaction.operations.isEmpty && transaction.requestNumber == nil
             case .post:
                 transaction.operations.allSatisfy { if case .post = $0 { true } else { false } }

@@ -3,9 +3,10 @@ internal import Platform
 internal import Replica
 internal import StoreEngine
 
-/// Whose session the hub keeps, and when it ends.
+/// Keeps the clients' sessions, and ends them.
 extension HubService {
-    /// The sessions that an earlier hub of the group has left: their clients come again. Each gets a full lease.
+    /// Takes over the sessions that an earlier hub of the group has left: their clients reconnect. Each gets a full
+    /// lease.
     func takeOverSessions() {
         let left = order.replica.read { state in Array(state.sessions.values) }
         for state in left {
@@ -19,10 +20,10 @@ extension HubService {
                     if case .dead = error { isDead = true }
                 }
             }
-            // Whose end cannot be seen from here, as from another namespace, has a lease.
+            // A session has a lease if its process cannot be seen from here, as in another namespace.
             let client = HubClient(
                 session: state.session.id, token: mark.token, process: process,
-                // Its client counts on the one that it was told, also where this hub gives others another.
+                // The client relies on the lease that it was told, even if this hub gives other clients another.
                 lease: mark.lease ?? options.lease, isLeased: process == nil)
             keep(client)
             if isDead { end(client) }
@@ -33,7 +34,7 @@ extension HubService {
         guard mark.processNamespace == ProcessIdentity.currentNamespace, mark.processNamespace != 0,
             session.process.bootID == order.clock.bootID
         else { return nil }
-        // The system knows the process by the real run of the machine, of which a test may play another.
+        // The kernel knows the process by the machine's real boot id; a test may use another.
         return ProcessIdentity(
             bootID: ProcessIdentity.current.bootID, pid: session.process.pid, startTime: session.process.startTime)
     }
@@ -44,7 +45,7 @@ extension HubService {
             do throws(SystemCallError) {
                 try ends.add(process.descriptor, key: client.session.rawValue)
             } catch {
-                // Its end would not be heard of.
+                // Without this descriptor, the hub would not notice the end of the process.
                 client.renewLease()
             }
         }
@@ -59,7 +60,8 @@ extension HubService {
 
     func bind(_ client: HubClient, to address: HubAddress) {
         if let former = client.address { addresses[former] = nil }
-        // One whose end is not recorded yet: what ends it must not take the connection from this one.
+        // The session of the address's former client is over but not recorded as such; ending it must not take the
+        // connection from this one.
         addresses[address]?.address = nil
         client.address = address
         client.nonce = .random()
@@ -80,14 +82,13 @@ extension HubService {
         doors[door].network?.drained(connection)
     }
 
-    /// A connection is over, and with it what it was known for: its client comes again over another one, and says
-    /// hello.
+    /// Forgets a connection that has ended. Its client reconnects over another one, and sends a hello.
     func lineClosed(_ connection: RelayedConnection, at door: Int) {
         guard !isStopped else { return }
         let address = HubAddress(door: door, connection: NetworkEntrance.name(of: connection))
         refusalReports.forget(address)
         addresses.removeValue(forKey: address)?.address = nil
-        // What its subscriptions and the news for it took is not known.
+        // The memory that its subscriptions and updates took is not known.
         let byteCount =
             connection.channel == .stream
             ? HeapReturn.byteCount
@@ -98,14 +99,14 @@ extension HubService {
         duty.sockets.removeAll { $0 === socket }
     }
 
-    /// The process of a client has ended.
+    /// Ends the session of a client after its process has ended.
     func clientEnded(_ session: SessionID) {
         guard let client = clients[session] else { return }
         end(client)
     }
 
-    /// Ends a client's session. Whoever was before us in ending it is as good. What cannot be recorded now, as on a
-    /// full disk, is tried again.
+    /// Ends a client's session. Succeeds if another process has ended it already. An end that cannot be recorded now,
+    /// as on a full disk, is tried again.
     func end(_ client: HubClient) {
         guard !client.isEnding else { return }
         client.isEnding = true
@@ -128,8 +129,8 @@ extension HubService {
         publishNews()
     }
 
-    /// Counts down the leases by the time that the hub was running, after what has come was taken in; and ends again
-    /// who could not be ended.
+    /// Counts down the leases by the hub's running time, after the messages that have arrived were taken in. Repeats
+    /// ends that could not be recorded.
     func countLeases() {
         let now = runningClock.now()
         guard let elapsed = leaseTime.count(at: now) else { return }
@@ -139,36 +140,36 @@ extension HubService {
         }
     }
 
-    /// Whether what keeps a client's lease may have come and wait to be read, for as long as others send much.
+    /// Returns whether a message that renews a client's lease may be waiting to be read, while other clients send much.
     private func mayBeUnheard(_ client: HubClient) -> Bool {
         guard let address = client.address, !FailPoint.fails("hub.unheard") else { return false }
-        // At a socket for all, what waits may be of any client.
+        // At a socket for all clients, the waiting messages may be of any of them.
         return doors[address.door].network.map { $0.hasUnread(address.connection) } ?? intake.isFull
     }
 }
 
-/// A session that the hub keeps for a client. Whoever acts for the hub uses it, one at a time.
+/// A session that the hub keeps for a client. Used by the thread that acts for the hub, one at a time.
 final class HubClient {
     let session: SessionID
     let token: [UInt8]
     /// The client's process, when the hub can see its end.
     let process: ProcessHandle?
-    /// How long the session stands without a word of the client, where its end cannot be seen.
+    /// How long the session lasts without a message of the client, if its process cannot be seen.
     let lease: Duration
-    /// What is left of the lease, in the hub's own running time; nil when the hub sees the client's end.
+    /// The rest of the lease, in the hub's running time; nil if the hub sees the end of the client's process.
     var leaseLeft: Duration?
-    /// From when on a keep-alive is answered before other requests.
+    /// The earliest time at which a keep-alive is answered before other requests.
     var nextConfirmation = BootInstant(nanoseconds: 0)
-    /// Whether its session is over and only to be recorded as such, and whether that is being done.
+    /// Whether its session is over but not recorded as such, and whether the record is being written.
     var mustEnd = false
     var isEnding = false
-    /// Where the client's connection arrives; nil as long as it has not come again.
+    /// The address of the client's connection; nil until the client has reconnected.
     var address: HubAddress?
-    /// The key of its latest connection over a network; nil where there was none since this hub has begun.
+    /// The key of its latest connection over a network; nil if it had none since this hub started.
     var key: String?
-    /// What it may do, by that key.
+    /// Its rights, by that key.
     var rights = ClientRights.participate
-    /// What that connection's requests carry.
+    /// The nonce in that connection's requests.
     var nonce = ConnectionNonce.none
 
     init(
@@ -182,24 +183,25 @@ final class HubClient {
         if isLeased { renewLease() }
     }
 
-    /// Begins the lease anew. What is counted next may have passed before this, so it gets that much more.
+    /// Renews the lease. The time that is counted next may have passed before this, so the lease is extended by as
+    /// much.
     func renewLease() {
         leaseLeft = lease + LeaseTime.longestInterval
     }
 }
 
-/// Where a connection arrives: the endpoint's number, and what the library calls the connection.
+/// The address of a connection: the endpoint's number, and the library's name for the connection.
 struct HubAddress: Hashable {
     let door: Int
     let connection: [UInt8]
 }
 
-/// The time that the hub was running, in which leases are counted: a hub that was stopped, or a machine that slept, has
-/// heard nobody meanwhile, which proves nothing.
+/// The hub's running time, in which leases are counted: while a hub was stopped, or the machine slept, it received
+/// nothing, which proves nothing.
 struct LeaseTime {
     /// How often leases are counted down.
     static let interval = Duration.milliseconds(250)
-    /// The most that one look counts: what is beyond is a stop.
+    /// The longest time that one check counts: time beyond it was a stop of the hub.
     static let longestInterval = Duration.milliseconds(500)
 
     private var last: BootInstant
@@ -208,7 +210,7 @@ struct LeaseTime {
         last = start
     }
 
-    /// What has passed since the last time that something was counted; nil when it is too early to count again.
+    /// Returns the time since the last count; nil when it is too early to count again.
     mutating func count(at now: BootInstant) -> Duration? {
         let passed = last.duration(to: now)
         guard passed >= Self.interval else { return nil }

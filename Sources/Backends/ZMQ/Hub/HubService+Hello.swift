@@ -3,7 +3,7 @@ internal import Platform
 internal import Replica
 internal import StoreEngine
 
-/// How a hub lets a client in.
+/// Admits clients.
 extension HubService {
     /// Refuses other groups, and other users.
     func requireOwn(_ group: String, of peer: PeerAddress, at address: HubAddress) throws(SharedCoreError) {
@@ -31,7 +31,7 @@ extension HubService {
             forget(client)
             throw .sessionEnded(client.session)
         }
-        // One that is taken up again keeps its role and its entries, and the key may have had other rights then.
+        // A resumed session keeps its role and its entries, and the key may have had other rights then.
         try rights.require(for: state)
         guard isThere(address) else {
             throw SharedCoreError(.unavailable, "The connection is over.", at: "\(doors[address.door].endpoint)")
@@ -46,7 +46,7 @@ extension HubService {
             nonce: client.nonce)
     }
 
-    /// What the key of a connection allows; everything where there are none.
+    /// Returns the rights of a connection's key; all rights where connections have no keys.
     func rights(of peer: PeerAddress, at address: HubAddress) throws(SharedCoreError) -> ClientRights {
         guard doors[address.door].network != nil else { return .participate }
         guard let key = peer.user, let rights = try Authenticator.shared().rights(of: key, in: domain) else {
@@ -56,7 +56,7 @@ extension HubService {
         return rights
     }
 
-    /// The client that says hello: the one of its session, or a new one.
+    /// Returns the client of a hello: the one of its session, or a new one.
     private func client(
         for hello: Request.Hello, of peer: PeerAddress, at address: HubAddress
     ) async throws(SharedCoreError) -> HubClient {
@@ -66,13 +66,13 @@ extension HubService {
             try requireNoOther(than: client, at: address)
             guard client.mustEnd else { return client }
             if FailPoint.fails("hub.unrecordedEnd") { throw .sessionEnded(resumed) }
-            // A client that is told that it is over goes, and a hub that starts after this one would keep it.
+            // A client that is told that its session is over leaves, and the next hub would keep the session.
             throw SharedCoreError(
                 .unavailable, "The session is over, but its end could not be recorded yet.",
                 at: "\(doors[address.door].endpoint)")
         }
-        // A hello that is said again because the first was not answered is the same client's, also over another
-        // connection and to another hub.
+        // A hello that is repeated because the first was not answered is of the same client, even over another
+        // connection or to another hub.
         if let client = clients.values.first(where: { $0.token.isSame(as: hello.token) }), !client.mustEnd {
             try requireNoOther(than: client, at: address)
             return client
@@ -106,7 +106,7 @@ extension HubService {
         return client
     }
 
-    /// Refuses a hello over a connection that has a living session, unless it is for that one.
+    /// Refuses a hello over a connection that has a living session, unless it resumes that session.
     private func requireNoOther(than client: HubClient?, at address: HubAddress) throws(SharedCoreError) {
         guard let present = addresses[address], !present.mustEnd, present !== client
         else { return }
@@ -114,11 +114,11 @@ extension HubService {
             .invalidArgument, "This connection has a session already.", at: "\(doors[address.door].endpoint)")
     }
 
-    /// The most sessions of one key that have no connection. Each is in the memory of all participants until its lease is
-    /// over, which its client counts on.
+    /// The most sessions of one key that have no connection. Each takes memory of all participants until its lease, on
+    /// which its client relies, is over.
     static let awaySessionLimit = 256
 
-    /// Refuses another session of a key that has left too many behind.
+    /// Refuses another session of a key that has left too many sessions behind.
     private func requireFewAway(of peer: PeerAddress, at address: HubAddress) throws(SharedCoreError) {
         guard doors[address.door].network != nil, let key = peer.user,
             clients.values.count(where: { $0.key == key && $0.address == nil }) >= Self.awaySessionLimit
@@ -133,7 +133,7 @@ extension HubService {
         if case .inproc = doors[address.door].endpoint { true } else { false }
     }
 
-    /// The process that the kernel says is on the other end, when it is the one that the client says it is.
+    /// Returns the process at the other end according to the kernel, if it is the one that the client claims to be.
     private func visibleProcess(of hello: Request.Hello, _ peer: PeerAddress) -> ProcessHandle? {
         guard let found = peer.process, hello.process.bootID == ProcessIdentity.current.bootID else { return nil }
         return try? ProcessHandle(
@@ -142,7 +142,7 @@ extension HubService {
 }
 
 extension ProcessIdentity {
-    /// What a client says of itself and nothing proves: to processes of this machine's run it is one of another.
+    /// The client's unproved claim: if it names this boot of this machine, it is recorded as one of another machine.
     fileprivate var unproved: ProcessIdentity {
         guard bootID == ProcessIdentity.current.bootID else { return self }
         return ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: pid, startTime: startTime)

@@ -3,8 +3,8 @@ internal import Platform
 internal import Replica
 internal import StoreEngine
 
-/// What a hub does: takes requests one after another, gets them their place in the order of the backend behind it, and
-/// tells all who listen what was recorded, by whomever.
+/// A hub's service: takes requests one after another, records them in the order of the backend behind it, and sends all
+/// subscribers every recorded change, of any process.
 actor HubService {
     nonisolated let thread: SocketThread
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -13,55 +13,56 @@ actor HubService {
     let options: HubOptions
     let runningClock = SystemClock()
     let domain = "sharedcore-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-    /// Tells clients the hub's runs apart where the group ends with the hub.
+    /// Lets clients tell the hub's runs apart where the group ends with the hub.
     let incarnation: UInt64
 
     var doors: [Door] = []
-    /// What clients of this process know the hub by.
+    /// The runs by which clients of this process know the hub.
     private var namedRuns: [(name: String, run: UInt64)] = []
     var duty = SocketThread.Duty()
     var isStopped = false
 
-    /// Messages that were received and not looked at yet.
+    /// Messages that were received and not processed yet.
     var intake = Intake()
     var isServing = false
     /// The bytes of transactions that wait for room in the order.
     var delayedByteCount = 0
-    /// At which endpoint taking in begins, so that none keeps the others out.
+    /// The endpoint at which the next round of receiving begins, so that none starves the others.
     var firstDoor = 0
 
     var clients: [SessionID: HubClient] = [:]
     var addresses: [HubAddress: HubClient] = [:]
     var refusalReports = RefusalReports()
-    /// The ends of clients' processes.
+    /// Watches for the ends of clients' processes.
     let ends: ReadinessSet
 
-    /// Everything up to here was told to all who listen.
+    /// The last revision that was sent to all subscribers.
     var published: Revision
     var follower: Follower?
-    /// When something was told for the last time, and when it is the next time if something waits for that.
+    /// The pace of updates, when one was last sent, and when a waiting one is sent.
     var pace = NewsPace()
     private var lastNews = BootInstant(nanoseconds: 0)
     private var nextNews: BootInstant?
-    /// When the place of the order is told, so that a loss is noticed.
+    /// When the current revision is sent, so that clients notice a loss.
     var nextBeacon: BootInstant?
 
     var leaseTime: LeaseTime
     var heap = HeapReturn()
-    /// How long after a beacon the next one follows, when nothing happens: twice as long each time, between these
-    /// bounds. A group that rests wakes its clients twelve times a minute.
+    /// The time from a beacon to the next one, when nothing happens: doubled each time, between these bounds. An idle
+    /// group wakes its clients twelve times a minute.
     static let beaconInterval = Duration.seconds(1)
     static let longestBeaconInterval = Duration.seconds(5)
     var beaconPause = HubService.beaconInterval
-    /// How long after news the beacon follows: when a burst is over.
+    /// The time from an update to the beacon that follows it: when a burst is over.
     static let beaconDelay = Duration.milliseconds(20)
 
-    /// From when on new clients are welcomed; nil for at once. Those of former hubs whose sessions this one does not know stop
-    /// their cores until then: they hear at once that their sessions are unknown, and of no hub before it. So it counts from
-    /// when this one answers.
+    /// When new clients are welcomed; nil for at once. Until then, clients of former hubs stop their cores, if this hub
+    /// does not know their sessions. They learn that their sessions are unknown from this hub only, so the time counts
+    /// from its first answer.
     private(set) var welcomesFrom: BootInstant?
 
-    /// - Parameter followsClients: Whether clients of former hubs, whose sessions this one does not know, may still run cores.
+    /// - Parameter followsClients: Whether clients of former hubs, with sessions that this hub does not know, may still
+    ///   run cores.
     init(
         order: any LocalOrder, options: HubOptions, followsClients: Bool = false
     ) throws(SharedCoreError) {
@@ -89,7 +90,7 @@ actor HubService {
             throw SharedCoreError(error)
         }
         try listenToDoors()
-        // An actor that was let go without its end leaves a duty that is over.
+        // An actor that was released without being stopped leaves a poll source that is over.
         duty.turn = { [weak self, unowned duty] in
             guard let self else { return duty.isOver = true }
             self.assumeIsolated { $0.turn() }
@@ -112,14 +113,13 @@ actor HubService {
         return doors.map(\.endpoint)
     }
 
-    /// Whether a hello is answered. One that is not is said again.
+    /// Returns whether a hello is answered. A client repeats a hello that is not.
     func hears(_ hello: Request.Hello) -> Bool {
         guard let welcomesFrom, hello.resumed == nil, !FailPoint.fails("hub.formerClients") else { return true }
         return runningClock.now() >= welcomesFrom
     }
 
-    /// Lets other keys in from now on, or the same ones with other rights: each connection over a network has to prove a key
-    /// again.
+    /// Replaces the allowed keys and their rights: each connection over a network must prove a key again.
     func allow(_ clients: [String: ClientRights]) throws(SharedCoreError) {
         guard !isStopped else { return }
         guard options.keys != nil else {
@@ -143,9 +143,10 @@ actor HubService {
         return Door(at: endpoint, through: network)
     }
 
-    /// Stops listening. What was taken in is dropped: clients ask again.
+    /// Stops listening. Received requests are dropped: clients repeat them.
     ///
-    /// - Returns: Whether it had sessions of clients, and whether it has served for as long as those of former hubs take to end.
+    /// - Returns: Whether the hub had sessions of clients, and whether it has served for as long as clients of former
+    ///   hubs take to end.
     @discardableResult
     func stop() -> (hadClients: Bool, hasOutlasted: Bool) {
         guard !isStopped else { return (false, false) }
@@ -153,7 +154,7 @@ actor HubService {
         return (!clients.isEmpty, welcomesFrom.map { runningClock.now() >= $0 } ?? true)
     }
 
-    /// Tells clients of this process, which have no connection that is reported.
+    /// Reports the hub to clients of this process: the library reports no connections there.
     private func beginNames() {
         for door in doors {
             if case .inproc(let name) = door.endpoint { namedRuns.append((name, NamedHubs.shared.begin(name))) }
@@ -170,7 +171,7 @@ actor HubService {
         follower = nil
         order.setServing(false)
         duty.isOver = true
-        // The next hub can take a name as soon as its door is closed.
+        // The next hub can take a name as soon as this listener is closed.
         endNames()
         for socket in duty.sockets { thread.forget(socket.descriptor) }
         duty.sockets = []
@@ -201,7 +202,7 @@ actor HubService {
         publishDueNews()
         sendBeacon()
         if intake.isEmpty, !isServing, heap.isDue(at: runningClock.now()) { OwnProcess.returnHeap() }
-        // Requests that nobody takes in are not waited for: they would not let the thread sleep.
+        // Requests that are not taken in must not wake the thread: it would never sleep.
         for door in doors { door.want(!intake.isFull) }
     }
 
@@ -216,7 +217,7 @@ actor HubService {
         }
     }
 
-    /// Takes in what has come, as far as there is room.
+    /// Takes in messages, as many as there is room for.
     private func takeIn() {
         firstDoor = (firstDoor + 1) % max(doors.count, 1)
         for number in doors.indices {
@@ -226,11 +227,11 @@ actor HubService {
     }
 
     private func takeIn(_ message: IncomingMessage, at door: Int) {
-        // The library puts the connection's name in front.
+        // The library's name for the connection is the first frame.
         guard let connection = message.frames.first else { return }
         let address = HubAddress(door: door, connection: connection)
         heap.use(message.byteCount, at: runningClock.now())
-        // A client that sends is there, however long the answer takes.
+        // A message proves that the client is there, however long its answer takes.
         if let client = addresses[address], client.leaseLeft != nil, !client.mustEnd {
             client.renewLease()
             if confirm(message, of: client, at: address) {
@@ -241,8 +242,9 @@ actor HubService {
         intake.append(message, from: address)
     }
 
-    /// Answers a keep-alive before all that was taken in: what holds up others, such as a disk, must not seem to its client to be a cut.
-    /// One that comes too soon has its turn among the others, so that no client is served by sending many.
+    /// Answers a keep-alive before all other messages: a delay of theirs, as by a slow disk, must not look like a lost
+    /// connection to the client. A keep-alive that comes too soon waits for its turn, so that no client gains by
+    /// sending many.
     private func confirm(_ message: IncomingMessage, of client: HubClient, at address: HubAddress) -> Bool {
         let now = runningClock.now()
         guard now >= client.nextConfirmation, message.frames.count == 2, !message.isTooLong,
@@ -254,11 +256,11 @@ actor HubService {
         return true
     }
 
-    /// How long answers are given before others are taken in: a message that comes behind many expensive ones of another
-    /// connection has its turn before them.
+    /// How long requests are answered before further ones are taken in: a message behind many expensive ones of another
+    /// connection gets its turn before them.
     private static let intakeInterval = Duration.milliseconds(1)
 
-    /// Answers what was taken in, each connection in its turn.
+    /// Answers the received requests, each connection in its turn.
     private func serve() async {
         var (began, taken) = (runningClock.now(), runningClock.now())
         while !isStopped, let (address, message) = intake.next() {
@@ -272,13 +274,13 @@ actor HubService {
                 takeIn()
                 taken = now
             }
-            // The last of those that came together may have recorded nothing.
+            // The last request of a batch may have recorded nothing.
             if intake.isEmpty { publishNews() }
         }
         isServing = false
     }
 
-    /// When something is due at the latest.
+    /// The time of the next deadline.
     private var nextTurn: BootInstant? {
         var next = nextNews
         if let nextBeacon { next = min(next ?? nextBeacon, nextBeacon) }
@@ -290,12 +292,12 @@ actor HubService {
         return next
     }
 
-    // MARK: - News
+    // MARK: - Updates
 
-    /// How many effects are told at once, when requests come faster than they are answered. Answers carry as many.
+    /// How many effects are sent together when requests arrive faster than they are answered. Answers carry as many.
     static let newsLimit = 16
 
-    /// Tells what was recorded; a little later when more comes at once.
+    /// Sends recorded changes; a little later when more requests wait.
     func publishNewsSoon() {
         if !intake.isEmpty, !FailPoint.fails("hub.batch") {
             let recorded = order.replica.read { $0.revision }
@@ -304,7 +306,7 @@ actor HubService {
         publishNews()
     }
 
-    /// Tells all who listen what was recorded since the last time, now or as soon as the pace allows.
+    /// Sends all subscribers the changes recorded since the last time, now or as soon as the pace allows.
     func publishNews() {
         guard !isStopped else { return }
         let earliest = lastNews.advanced(by: pace.pause(forClients: clients.count))
@@ -331,21 +333,21 @@ actor HubService {
                         ?? News(after: state.revision)
                 }
             } catch {
-                // What cannot be read now is asked for by the clients.
+                // Clients request the effects that cannot be read now.
                 published = order.replica.read { $0.revision }
                 nextBeacon = runningClock.now()
                 return
             }
             guard let news else { return }
             guard let last = news.last else {
-                // Too much has happened to tell it: everybody has to ask.
+                // There are too many changes to send: every client has to request them.
                 published = news.after
                 nextBeacon = runningClock.now()
                 return
             }
             beaconPause = Self.beaconInterval
-            // Of what is large, only its place is told: a listener that stands still would have it kept again and
-            // again.
+            // Only the revision of a large update is sent: the library would keep each such message for a subscriber
+            // that does not read.
             let isLarge = news.effects.reduce(0) { $0 + $1.count } > Self.streamByteLimit
             if !isLarge, !FailPoint.fails("hub.publish") { publish(.news(news, incarnation: incarnation)) }
             published = last
@@ -354,7 +356,7 @@ actor HubService {
         }
     }
 
-    /// The largest news that goes out whole.
+    /// The largest update that is sent whole.
     static let streamByteLimit = 64 << 10
 
     private func publish(_ message: StreamMessage) {
@@ -370,7 +372,7 @@ actor HubService {
         beaconPause = min(beaconPause * 2, Self.longestBeaconInterval)
     }
 
-    /// A client subscribes: its own mark is echoed, behind which everything comes through that is published.
+    /// Handles a subscription: echoes the client's own mark; the client receives everything that is published after it.
     private func answerSubscription(_ message: IncomingMessage, at door: Door) {
         guard let frame = message.frames.first, frame.count == 2 + StreamMessage.armedByteCount, frame[0] == 1,
             frame[1] == StreamMessage.armedTopic
@@ -380,17 +382,17 @@ actor HubService {
     }
 }
 
-/// How soon news follows news. A frame wakes every client, which takes the machine time that the clients of a burst have
-/// better use for: so the more there are, the more is told at once. What comes after a rest is told without delay, and
-/// whoever asks is answered without delay.
+/// The pace at which updates follow each other. A frame wakes every client, and the clients of a burst need that
+/// processor time themselves: so the more clients there are, the more changes are sent together. The first update after
+/// a pause, and answers, are sent without delay.
 struct NewsPace {
-    /// What a frame costs for each client.
+    /// The cost of a frame for each client.
     var forEach = Duration.microseconds(30)
-    /// Less is not worth waiting for.
+    /// Shorter pauses are not worth waiting for.
     var least = Duration.milliseconds(1)
     var most = Duration.milliseconds(5)
 
-    /// How long after a frame the next one follows, for so many clients.
+    /// Returns the time from a frame to the next one, for a number of clients.
     func pause(forClients count: Int) -> Duration {
         let pause = forEach * count
         return pause < least ? .zero : min(pause, most)

@@ -1,13 +1,13 @@
 internal import CoreAPI
 
-/// The messages that a hub has received and not answered yet, and whose turn it is.
+/// The messages that a hub has received and not answered yet, and the order in which they are answered.
 ///
-/// Turns are shared by the time that answers take: first between the keys that let connections in, then
-/// between the connections of one. A connection that sends without a pause so waits for itself alone, and another one
-/// for the answer that is being given. It is the fair queueing of networks, with time in place of bytes: each one has a clock that
-/// runs while it is served, and the one whose clock is behind has its turn.
+/// Turns are shared by the time that answers take: first between the keys that connections proved, then between the
+/// connections of one key. So a connection that sends without a pause delays only itself, and others at most by the
+/// answer in progress. It is the fair queueing of networks, with time in place of bytes: each connection has a clock
+/// that runs while it is served, and the one with the lowest clock is next.
 struct Intake {
-    /// One whose messages wait, with those of it that do.
+    /// A connection with waiting messages.
     private struct Line {
         let address: HubAddress
         let user: String
@@ -16,18 +16,18 @@ struct Intake {
     }
 
     private var lines: [Line] = []
-    /// The clocks of those with messages, and of the last one that had a turn.
+    /// The clocks of the keys with messages, and of the last one served.
     private var users: [String: Duration] = [:]
-    /// The last one that had a turn: what was served to it is not known before its answer was given.
+    /// The last connection served: its time is not known before its answer was given.
     private var current: (address: HubAddress, user: String)?
-    /// Where the clocks of the last turn began. A newcomer's clock begins here, so that none saves up turns.
+    /// The clocks at the start of the last turn. A new connection's clock starts here, so that none saves up turns.
     private var lineTime = Duration.zero
     private var userTime = Duration.zero
     private(set) var count = 0
     private(set) var byteCount = 0
 
-    /// How many messages are taken in before those before them are answered: what is beyond waits in the library, and
-    /// then with the clients.
+    /// How many messages are taken in before the earlier ones are answered: further ones wait in the library, and then
+    /// at the clients.
     static let limit = 64
     static let byteLimit = 64 << 20
 
@@ -41,13 +41,13 @@ struct Intake {
             lines[index].messages.append(message)
             return
         }
-        // At a local socket only one user is let in.
+        // A local socket accepts only one user.
         let user = message.peer.user ?? ""
         if users[user] == nil { users[user] = userTime }
         lines.append(Line(address: address, user: user, messages: [message], served: lineTime))
     }
 
-    /// Takes out the message whose turn it is.
+    /// Takes out the next message.
     mutating func next() -> (address: HubAddress, message: IncomingMessage)? {
         forgetIdle()
         let index = lines.indices.min { first, second in
@@ -66,8 +66,8 @@ struct Intake {
         return (line.address, message)
     }
 
-    /// Counts what the answer to the last message has taken. A connection of which nothing more waits begins anew: its next
-    /// request does not stand behind a flood because the last answer was a long one.
+    /// Counts the time that the last answer has taken. A connection without waiting messages starts anew: its next
+    /// request does not wait behind a flood because its last answer took long.
     mutating func charge(_ time: Duration) {
         guard let current else { return }
         users[current.user]? += time
@@ -77,7 +77,7 @@ struct Intake {
 
     mutating func removeAll() { self = Intake() }
 
-    /// Those without messages are not kept.
+    /// Removes connections and keys without messages.
     private mutating func forgetIdle() {
         lines.removeAll { $0.messages.isEmpty }
         guard users.count > 1 else { return }

@@ -2,16 +2,17 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// Where a hub's requests arrive over a network: at a socket of the library for each connection, to which the relay
-/// leads it. It belongs to the hub's actor.
+/// The listener for requests over a network: the relay leads each connection to a socket of its own. It belongs to the
+/// hub's actor.
 final class NetworkEntrance {
     /// A connection and its socket.
     private final class Line {
         let connection: RelayedConnection
         let socket: Socket
-        /// The bytes of answers that the other end may not have taken are those up to here.
+        /// The position, in bytes sent, up to which answers were queued. The other end may lack those beyond
+        /// ``RelayedConnection/sent``.
         var sentByteCount = 0
-        /// The name under which the authenticator has let the connection in; nil before its first message.
+        /// The name with which the authenticator has admitted the connection; nil before its first message.
         var user: String?
 
         init(_ connection: RelayedConnection, _ socket: Socket) {
@@ -26,11 +27,11 @@ final class NetworkEntrance {
 
     let stream: Socket
     private let relay: Relay
-    /// The bytes of answers that may wait for one client before another one is begun. Then its requests are left alone,
-    /// and those that were taken are dropped, which it notices.
+    /// The bytes of answers that may wait for one client. Beyond them, its requests are not read, and requests that
+    /// were read already are dropped, which the client notices.
     private let answerByteLimit: Int
     private var lines: [[UInt8]: Line] = [:]
-    /// In which order they have their turn.
+    /// The order of their turns.
     private var names: [[UInt8]] = []
     private var lastTurn = 0
     private var isWanted = true
@@ -42,7 +43,7 @@ final class NetworkEntrance {
     ///
     /// - Parameters:
     ///   - domain: The domain in which the authenticator knows this hub's clients; also the local name of its sockets.
-    ///   - act: Does something for the hub with the entrance, where the entrance is known.
+    ///   - act: Runs a closure on the hub's actor.
     init(
         host: String, port: UInt16, keys: CurveHubKeys, domain: String, times: ConnectionTimes, memory: ClientMemory,
         act: @escaping @Sendable (@escaping @Sendable (isolated HubService) -> Void) -> Void,
@@ -57,7 +58,7 @@ final class NetworkEntrance {
         let handlers = Relay.Handlers(
             open: { connection in
                 guard connection.channel == .requests else { return streamName }
-                // One that another program cannot foresee: it could take the name first.
+                // A random name: another program could bind a predictable one first.
                 let name = "@sharedcore-\(UInt64.random(in: 0 ... .max))-\(UInt64.random(in: 0 ... .max))"
                 let socket = try Self.socket(.dealer, named: name, keys, domain, times)
                 try socket.set(.sendLimit, Door.queueLimit)
@@ -100,7 +101,7 @@ final class NetworkEntrance {
         return socket
     }
 
-    /// Takes connections in, from now on.
+    /// Begins to accept connections.
     func begin() throws(MessagingError) {
         do throws(SystemCallError) {
             try relay.start()
@@ -109,7 +110,7 @@ final class NetworkEntrance {
         }
     }
 
-    /// Cuts all connections, since these keys are let in from now on. Clients that are let in come back by themselves.
+    /// Cuts all connections, since only these keys are allowed from now on. Allowed clients reconnect by themselves.
     func cut(for keys: Set<String>) { relay.cut(for: keys) }
 
     func close() {
@@ -118,7 +119,7 @@ final class NetworkEntrance {
         (lines, names) = ([:], [])
     }
 
-    /// What the hub calls a connection.
+    /// Returns the hub's name for a connection.
     static func name(of connection: RelayedConnection) -> [UInt8] {
         withUnsafeBytes(of: connection.number.bigEndian) { Array($0) }
     }
@@ -142,7 +143,7 @@ final class NetworkEntrance {
         return line.socket
     }
 
-    /// A connection is a client's: it may send what clients send.
+    /// Marks a connection as a client's: it may send what clients send.
     func admit(_ name: [UInt8]) {
         guard let line = lines[name] else { return }
         let connection = line.connection
@@ -153,7 +154,7 @@ final class NetworkEntrance {
 
     // MARK: - Messages
 
-    /// Takes the next request, with the connection's name in front: one of each connection in turn.
+    /// Takes the next request, with the connection's name as its first frame, from the connections in turn.
     func next() -> IncomingMessage? {
         for _ in names.indices {
             lastTurn = (lastTurn + 1) % names.count
@@ -178,12 +179,12 @@ final class NetworkEntrance {
         for line in lines.values { look(at: line) }
     }
 
-    /// Something that a connection has sent is kept until the hub is done with it: that counts as well.
+    /// Counts bytes of a connection that are kept until the hub has completed them.
     func hold(_ byteCount: Int, of name: [UInt8]) {
         _ = lines[name]?.connection.hold(byteCount)
     }
 
-    /// The hub is done with something that a connection has sent.
+    /// Releases bytes that the hub has completed.
     func release(_ byteCount: Int, of name: [UInt8]) {
         guard let connection = lines[name]?.connection else { return }
         if connection.hold(-byteCount) { relay.resume(connection) }
@@ -191,33 +192,33 @@ final class NetworkEntrance {
 
     func isThere(_ name: [UInt8]) -> Bool { lines[name] != nil }
 
-    /// Whether something has come over a connection that was not read yet.
+    /// Returns whether a connection has data that was not read yet.
     func hasUnread(_ name: [UInt8]) -> Bool {
         guard let line = lines[name] else { return false }
         return line.socket.hasInput() || line.connection.hasUnread
     }
 
-    /// Whether an answer to a connection would be on its way: it is there, and has taken enough of the former ones.
+    /// Returns whether an answer could be queued: the connection exists, and has received enough of the earlier ones.
     func takesAnswers(_ name: [UInt8]) -> Bool {
         lines[name].map { $0.waitingByteCount < answerByteLimit } ?? false
     }
 
-    /// The bytes of answers that a connection may not have taken.
+    /// Returns the bytes of answers that a connection may not have received.
     func waitingByteCount(for connection: RelayedConnection) -> Int {
         lines[Self.name(of: connection)]?.waitingByteCount ?? 0
     }
 
-    /// The other end has taken more of what waits for it.
+    /// Handles that the other end has received more of the waiting answers.
     func drained(_ connection: RelayedConnection) {
         if let line = lines[Self.name(of: connection)] { look(at: line) }
     }
 
-    /// Decides whether requests of a connection are taken.
+    /// Sets whether requests of a connection are read.
     private func look(at line: Line) {
         var isHeldBack = false
         if line.waitingByteCount >= answerByteLimit {
             line.connection.isHeldBack.store(true, ordering: .sequentiallyConsistent)
-            // The other end may have taken enough just before.
+            // The other end may have received enough just before.
             isHeldBack = line.waitingByteCount >= answerByteLimit
         }
         line.socket.isWanted = isWanted && !isHeldBack
@@ -225,7 +226,7 @@ final class NetworkEntrance {
 
     func send(_ frame: OutgoingFrame, to name: [UInt8]) -> Bool {
         guard let line = lines[name] else { return false }
-        // What the library sends beside answers counts as taken as well.
+        // Data that the library sends beside answers counts as received as well.
         let taken = line.connection.sent.load(ordering: .sequentiallyConsistent)
         line.sentByteCount = max(line.sentByteCount, taken)
         guard line.sentByteCount - taken < answerByteLimit, line.socket.send(frame) else { return false }

@@ -1,22 +1,23 @@
 internal import CoreAPI
 
-/// What the hub tells of refusals: the first of each connection, and no more in a second than a log can bear, however many
-/// connections a stranger makes.
+/// The refusals that the hub reports: the first of each connection, and no more in a second than a log can bear,
+/// however many connections a stranger makes.
 struct RefusalReports {
-    /// Connections of which a refusal was reported.
+    /// Connections with a reported refusal.
     private var reported: Set<HubAddress> = []
     private var second = BootInstant(nanoseconds: 0)
     private var count = 0
     private var silentCount = 0
 
-    /// More than can be open at once, unless the system was told to allow more.
+    /// More connections than can be open at once, unless the descriptor limit was raised.
     static let connectionLimit = 20_000
     static let limitPerSecond = 10
 
-    /// The report of a refusal, if there is one. It says how many others were not reported since the last one.
+    /// Returns the report of a refusal, if there is one. It says how many others were not reported since the last
+    /// report.
     mutating func report(_ error: SharedCoreError, to address: HubAddress, at now: BootInstant) -> SharedCoreError? {
         guard reported.insert(address).inserted else { return nil }
-        // Connections that are gone are not told from those that are there: they are forgotten all together.
+        // Ended connections cannot be told from open ones: all are forgotten together.
         if reported.count > Self.connectionLimit { reported = [address] }
         if second.duration(to: now) >= .seconds(1) { (second, count) = (now, 0) }
         count += 1

@@ -1,32 +1,32 @@
 internal import CoreAPI
 
-/// Which connections over a network get a place before they have proved a key.
+/// Decides which connections over a network get a place before they have proved a key.
 ///
 /// A program that has a key proves it within milliseconds. So a connection that has not, and keeps its place for longer
 /// than ``patience``, loses it as soon as another one wants it.
 ///
-/// Places are shared between addresses, not connections: of the addresses that want one, that goes first which has the
-/// fewest connections that had a place lately and proved no key. Addresses from which a key was proved go before others,
-/// have places beside theirs, and a count of their own.
+/// Places are shared between addresses, not connections: of the addresses with waiting connections, the first is the
+/// one with the fewest connections that lately had a place and proved no key. Addresses from which a key was proved
+/// precede others, and have places and a count of their own.
 struct Admission {
-    /// What connections share whose address is of one kind.
+    /// The limits that connections from one kind of address share.
     struct Share {
-        /// How many of them there may be of one address.
+        /// How many of them one address may have.
         let addressLimit: Int
         /// How many get a place within one interval. Each costs as much as a thousand messages.
         let count: Int
     }
 
     static let unknown = Share(addressLimit: 16, count: 32)
-    /// More of one address: clients with keys may share it with a flood, as behind one router.
+    /// More per address: clients with keys may share their address with a flood, as behind one router.
     static let known = Share(addressLimit: 128, count: 64)
-    /// How many such connections there may be in all of each kind.
+    /// How many such connections there may be in all, for each kind.
     static let limit = 256
-    /// How long a place is kept that others wait for.
+    /// How long a connection keeps a place that others wait for.
     static let patience = Duration.seconds(1)
-    /// After how many intervals of a quarter of a second half of what counts against an address is forgotten.
+    /// The number of quarter-second intervals after which half of an address's unproved connections are forgotten.
     static let forgivingInterval = 40
-    /// How many addresses are remembered from which a key was proved.
+    /// How many addresses with a proved key are remembered.
     private static let knownAddressLimit = 1_024
 
     private struct Place {
@@ -36,40 +36,40 @@ struct Admission {
         let since: BootInstant
     }
 
-    /// In the order in which they were given.
+    /// In the order of admission.
     private var places: [Place] = []
-    /// How many of them each address has.
+    /// How many places each address has.
     private var counts: [String: Int] = [:]
     /// The keys that were proved from each address.
     private var knownAddresses: [String: Set<String>] = [:]
-    /// How many connections of each address had a place, and proved no key. There are no more entries than places were
-    /// given in twice the time after which half of it is forgotten.
+    /// How many connections of each address had a place and proved no key. The number of entries is at most that of the
+    /// places given in twice the time after which half is forgotten.
     private var unproved: [String: Int] = [:]
     private var intervalCount = 0
-    /// How many may still get a place within this interval.
+    /// How many connections may still get a place within this interval.
     private var left = (known: known.count, unknown: unknown.count)
 
     var count: Int { places.count }
 
-    /// What becomes of a connection that wants a place.
+    /// The decision on a connection that wants a place.
     enum Decision: Equatable {
         case admitted
-        /// In place of another, which is to be closed.
+        /// Admitted in place of another connection, which must be closed.
         case admittedFor(UInt64)
         case mustWait
     }
 
-    /// Whether a key was proved from an address.
+    /// Returns whether a key was proved from an address.
     func isKnown(_ address: String) -> Bool { knownAddresses[address] != nil }
 
-    /// In which order addresses get a place, the least first; nil for one that gets none within this interval.
+    /// Returns the rank of an address, the lowest first; nil if it gets no place within this interval.
     func rank(of address: String) -> (kind: Int, unproved: Int)? {
         let isKnown = isKnown(address)
         guard isKnown ? left.known > 0 : left.unknown > 0 else { return nil }
         return (isKnown ? 0 : 1, unproved[address] ?? 0)
     }
 
-    /// As many as within the last interval may get a place again.
+    /// Starts an interval with its full count of places.
     mutating func beginInterval() {
         left = (Self.known.count, Self.unknown.count)
         intervalCount += 1
@@ -77,7 +77,7 @@ struct Admission {
         unproved = unproved.compactMapValues { $0 > 1 ? $0 / 2 : nil }
     }
 
-    /// Gives a place to a connection, where there is one.
+    /// Gives a connection a place, if there is one.
     mutating func admit(_ number: UInt64, from address: String, at now: BootInstant) -> Decision {
         guard rank(of: address) != nil else { return .mustWait }
         let isKnown = isKnown(address)
@@ -85,7 +85,8 @@ struct Admission {
         let isFull = own >= (isKnown ? Self.known : Self.unknown).addressLimit
         var decision = Decision.admitted
         if isFull || places.count(where: { $0.isKnown == isKnown }) >= Self.limit {
-            // Of those that have had their time, one of the address itself, or of the address that has the most.
+            // The place is taken from an overdue connection: of the same address, or of the address that has the most
+            // places.
             let overdue = places.prefix { $0.since.advanced(by: Self.patience) <= now }
             let former =
                 isFull
@@ -101,7 +102,7 @@ struct Admission {
         return decision
     }
 
-    /// A connection has proved a key: it needs no place any more, and counts against its address no longer.
+    /// Handles a connection that has proved a key: it needs no place and no longer counts against its address.
     mutating func prove(_ number: UInt64, from address: String) {
         guard leave(number) else { return }
         unproved[address] = unproved[address].flatMap { $0 > 1 ? $0 - 1 : nil }
@@ -113,7 +114,7 @@ struct Admission {
         knownAddresses[address, default: []].insert(key)
     }
 
-    /// Forgets keys that are let in no more, and addresses from which no other one was proved.
+    /// Forgets revoked keys, and addresses from which no other key was proved.
     mutating func forgetKeys(except keys: Set<String>) {
         knownAddresses = knownAddresses.compactMapValues { proved in
             let kept = proved.intersection(keys)
@@ -121,7 +122,7 @@ struct Admission {
         }
     }
 
-    /// A connection gives its place back; tells whether it had one.
+    /// Frees a connection's place; returns whether it had one.
     @discardableResult
     mutating func leave(_ number: UInt64) -> Bool {
         guard let index = places.firstIndex(where: { $0.number == number }) else { return false }

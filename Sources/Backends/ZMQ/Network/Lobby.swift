@@ -1,18 +1,18 @@
 internal import CoreAPI
 internal import Platform
 
-/// Connections over a network that have not said yet what a client with a key says first. Each is greeted, and its
-/// first words are waited for, here, where that costs a descriptor and some 500 bytes.
+/// Connections over a network that have not sent yet what a client with a key sends first. Here each is greeted and its
+/// first bytes are awaited, at a cost of one descriptor and some 500 bytes.
 ///
-/// Connections that say nothing thus keep no client out: a client has said its part after one or two round trips.
+/// So connections that send nothing keep no client out: a client has sent its part after one or two round trips.
 struct Lobby {
-    /// Connections of one address at most. The oldest of them goes for one more.
+    /// The most connections of one address. A further one displaces the oldest of them.
     static let addressLimit = 256
 
     /// The connections of one address.
     private struct Group {
         var count = 0
-        /// The numbers of those that have said all that is waited for.
+        /// The numbers of those with complete first bytes.
         var ready: [UInt64] = []
     }
 
@@ -20,7 +20,7 @@ struct Lobby {
         let connection: RelayedConnection
         let outer: StreamConnection
         let since: BootInstant
-        /// What it has said.
+        /// The bytes received so far.
         fileprivate(set) var words: [UInt8] = []
         var isReady: Bool { words.count == Handshake.clientByteCount }
 
@@ -31,10 +31,10 @@ struct Lobby {
         }
     }
 
-    /// Connections in all at most.
+    /// The most connections in all.
     let limit: Int
     private var newcomers: [UInt64: Newcomer] = [:]
-    /// Their numbers, in the order in which they came.
+    /// Their numbers, in the order of arrival.
     private var arrivals: [UInt64] = []
     private var groups: [String: Group] = [:]
 
@@ -45,20 +45,20 @@ struct Lobby {
     var isEmpty: Bool { newcomers.isEmpty }
     subscript(number: UInt64) -> Newcomer? { newcomers[number] }
 
-    /// The addresses with connections that have said all that is waited for.
+    /// The addresses of connections with complete first bytes.
     var readyAddresses: [String] { groups.compactMap { $1.ready.isEmpty ? nil : $0 } }
 
-    /// One of the connections of an address that have said all that is waited for. By chance: in the order in which they
-    /// came, either way, some would have no turn in a flood that never ends.
+    /// Returns one of an address's connections with complete first bytes, at random: in the order of arrival, or its
+    /// reverse, some would get no turn in an endless flood.
     func ready(of address: String) -> Newcomer? {
         groups[address]?.ready.randomElement().flatMap { newcomers[$0] }
     }
 
-    /// Takes a connection in.
+    /// Adds a connection.
     ///
     /// - Parameter isKnown: Whether a key was proved from an address.
-    /// - Returns: The one that has to go for it, if there are too many: the oldest of its address, or of the address that
-    ///   has the most. Of addresses that have as many, one from which no key was proved.
+    /// - Returns: The connection to close if there are too many: the oldest of the same address, or of the address that
+    ///   has the most. Of addresses with equally many, one from which no key was proved.
     mutating func take(_ newcomer: Newcomer, isKnown: (String) -> Bool) -> Newcomer? {
         let number = newcomer.connection.number
         newcomers[number] = newcomer
@@ -93,9 +93,9 @@ struct Lobby {
         return newcomer
     }
 
-    /// Hears what a connection has to say.
+    /// Reads a connection's first bytes.
     ///
-    /// - Returns: Whether it may be a client's, as far as it has spoken.
+    /// - Returns: Whether it may be a client's, judging by the bytes so far.
     mutating func hear(_ newcomer: Newcomer, through buffer: UnsafeMutableRawBufferPointer) -> Bool {
         while !newcomer.isReady {
             let missing = Handshake.clientByteCount - newcomer.words.count
@@ -109,7 +109,7 @@ struct Lobby {
         return true
     }
 
-    /// Connections that have taken too long.
+    /// Returns the connections that have taken too long.
     func overdue(at now: BootInstant, patience: Duration) -> [Newcomer] {
         arrivals.compactMap { newcomers[$0] }.filter { $0.since.advanced(by: patience) <= now }
     }
@@ -128,7 +128,7 @@ enum Handshake {
     static let greeting: [UInt8] =
         [0xFF, 0, 0, 0, 0, 0, 0, 0, 1, 0x7F, 3, 1] + mechanism + [1] + [UInt8](repeating: 0, count: 31)
 
-    /// Whether bytes may be the first ones of a client's end.
+    /// Returns whether bytes may be the first ones of a client.
     static func isClients(_ bytes: [UInt8]) -> Bool {
         func holds(_ expected: [UInt8], at offset: Int) -> Bool {
             zip(bytes.dropFirst(offset), expected).allSatisfy { $0 == $1 }

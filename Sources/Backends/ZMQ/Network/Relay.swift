@@ -2,22 +2,22 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// Takes in connections over a network and passes their bytes on, each to a socket of the library that is its alone; on
-/// a thread of its own.
+/// Accepts connections over a network and passes their bytes on, each to a library socket of its own; on a thread of
+/// its own.
 ///
-/// The library's sockets for many peers trust what a peer says of itself, and count messages, not bytes. Here each
-/// connection has limits of its own, and what one does ends no other.
+/// The library's sockets for many peers trust a peer's claims about itself, and count messages, not bytes. Here each
+/// connection has limits of its own, and no connection can end another.
 ///
 /// Source: decision 31.
 final class Relay: Sendable {
-    /// What the relay tells the hub, from its own thread.
+    /// The relay's calls to the hub, from the relay's thread.
     struct Handlers: Sendable {
-        /// Makes the library ready for a connection; returns the local address at which it waits for it.
+        /// Prepares the library for a connection; returns the local address at which it waits for it.
         let open: @Sendable (RelayedConnection) throws -> String
-        /// The other end has taken much of what the hub held back for.
+        /// The other end has received much of the data for which the hub held requests back.
         let drained: @Sendable (RelayedConnection) -> Void
         let closed: @Sendable (RelayedConnection) -> Void
-        /// How many connections have a place, or have had one whose socket the hub has not closed yet.
+        /// The number of connections that have a place, or had one and still have a socket at the hub.
         let lineCount: LineCount
     }
 
@@ -39,16 +39,16 @@ final class Relay: Sendable {
     private let readiness: ReadinessSet
     private let orders = Mutex(Orders())
 
-    /// What other threads want of the relay's.
+    /// Orders of other threads to the relay.
     private struct Orders {
         var resumed: [UInt64] = []
         var proved: [(key: String, connection: UInt64)] = []
-        /// The keys that are let in from now on; nil where they are the same.
+        /// The keys that are allowed from now on; nil if unchanged.
         var keys: Set<String>?
         var isOver = false
     }
 
-    /// Begins to listen; connections are taken in after ``start()``.
+    /// Begins to listen; connections are accepted after ``start()``.
     ///
     /// - Parameter port: The port of the requests; the stream's is the next. For 0 the system chooses both.
     init(host: String, port: UInt16, times: ConnectionTimes, handlers: Handlers) throws(SystemCallError) {
@@ -96,25 +96,25 @@ final class Relay: Sendable {
         }
     }
 
-    /// Goes on with a connection for which the hub has made room, or that has become a member's.
+    /// Resumes a connection for which the hub has made room, or which has become a client's.
     func resume(_ connection: RelayedConnection) {
         orders.withLock { $0.resumed.append(connection.number) }
         wakeUp.raise()
     }
 
-    /// Remembers that a key that is let in was proved over a connection.
+    /// Remembers that an allowed key was proved over a connection.
     func remember(_ key: String, of connection: RelayedConnection) {
         orders.withLock { $0.proved.append((key, connection.number)) }
         wakeUp.raise()
     }
 
-    /// Closes the connections that there are now, soon, since these keys are let in from now on, and no others.
+    /// Closes all present connections soon, since only these keys are allowed from now on.
     func cut(for keys: Set<String>) {
         orders.withLock { $0.keys = keys }
         wakeUp.raise()
     }
 
-    /// Closes all connections, soon, and takes none in any more.
+    /// Closes all connections soon, and accepts no more.
     func stop() {
         requests.stop()
         stream.stop()

@@ -2,54 +2,55 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// What the relay's thread knows, and does each time it wakes.
+/// The state of the relay's thread, and its work each time it wakes.
 struct RelayThread: ~Copyable {
     static let requestsKey = UInt64.max
     static let streamKey = UInt64.max - 1
     static let wakeUpKey = UInt64.max - 2
     static let timerKey = UInt64.max - 3
 
-    /// What a connection may send to the hub whose key is not proved, or that has not said hello.
+    /// How many bytes a connection may send to the hub before its key is proved and a hello accepted.
     static let strangerByteLimit = 16 << 10
-    /// What a connection of the stream may send at once, for each second, and in all: its handshake and its two subscriptions
-    /// take less than a KiB, and the library's heartbeats less than 20 bytes a second. The library walks through the
-    /// subscriptions of all for each connection that ends. After an hour or so a client connects anew.
+    /// How many bytes a connection of the stream may send at first, for each second, and in all: its handshake and its
+    /// two subscriptions take less than a KiB, and the library's heartbeats less than 20 bytes a second. The limit
+    /// exists because the library walks through the subscriptions of all for each connection that ends. After an hour
+    /// or so a client reconnects.
     static let streamFirstByteCount = 2 << 10
     static let streamByteRate = 32
     static let streamByteLimit = 64 << 10
-    /// The library's part of a handshake, as far as it is the same for a key that is let in and one that is refused:
-    /// greeting, WELCOME and the longer ERROR (RFC 23 and 26 of ZeroMQ). A socket that sends more has let the key in.
+    /// The library's part of a handshake, as far as it is the same for an allowed and a refused key: greeting, WELCOME
+    /// and the longer ERROR (RFC 23 and 26 of ZeroMQ). A socket that sends more has accepted the key.
     static let handshakeByteCount = 64 + 170 + 12
-    /// How many wait to be heard, or for a place, where the system allows the process descriptors enough.
+    /// How many connections wait for their first bytes, or for a place, if the process may have enough descriptors.
     static let lobbyLimit = 1_024
-    /// How many are taken in before the others have their turn.
+    /// How many connections are accepted before other work has its turn.
     private static let turnAcceptCount = 64
-    /// How many get a place before the others have their turn.
+    /// How many connections get a place before other work has its turn.
     private static let turnAdmissionCount = 16
-    /// What one connection moves before the others have their turn.
+    /// How many bytes one connection moves before the others have their turn.
     private static let turnByteCount = 64 << 10
-    /// How soon deadlines are looked at.
+    /// How often deadlines are checked.
     static let lookInterval = Duration.milliseconds(250)
     /// The descriptors that one connection takes in the process: its own, both ends of the local one, the socket at
     /// which the library waits for it, and the library's signal.
     private static let descriptorCount = 5
-    /// Those that are left for everything else, at most.
+    /// The most descriptors that are left for everything else.
     private static let spareDescriptorCount = 512
 
-    /// Both ends of a connection, and what is on its way.
+    /// Both ends of a connection, and the bytes in transit.
     private final class Line {
         let connection: RelayedConnection
         let outer: StreamConnection
         let inner: StreamConnection
         let begun: BootInstant
         var up: RelayedBytes
-        /// The greeting of the hub's end was sent already.
+        /// The hub's greeting was sent already.
         var down = RelayedBytes(skipping: Handshake.greetingByteCount)
         var isKeyed = false
-        /// Since when something waits that the hub may not get yet, and what the other end does not take.
+        /// Since when data waits that the hub may not receive yet, and data that the other end does not receive.
         var upBlockedSince: BootInstant?
         var downBlockedSince: BootInstant?
-        /// Since when it is only there to send what is left.
+        /// Since when the line only sends its remaining bytes.
         var endingSince: BootInstant?
 
         init(_ newcomer: Lobby.Newcomer, _ inner: StreamConnection, at now: BootInstant) {
@@ -77,11 +78,10 @@ struct RelayThread: ~Copyable {
     private let budget = DescriptorBudget.shared
     private var lastCount: BootInstant?
     private var lastNumber: UInt64 = 0
-    /// Lines that may have more to move, and those that have a deadline.
+    /// Lines that may have more to move, and lines with a deadline.
     private var unfinished: Set<UInt64> = []
     private var watched: Set<UInt64> = []
-    /// Listeners at which more may wait than was taken in, and those for whose next connection the system had no
-    /// descriptor.
+    /// Listeners at which more connections may wait, and listeners that found no free descriptor for the next one.
     private var unheard: Set<RelayedConnection.Channel> = []
     private var refused: Set<RelayedConnection.Channel> = []
 
@@ -94,7 +94,7 @@ struct RelayThread: ~Copyable {
         self.readiness = readiness
         self.times = times
         self.handlers = handlers
-        let limit = OpenFile.limit
+        let limit = SpareDescriptors.limit
         let usable = limit - min(Self.spareDescriptorCount, limit / 4)
         lobby = Lobby(limit: max(min(Self.lobbyLimit, usable / 4), 8))
         lineLimit = max((usable - lobby.limit) / Self.descriptorCount, 4)
@@ -104,7 +104,7 @@ struct RelayThread: ~Copyable {
         buffer.deallocate()
     }
 
-    /// Whether there is more to do at once, and whether there are deadlines to look at.
+    /// Whether more can be done at once, and whether there are deadlines to check.
     var isUnfinished: Bool { !unfinished.isEmpty || !unheard.isEmpty || isAdmitting }
     var hasDeadlines: Bool { !refused.isEmpty || !watched.isEmpty || !lobby.isEmpty }
 
@@ -137,13 +137,13 @@ struct RelayThread: ~Copyable {
         for newcomer in lobby.overdue(at: clock.now(), patience: .zero) { drop(newcomer) }
     }
 
-    /// A key was proved over a connection. It may be let in no more where the connection is over.
+    /// Remembers that a key was proved over a connection. Ignored if the connection has ended: the key may be revoked.
     mutating func remember(_ key: String, of number: UInt64) {
         if let line = lines[number] { admission.remember(key, from: line.connection.source) }
     }
 
-    /// Closes all connections, since only these keys are let in from now on. Addresses from which one of them was proved go
-    /// before others as they did: each of their clients comes back now.
+    /// Closes all connections, since only these keys are allowed from now on. Addresses from which one of them was
+    /// proved keep their precedence: each of their clients reconnects now.
     mutating func closeAll(keeping keys: Set<String>) {
         closeAll()
         admission.forgetKeys(except: keys)
@@ -177,7 +177,7 @@ struct RelayThread: ~Copyable {
                 }
                 hear(newcomer)
             } catch {
-                // Tried again at the next look.
+                // Tried again at the next check.
                 refused.insert(channel)
                 return
             }
@@ -196,11 +196,11 @@ struct RelayThread: ~Copyable {
         budget.giveBack(1)
     }
 
-    /// Gives those their places that have said what a client says first, as far as there are places.
+    /// Gives places to connections with complete first bytes, as far as there are places.
     private mutating func admitReady() {
         isAdmitting = false
         guard !lobby.isEmpty else { return }
-        // In no order, so that of many with the same rank each may be the next.
+        // Shuffled, so that each of many addresses with the same rank may be next.
         var waiting = lobby.readyAddresses.shuffled().compactMap { address in
             admission.rank(of: address).map { (address: address, rank: $0) }
         }
@@ -224,7 +224,7 @@ struct RelayThread: ~Copyable {
         }
     }
 
-    /// Gives a connection its place, when its address may have one.
+    /// Gives a connection its place, if its address may have one.
     private mutating func admit(_ newcomer: Lobby.Newcomer) -> Bool {
         let number = newcomer.connection.number
         let now = clock.now()
@@ -277,7 +277,8 @@ struct RelayThread: ~Copyable {
         }
         if [up, down].contains(.closed) || down == .ended { return close(line) }
         if up == .ended {
-            // What is left is passed on first. What the hub has not taken by then is dropped: clients ask again.
+            // The remaining bytes are passed on first. Bytes that the hub has not received by the deadline are dropped:
+            // clients repeat their requests.
             line.endingSince = line.endingSince ?? now
             if line.up.isEmpty { return close(line) }
         }
@@ -293,7 +294,7 @@ struct RelayThread: ~Copyable {
         if up == .stopped || down == .stopped { unfinished.insert(connection.number) }
     }
 
-    /// How many bytes the hub may get of a connection now.
+    /// Returns how many bytes of a connection the hub may receive now.
     private func allowance(of line: Line, at now: BootInstant) -> Int {
         let limit: Int
         if isMember(line) {
@@ -307,21 +308,21 @@ struct RelayThread: ~Copyable {
         return min(max(limit, 0), Self.turnByteCount)
     }
 
-    /// What a connection of the stream may have sent when it has lasted so long.
+    /// Returns how many bytes a connection of the stream may have sent after a time.
     static func streamByteCount(after time: Duration) -> Int {
         min(streamFirstByteCount + streamByteRate * Int(time.components.seconds), streamByteLimit)
     }
 
-    /// Waits until the hub is done with more; ends what has sent more than a connection like it may.
+    /// Pauses a connection until the hub has completed more; closes one that has sent more than its kind may.
     ///
-    /// - Returns: Whether it waits.
+    /// - Returns: Whether it is paused.
     private mutating func stall(_ line: Line) -> Bool {
         guard isMember(line) else {
             close(line)
             return false
         }
         line.connection.isStalled.store(true, ordering: .sequentiallyConsistent)
-        // The hub may have been done with it just before.
+        // The hub may have completed it just before.
         if line.connection.unsettled < ClientMemory.requestByteCount { unfinished.insert(line.connection.number) }
         return true
     }
@@ -352,7 +353,7 @@ struct RelayThread: ~Copyable {
         }
     }
 
-    /// When a connection is closed that does not go on; nil for one that may rest.
+    /// When a connection without progress is closed; nil for one that may be idle.
     private func deadline(of line: Line) -> BootInstant? {
         if let since = line.endingSince { return since.advanced(by: times.key) }
         if !line.isKeyed { return line.begun.advanced(by: times.key) }

@@ -3,22 +3,22 @@ internal import Platform
 /// The bytes on their way in one direction of a connection.
 struct RelayedBytes {
     enum Progress: Equatable {
-        /// Nothing more has come.
+        /// No more has arrived.
         case waiting
-        /// The receiving end takes no more for now.
+        /// The receiving end accepts no more for now.
         case blocked
-        /// More may be there than was allowed to be moved.
+        /// More may be there than the allowance.
         case stopped
-        /// Nothing more will come.
+        /// No more will arrive.
         case ended
-        /// The receiving end is gone.
+        /// The receiving end has closed.
         case closed
     }
 
-    /// What was received and not sent yet.
+    /// Received bytes that were not sent yet.
     private var rest: ArraySlice<UInt8> = []
     private var isSourceEnded = false
-    /// How many of the bytes that come first are not passed on, because the other end has them already.
+    /// How many of the first bytes are not passed on, because the other end has them already.
     private var skipped: Int
 
     init(_ first: [UInt8] = [], skipping skipped: Int = 0) {
@@ -28,12 +28,12 @@ struct RelayedBytes {
 
     var isEmpty: Bool { rest.isEmpty }
 
-    /// Moves what there is.
+    /// Moves the bytes that are there.
     ///
     /// - Parameters:
     ///   - allowance: How many bytes may be received.
-    ///   - buffer: Where they stand meanwhile.
-    ///   - moved: Is raised by the number of bytes that were sent.
+    ///   - buffer: Holds the bytes in between.
+    ///   - moved: Is increased by the number of bytes sent.
     mutating func move(
         from source: StreamConnection, to target: StreamConnection, allowance: Int,
         through buffer: UnsafeMutableRawBufferPointer, moved: inout Int

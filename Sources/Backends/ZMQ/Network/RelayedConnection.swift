@@ -1,34 +1,35 @@
 internal import Platform
 internal import Synchronization
 
-/// A connection over a network, as the relay and the hub know it. The figures tell each of them how far the other is.
+/// A connection over a network, shared by the relay and the hub. The counts tell each of them how far the other is.
 final class RelayedConnection: Sendable {
-    /// What a client uses the connection for.
+    /// A client's use of the connection.
     enum Channel {
         case requests
         case stream
     }
 
-    /// Tells connections of one relay apart, also when they are over.
+    /// Identifies the connection among all of one relay, including ended ones.
     let number: UInt64
     let channel: Channel
     /// The other end's address.
     let address: String
-    /// That by which it shares with others: the address, of IPv6 the network of 64 bits that one machine has for itself.
+    /// The address that counts for shares: the whole address, or the 64-bit network of IPv6, which one machine may have
+    /// for itself.
     let source: String
-    /// Whether a client's session uses it: the hub has accepted a hello. Until then a connection may send little.
+    /// Whether a client's session uses it: the hub has accepted a hello. Until then it may send only little.
     let isMember = Atomic(false)
-    /// The bytes that were passed on to the library, and those of them that it has given to the hub.
+    /// The bytes passed on to the library, and how many of them the library has given to the hub.
     let received = Atomic(0)
     private let settled = Atomic(0)
-    /// The bytes of messages that the hub has taken, and has not answered yet.
+    /// The bytes of messages that the hub has taken and not answered yet.
     private let held = Atomic(0)
-    /// The bytes that the other end's system has taken.
+    /// The bytes that the other end's connection has accepted.
     let sent = Atomic(0)
-    /// Whether the relay waits for the hub to be done with more of them, and the hub for the other end to take more.
+    /// Whether the relay waits for the hub to complete more requests, and the hub for the other end to receive more.
     let isStalled = Atomic(false)
     let isHeldBack = Atomic(false)
-    /// The other end; nil when the connection is over.
+    /// The other end; nil when the connection has ended.
     private let outer: Mutex<StreamConnection?>
 
     init(number: UInt64, channel: Channel, address: String, outer: StreamConnection?) {
@@ -39,7 +40,7 @@ final class RelayedConnection: Sendable {
         self.outer = Mutex(outer)
     }
 
-    /// The first 64 bits of an address of IPv6; nil for another one, also where it stands in one of IPv6.
+    /// Returns the first 64 bits of an IPv6 address; nil for IPv4, including IPv4 addresses mapped to IPv6.
     private static func network(of address: String) -> String? {
         let digits = String(address.prefix { $0 != "%" })
         guard address.contains(":"), let bytes = AddressText.bytes(of: digits, byteCount: 16) else { return nil }
@@ -47,23 +48,23 @@ final class RelayedConnection: Sendable {
         return isMapped ? nil : "\(bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })/64"
     }
 
-    /// Whether the other end has sent what the relay has not read.
+    /// Whether the other end has sent data that the relay has not read.
     var hasUnread: Bool { outer.withLock { $0?.hasUnread ?? false } }
 
-    /// The connection is over; its descriptor is given back.
+    /// Ends the connection and closes its descriptor.
     func end() { outer.withLock { $0 = nil } }
 
-    /// What comes beside each message: the library's frames, and heartbeats since the message before.
+    /// The bytes beside each message: the library's frames, and heartbeats since the message before.
     private static let sideByteCount = 16 << 10
 
-    /// The hub has taken a message, and holds it until it is answered.
+    /// Counts a message that the hub has taken, until it is answered.
     func take(_ byteCount: Int) {
         held.add(byteCount, ordering: .sequentiallyConsistent)
         let taken = settled.load(ordering: .sequentiallyConsistent) + byteCount + Self.sideByteCount
         settled.store(min(taken, received.load(ordering: .sequentiallyConsistent)), ordering: .sequentiallyConsistent)
     }
 
-    /// The hub has something in hand that the connection has sent, or has done with it.
+    /// Counts bytes of the connection that the hub keeps, or has completed.
     ///
     /// - Returns: Whether the relay waits for that.
     func hold(_ byteCount: Int) -> Bool {
@@ -71,7 +72,7 @@ final class RelayedConnection: Sendable {
         return byteCount < 0 && isStalled.exchange(false, ordering: .sequentiallyConsistent)
     }
 
-    /// The bytes that the hub is not done with.
+    /// The bytes that the hub has not completed.
     var unsettled: Int {
         received.load(ordering: .sequentiallyConsistent) - settled.load(ordering: .sequentiallyConsistent)
             + held.load(ordering: .sequentiallyConsistent)

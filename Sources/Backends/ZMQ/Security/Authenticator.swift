@@ -3,18 +3,18 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// Lets clients in by their public keys: answers the library's questions (ZAP, RFC 27 of ZeroMQ) on a thread of its
-/// own, for all hubs of the process.
+/// Admits clients by their public keys: answers the library's requests (ZAP, RFC 27 of ZeroMQ) on a thread of its own,
+/// for all hubs of the process.
 final class Authenticator: Sendable {
     private static let address = "inproc://zeromq.zap.01"
     private static let instance = Mutex<Authenticator?>(nil)
 
-    /// The allowed keys of each hub, by the domain that its sockets name.
+    /// The allowed keys of each hub, by the domain of its sockets.
     private let domains = Mutex<[String: [String: ClientRights]]>([:])
 
     private init() {}
 
-    /// The authenticator of this process. Questions are answered as soon as it was there once.
+    /// Returns the authenticator of this process. It answers requests from its first use on.
     static func shared() throws(SharedCoreError) -> Authenticator {
         try instance.withLock { instance throws(SharedCoreError) in
             if let instance { return instance }
@@ -32,9 +32,9 @@ final class Authenticator: Sendable {
         }
     }
 
-    /// Lets these keys in, and no others, where a domain is asked for.
+    /// Replaces the allowed keys of a domain.
     ///
-    /// - Returns: Whether that changes anything.
+    /// - Returns: Whether they have changed.
     func replace(_ keys: [String: ClientRights], in domain: String) -> Bool {
         domains.withLock { domains in
             defer { domains[domain] = keys }
@@ -42,7 +42,7 @@ final class Authenticator: Sendable {
         }
     }
 
-    /// What the clients of a key may do; nil when it is not let in.
+    /// Returns the rights of a key's clients; nil if the key is not allowed.
     func rights(of key: String, in domain: String) -> ClientRights? {
         domains.withLock { $0[domain]?[key] }
     }
@@ -59,7 +59,7 @@ final class Authenticator: Sendable {
         }
     }
 
-    /// The frames of a question: version, number, domain, address, identity, mechanism, the client's key.
+    /// Answers a request with the frames version, number, domain, address, identity, mechanism, the client's key.
     private func answer(_ question: IncomingMessage) -> [[UInt8]] {
         let frames = question.frames
         func reply(_ status: String, _ text: String, user: String = "") -> [[UInt8]] {

@@ -3,12 +3,12 @@ public import CoreAPI
 
 /// A pair of keys of the CURVE mechanism (RFC 26 of ZeroMQ), each as 40 characters of Z85 (RFC 32).
 public struct CurveKeyPair: Hashable, Sendable {
-    /// What others know.
+    /// The key that others know.
     public let publicKey: String
-    /// What nobody else knows.
+    /// The key that only its owner knows.
     public let secretKey: String
 
-    /// Takes over a pair.
+    /// Creates a pair from both keys.
     ///
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` when one of them is no key, or they do not belong together.
     public init(publicKey: String, secretKey: String) throws(SharedCoreError) {
@@ -22,7 +22,7 @@ public struct CurveKeyPair: Hashable, Sendable {
         self.secretKey = secretKey
     }
 
-    /// Makes the pair of a secret key.
+    /// Creates the pair of a secret key.
     ///
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` when it is no key.
     public init(secretKey: String) throws(SharedCoreError) {
@@ -31,7 +31,7 @@ public struct CurveKeyPair: Hashable, Sendable {
         publicKey = Self.publicKey(of: secretKey)
     }
 
-    /// Makes a new pair.
+    /// Generates a new pair.
     ///
     /// - Throws: ``SharedCoreError/Code/unsupported`` when the library was built without CURVE.
     public static func generate() throws(SharedCoreError) -> CurveKeyPair {
@@ -54,13 +54,13 @@ public struct CurveKeyPair: Hashable, Sendable {
         String(decoding: characters.prefix(40).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Whether a text has the form of a key.
+    /// Returns whether a text has the form of a key.
     static func isKey(_ text: String) -> Bool {
         var raw = [UInt8](repeating: 0, count: 32)
         return text.utf8.count == 40 && zmq_z85_decode(&raw, text) != nil
     }
 
-    /// Refuses what is no key. A secret is never part of the message.
+    /// Throws if a text is no key. The message never contains a secret key.
     static func check(_ key: String, _ what: String) throws(SharedCoreError) {
         guard isKey(key) else {
             throw SharedCoreError(
@@ -68,7 +68,7 @@ public struct CurveKeyPair: Hashable, Sendable {
         }
     }
 
-    /// 32 bytes as the key that stands for them.
+    /// Returns the key text of 32 bytes.
     static func text(of raw: [UInt8]) -> String? {
         guard raw.count == 32 else { return nil }
         var characters = [CChar](repeating: 0, count: 41)
@@ -79,12 +79,12 @@ public struct CurveKeyPair: Hashable, Sendable {
 
 /// The keys of a client that reaches its hub over a network.
 public struct CurveClientKeys: Hashable, Sendable {
-    /// The client's own.
+    /// The client's own pair.
     public let own: CurveKeyPair
-    /// The public key by which the hub is known.
+    /// The public key that identifies the hub.
     public let hub: String
 
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when the hub's key is none.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when the hub's key is no key.
     public init(own: CurveKeyPair, hub: String) throws(SharedCoreError) {
         try CurveKeyPair.check(hub, "public key of the hub")
         self.own = own
@@ -92,25 +92,26 @@ public struct CurveClientKeys: Hashable, Sendable {
     }
 }
 
-/// What the clients with a key may do in the group.
+/// The rights of the clients with a key in the group.
 public enum ClientRights: String, CaseIterable, Hashable, Sendable {
-    /// Read, watch and listen, in any role but that of a Main or an Executor. Their commits, and a session of such a role, are
+    /// Read, watch and listen, in any role other than Main and Executor. Commits, and sessions of these two roles, are
     /// refused as ``SharedCoreError/Code/forbidden``.
     case read
-    /// That, and post notifications: commits of posts alone, with guards or with a request number.
+    /// The same as ``read``, and post notifications: commits that contain only posts, with guards or with a request
+    /// number.
     case post
-    /// Everything.
+    /// All rights.
     case participate
 }
 
 /// The keys of a hub that is reached over a network.
 public struct CurveHubKeys: Hashable, Sendable {
-    /// The hub's own.
+    /// The hub's own pair.
     public let own: CurveKeyPair
-    /// The public keys of the clients that it lets in, and what each may do.
+    /// The public keys of the allowed clients, with the rights of each.
     public let clients: [String: ClientRights]
 
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when a client's key is none, or there is no client.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` when a client's key is no key, or there is no client.
     public init(own: CurveKeyPair, clients: [String: ClientRights]) throws(SharedCoreError) {
         guard !clients.isEmpty else {
             throw SharedCoreError(
@@ -121,7 +122,7 @@ public struct CurveHubKeys: Hashable, Sendable {
         self.clients = clients
     }
 
-    /// Lets clients in that may do everything.
+    /// Allows clients with all rights.
     ///
     /// - Throws: As ``init(own:clients:)``.
     public init(own: CurveKeyPair, clients: Set<String>) throws(SharedCoreError) {

@@ -2,13 +2,13 @@ public import CoreAPI
 internal import FileNotifyBackend
 internal import Platform
 
-/// The files in which keys are kept.
+/// Reads and writes key files.
 public enum KeyFile {
-    /// Reads the secret key of a file that nobody but its owner may read.
+    /// Reads the secret key from a file that only its owner may read.
     ///
-    /// - Throws: ``SharedCoreError/Code/forbidden`` when it belongs to somebody else or is open to others,
-    ///   ``SharedCoreError/Code/invalidArgument`` when it is not there or holds no key, and where the path itself has the form
-    ///   of a key, which then no message shows.
+    /// - Throws: ``SharedCoreError/Code/forbidden`` when the file belongs to another user or is open to others,
+    ///   ``SharedCoreError/Code/invalidArgument`` when the file is missing or contains no key, and when the path itself
+    ///   has the form of a key, which then appears in no message.
     public static func secretKey(at path: String) throws(SharedCoreError) -> CurveKeyPair {
         guard !CurveKeyPair.isKey(path) || (path.isAbsolutePath && (try? FileStatus(ofPath: path)) != nil) else {
             throw SharedCoreError(
@@ -28,13 +28,13 @@ public enum KeyFile {
         }
     }
 
-    /// Reads the public keys that a hub lets in: one at the beginning of each line. Behind it may stand `rights=read`
-    /// or `rights=post`, without which the key's clients may do everything, and then a comment that begins with `#`.
-    /// No key begins so: four bytes as five characters of Z85 are never that large.
+    /// Reads the public keys that a hub allows: one at the beginning of each line. It may be followed by `rights=read`
+    /// or `rights=post`, without which the key's clients have all rights, and then by a comment that begins with `#`.
+    /// No key begins with `#`: four bytes as five characters of Z85 are never that large.
     ///
-    /// - Throws: ``SharedCoreError/Code/forbidden`` when others may write it, ``SharedCoreError/Code/invalidArgument``
-    ///   when it is not there, a line holds no key, rights that there are not, another word behind the key, the key of
-    ///   another line, or a control character.
+    /// - Throws: ``SharedCoreError/Code/forbidden`` when others may write the file,
+    ///   ``SharedCoreError/Code/invalidArgument`` when it is missing, or when a line contains no key, unknown rights,
+    ///   another word behind the key, the key of another line, or a control character.
     public static func publicKeys(at path: String) throws(SharedCoreError) -> [String: ClientRights] {
         let text = try read(path, forbidding: 0o022, "What says who is let in", right: "644")
         var keys: [String: ClientRights] = [:]
@@ -43,11 +43,12 @@ public enum KeyFile {
             func refuse(_ message: String) -> SharedCoreError {
                 SharedCoreError(.invalidArgument, message, at: "\(path):\(index + 1)")
             }
-            // An editor shows some of them as the end of a line and others as nothing: a comment could hide a key.
+            // Editors show some control characters as the end of a line and others as nothing, so a comment could hide
+            // a key.
             guard line.unicodeScalars.allSatisfy(isPlain) else {
                 throw refuse("A line of the list ends with a line feed, and holds no other control character but tabs.")
             }
-            // Others, such as U+00A0, look like these, and are part of a word.
+            // Other characters, such as U+00A0, look like these, and are part of a word.
             let words = line.split { $0 == " " || $0 == "\t" }
             guard let word = words.first, !word.hasPrefix("#") else { continue }
             do throws(SharedCoreError) {
@@ -62,7 +63,7 @@ public enum KeyFile {
                 rest.removeFirst()
             }
             guard let rights else { throw refuse("The rights of a key are read, post or participate.") }
-            // A mistyped restriction must not become a comment: the key would have all rights.
+            // A mistyped restriction must not count as a comment: the key would have all rights.
             if let unknown = rest.first, !unknown.hasPrefix("#") {
                 // The word itself is not shown: it may be a secret key.
                 let number = words.count - rest.count + 1
@@ -87,16 +88,16 @@ public enum KeyFile {
         }
     }
 
-    /// The name, in a group's directory, of the file with the key for this machine.
+    /// The name of the file with the key for this machine, in a group's directory.
     static let groupName = "hub.key"
 
-    /// Reads the pair by which a hub on loopback and clients of the same user prove themselves to each other where no
-    /// keys are configured: both have the secret key, in the file `hub.key` of the group's directory.
+    /// Reads the pair by which a hub on loopback and clients of the same user authenticate each other if no keys are
+    /// configured: both read the secret key from the file `hub.key` in the group's directory.
     ///
     /// - Parameters:
     ///   - directory: The absolute path of the group's directory.
-    ///   - isMade: Whether a pair is made, with the directory, where there is none, as hubs do.
-    /// - Throws: ``SharedCoreError/Code/unavailable`` when there is none; as ``secretKey(at:)``.
+    ///   - isMade: Whether to create a missing pair, with the directory, as hubs do.
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when there is none; the errors of ``secretKey(at:)``.
     public static func pair(
         ofGroup directory: String, making isMade: Bool = false
     ) throws(SharedCoreError) -> CurveKeyPair {
@@ -116,7 +117,7 @@ public enum KeyFile {
         return try secretKey(at: path)
     }
 
-    /// Makes a file that has its content from the beginning, unless there is one of that name.
+    /// Creates a file with its whole content, unless the name exists.
     private static func makeWhole(_ name: String, _ bytes: [UInt8], in directory: Directory) throws(SystemCallError) {
         if let file = try OpenFile.unnamed(name, in: directory) {
             try file.write(bytes, at: 0)
@@ -132,9 +133,9 @@ public enum KeyFile {
         }
     }
 
-    /// Writes a secret key into a new file that nobody but its owner may read.
+    /// Writes a secret key to a new file that only its owner may read.
     ///
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` when something has that name already.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the name exists already.
     public static func write(secretKeyOf pair: CurveKeyPair, to path: String) throws(SharedCoreError) {
         let (place, name) = Directory.parts(of: path)
         do throws(SystemCallError) {

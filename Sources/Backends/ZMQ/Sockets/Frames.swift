@@ -2,7 +2,7 @@ internal import CZMQ
 internal import CoreAPI
 internal import Platform
 
-/// A frame to send. Its parts are copied once, into the message of the library: a state of many MiB is put together nowhere
+/// A frame to send. Its parts are copied once, into the library's message: a state of many MiB is assembled nowhere
 /// else.
 ///
 /// Each message of the protocol is one frame (decision 43).
@@ -13,14 +13,14 @@ struct OutgoingFrame {
 
     /// - Parameters:
     ///   - head: The bytes in front.
-    ///   - records: What follows, each with its count.
+    ///   - records: The records behind them, each preceded by its length.
     init(_ head: [UInt8], records: [[UInt8]] = []) {
         self.head = head
         self.records = records
         byteCount = records.reduce(head.count) { $0 + ByteWriter.byteCount(ofCounted: $1.count) }
     }
 
-    /// Writes the frame to memory of its size.
+    /// Writes the frame to a buffer of its size.
     func write(to buffer: UnsafeMutableRawBufferPointer) {
         var offset = 0
         func add(_ bytes: [UInt8]) {
@@ -38,11 +38,11 @@ struct OutgoingFrame {
     }
 }
 
-/// A frame as the library has received it. Nothing in it is trusted.
+/// A frame as received from the library. Its content is untrusted.
 final class ReceivedFrame {
-    /// In memory of its own, as the library wants: a message is not to be moved.
+    /// Allocated separately, because the library does not allow a message to be moved.
     private let part: UnsafeMutablePointer<zmq_msg_t>
-    /// Whether it is the whole message. The rest of a longer one is dropped.
+    /// Whether it is the whole message. Further frames of a message are dropped.
     private(set) var isWholeMessage = true
 
     init() {
@@ -51,7 +51,7 @@ final class ReceivedFrame {
         zmq_msg_init(part)
     }
 
-    /// A frame of bytes that were not received.
+    /// Creates a frame from bytes that were not received.
     convenience init(_ bytes: [UInt8]) {
         self.init()
         guard zmq_msg_init_size(part, bytes.count) == 0 else {
@@ -89,7 +89,7 @@ final class ReceivedFrame {
 
     var byteCount: Int { zmq_msg_size(part) }
 
-    /// Copies the bytes of a range, as far as there are some.
+    /// Copies the bytes of a range, as far as they exist.
     func bytes(in range: Range<Int>) -> [UInt8] {
         let all = UnsafeRawBufferPointer(start: zmq_msg_data(part), count: byteCount)
         return Array(UnsafeRawBufferPointer(rebasing: all[range.clamped(to: 0..<byteCount)]))

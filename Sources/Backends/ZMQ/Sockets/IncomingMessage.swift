@@ -1,30 +1,30 @@
 internal import CZMQ
 
-/// A message as it was received. Nothing in it is trusted.
+/// A message as received. Its content is untrusted.
 struct IncomingMessage {
     var frames: [[UInt8]] = []
     var byteCount: Int { frames.reduce(0) { $0 + $1.count } }
     /// Whether frames were dropped because there were too many.
     var isTooLong = false
-    /// Who sent it, as the library knows it.
+    /// The sender, according to the library.
     var peer = PeerAddress()
-    /// While it is being received: whether another frame follows.
+    /// While receiving: whether another frame follows.
     var hasMore = false
 }
 
-/// What the library says of the sender of a message.
+/// The library's information about the sender of a message.
 struct PeerAddress {
-    /// The process on the other end of a local connection, as the kernel tells it.
+    /// The process at the other end of a local connection, according to the kernel.
     struct LocalProcess: Hashable {
         let user: UInt32
         let pid: Int32
     }
 
-    /// The address, for people; nil for a peer in this process.
+    /// The address as text; nil for a peer in this process.
     var text: String?
     /// Nil for a connection that is not local.
     var process: LocalProcess?
-    /// The name under which an authenticator has let it in.
+    /// The name with which an authenticator has admitted the peer.
     var user: String?
 
     init() {}

@@ -3,26 +3,26 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The library's context of this process: its threads of input and output. All sockets share it, so that a hub and its
-/// clients in one process can meet in it; it lives as long as the process.
+/// The library's context of this process, with its I/O threads. All sockets share it, so that a hub and its clients in
+/// one process can connect; it lives as long as the process.
 final class MessagingContext: Sendable {
-    /// The context of this process, made when it is first needed.
+    /// The context of this process, created at its first use.
     static let shared = MessagingContext()
 
-    /// The address is a number to the language: the library guards what is behind it.
+    /// Stored as a number, which is `Sendable`: the library synchronizes the access to the context.
     private let address: UInt
 
-    /// Sockets that may be open at once. The library takes a descriptor for each.
+    /// How many sockets may be open at once. The library takes a descriptor for each.
     private static let socketLimit: Int32 = 16_384
 
     private init() {
-        // Nil only without memory; then every socket is refused.
+        // Nil only when memory is exhausted; then every socket is refused.
         let context = zmq_ctx_new()
         zmq_ctx_set(context, ZMQ_MAX_SOCKETS, Self.socketLimit)
         address = UInt(bitPattern: context)
     }
 
-    /// Makes a socket of a type.
+    /// Creates a socket of a type.
     func socket(_ type: Int32, for endpoint: String) throws(MessagingError) -> UnsafeMutableRawPointer {
         guard let socket = zmq_socket(UnsafeMutableRawPointer(bitPattern: address), type) else {
             throw MessagingError("zmq_socket", at: endpoint)
@@ -31,21 +31,21 @@ final class MessagingContext: Sendable {
     }
 }
 
-/// What libzmq says when it refuses something.
+/// An error of a libzmq call.
 struct MessagingError: Error, Hashable {
     let call: String
     let number: Int32
-    /// The endpoint or option that it was about.
+    /// The endpoint or option concerned.
     let location: String
 
-    /// The error of the call that has just failed.
+    /// Creates the error of the call that has just failed.
     init(_ call: String, at location: String) {
         self.call = call
         self.number = zmq_errno()
         self.location = location
     }
 
-    /// An error of the system, as tests play it.
+    /// Creates an error of the system, for injected faults.
     init(_ call: String, number: Int32, at location: String) {
         self.call = call
         self.number = number
@@ -56,7 +56,7 @@ struct MessagingError: Error, Hashable {
 }
 
 extension SharedCoreError {
-    /// The error that users see.
+    /// Converts the error to the one for users.
     init(_ error: MessagingError) {
         typealias Number = SystemCallError.Number
         let code: Code =

@@ -1,22 +1,22 @@
 internal import CZMQ
 internal import Platform
 
-/// A socket of the library. It belongs to an actor, is used by whoever acts for it, one at a time, and is not
-/// `Sendable`; closing drops what was not sent.
+/// A socket of the library. It belongs to an actor, is used by one thread at a time, and is not `Sendable`; closing
+/// drops unsent messages.
 final class Socket {
-    /// What the socket is for: the roles of the library that the hub and its clients use.
+    /// The socket types that the hub and its clients use.
     enum Role {
-        /// Answers many.
+        /// Serves many dealers.
         case router
-        /// Asks one.
+        /// Sends requests to one router.
         case dealer
-        /// Tells many, and sees who listens.
+        /// Sends to many subscribers, and receives their subscriptions.
         case publisher
-        /// Listens to one.
+        /// Receives from one publisher.
         case subscriber
-        /// Meets one other of this process.
+        /// Connects to one other socket of this process.
         case pair
-        /// Is asked and answers, in turn.
+        /// Receives requests and answers each in turn.
         case responder
 
         fileprivate var type: Int32 {
@@ -35,10 +35,10 @@ final class Socket {
     enum NumberOption {
         case receiveLimit, sendLimit, messageByteLimit, reconnectInterval, reconnectMaximum, handshakeInterval
         case heartbeatInterval, heartbeatTimeout, verboseSubscriptions, onlyWhenConnected, knownPeersOnly, backlog
-        /// How long what was sent over TCP may stay without the other system's confirmation, in milliseconds.
+        /// How long data sent over TCP may remain unacknowledged by the other system, in milliseconds.
         case unconfirmedTimeout
         case curveServer, bothAddressFamilies, onlyUser
-        /// How long the library goes on sending, in milliseconds, when the socket is closed. 0 unless it is set.
+        /// How long the library goes on sending after the socket is closed, in milliseconds. The default is 0.
         case linger
     }
 
@@ -48,15 +48,15 @@ final class Socket {
     }
 
     let handle: UnsafeMutableRawPointer
-    /// Readable when something may have changed since the library was last asked.
+    /// Readable when events may have changed since the library was last queried.
     let descriptor: Int32
-    /// Where it is bound or connected, for messages.
+    /// The endpoint that is bound or connected, for messages.
     let endpoint: String
     private var isOpen = true
-    /// Whether its input is to be taken now. What is not wanted does not keep the thread from waiting.
+    /// Whether its input is to be taken now. A socket that is not wanted does not keep the thread awake.
     var isWanted = true
-    /// Whether the library was asked in vain, and by nothing else, since the descriptor last told of a change: then
-    /// there is no message until it tells of another.
+    /// Whether the last query of the library found no message, and no other call followed, since the descriptor last
+    /// signalled a change: then there is no message until the next signal.
     private var isDrained = false
 
     init(_ role: Role, for endpoint: String) throws(MessagingError) {
@@ -106,18 +106,18 @@ final class Socket {
         guard zmq_connect(handle, endpoint) == 0 else { throw MessagingError("zmq_connect", at: endpoint) }
     }
 
-    /// Whether a message waits to be received.
+    /// Returns whether a message waits to be received.
     func hasInput() -> Bool {
         guard isOpen, !isDrained else { return false }
         isDrained = Self.number(ZMQ_EVENTS, of: handle) & ZMQ_POLLIN == 0
         return !isDrained
     }
 
-    /// The descriptor has told of a change.
+    /// Notes that the descriptor has signalled a change.
     func signal() { isDrained = false }
 
-    /// Takes the next message, as ``receive(upTo:peer:)``; asks the library only when there may be one. For whoever
-    /// waits for the descriptor and calls ``signal()``.
+    /// Takes the next message, as ``receive(upTo:peer:)``, but queries the library only when there may be one. For
+    /// callers that poll the descriptor and call ``signal()``.
     func next(upTo frameLimit: Int, peer isWanted: ([[UInt8]]) -> Bool = { _ in false }) -> IncomingMessage? {
         guard !isDrained else { return nil }
         let message = receive(upTo: frameLimit, peer: isWanted)
@@ -135,25 +135,25 @@ final class Socket {
         return result == 0 ? value : 0
     }
 
-    /// Reports what becomes of the connections to a pair socket of this process.
+    /// Reports the events of the connections to a pair socket of this process.
     func monitor(at address: String, events: Int32) throws(MessagingError) {
         guard zmq_socket_monitor(handle, address, events) == 0 else {
             throw MessagingError("zmq_socket_monitor", at: endpoint)
         }
     }
 
-    /// Reports no longer. Must come before the pair socket is closed: the library's thread would wait for ever to
-    /// report to one that is gone.
+    /// Stops the reports. Must precede closing the pair socket: the library's thread would block forever while
+    /// reporting to a closed one.
     func stopMonitor() {
         zmq_socket_monitor(handle, nil, 0)
     }
 
     /// Sends a message of one or more frames, or nothing of it.
     ///
-    /// - Returns: Whether the library has taken it; false when its queue is full or nobody is there.
+    /// - Returns: Whether the library has taken it; false when its queue is full or there is no peer.
     func send(_ frames: [[UInt8]]) -> Bool {
         guard isOpen else { return false }
-        // The library may take in here what its descriptor has told of.
+        // The call may consume the change that the descriptor has signalled.
         isDrained = false
         for (index, frame) in frames.enumerated() {
             let flags = ZMQ_DONTWAIT | (index < frames.count - 1 ? ZMQ_SNDMORE : 0)
@@ -167,15 +167,15 @@ final class Socket {
         return true
     }
 
-    /// Sends a message of one frame, or nothing of it; its parts are put together in the library's memory.
+    /// Sends a message of one frame, or nothing of it; its parts are assembled in the library's memory.
     ///
-    /// - Parameter connection: The name of the connection that it goes to, for a socket that has several.
+    /// - Parameter connection: The name of the receiving connection, for a socket that has several.
     /// - Returns: As ``send(_:)``.
     func send(_ frame: OutgoingFrame, to connection: [UInt8]? = nil) -> Bool {
         guard isOpen else { return false }
         isDrained = false
         var message = zmq_msg_t()
-        // Before the name, behind which nothing may fail.
+        // Allocated before the name is sent, since no step may fail after it.
         guard zmq_msg_init_size(&message, frame.byteCount) == 0 else { return false }
         frame.write(to: UnsafeMutableRawBufferPointer(start: zmq_msg_data(&message), count: frame.byteCount))
         var result: Int32 = 0
@@ -191,13 +191,13 @@ final class Socket {
                 result = zmq_msg_send(&message, handle, ZMQ_DONTWAIT)
             } while result == -1 && zmq_errno() == SystemCallError.Number.interrupted
         }
-        // The library has what it has taken.
+        // The library owns a message that it has taken.
         if result == -1 { zmq_msg_close(&message) }
         return result != -1
     }
 
-    /// Takes the next message, of one frame, and leaves its bytes where the library has received them. As
-    /// ``next(upTo:peer:)`` it asks the library only when there may be one.
+    /// Takes the next message, of one frame, without copying its bytes. Like ``next(upTo:peer:)`` it queries the
+    /// library only when there may be one.
     func nextFrame() -> ReceivedFrame? {
         guard isOpen, !isDrained else { return nil }
         let frame = ReceivedFrame()
@@ -209,7 +209,7 @@ final class Socket {
     ///
     /// - Parameters:
     ///   - frameLimit: Frames beyond this number are dropped, and the message is marked as too long.
-    ///   - isWanted: Whether it is to be told who sent a message of these frames.
+    ///   - isWanted: Returns whether to determine the sender of a message of these frames.
     func receive(upTo frameLimit: Int, peer isWanted: ([[UInt8]]) -> Bool = { _ in false }) -> IncomingMessage? {
         guard isOpen else { return nil }
         var message = IncomingMessage()
@@ -237,7 +237,7 @@ final class Socket {
         return message
     }
 
-    /// The option's name is made only where it is told: to print a case that has no text takes the language 50 us.
+    /// The option's name is created only for an error: printing an enum case without a text takes Swift 50 us.
     private func check(_ result: Int32, _ option: @autoclosure () -> String) throws(MessagingError) {
         if result != 0 { throw MessagingError("zmq_setsockopt", at: "\(endpoint) (\(option()))") }
     }
@@ -279,8 +279,8 @@ extension Socket.BytesOption {
     }
 }
 
-/// Lets a socket pass to the thread that uses it from then on. `@unchecked Sendable`: the library allows it, and the
-/// thread that made the socket does not use it again.
+/// Passes a socket to the thread that uses it from then on. `@unchecked Sendable`: the library allows it, and the
+/// thread that created the socket does not use it again.
 struct SocketHandover: @unchecked Sendable {
     let socket: Socket
 }

@@ -3,34 +3,33 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The thread that a set of sockets belongs to, and the executor of the actor that uses them: all that the actor does
-/// is done by one at a time, so no socket is touched by two threads at once.
+/// The thread that owns a set of sockets, and the executor of the actor that uses them: one thread at a time runs the
+/// actor's work, so no two threads use a socket at once.
 ///
-/// Between the actor's jobs the thread waits for the sockets, for descriptors, and for the time that the actor asked to
-/// be called at. While it waits, another thread may act in its place (``act(_:)``), so that what is asked of the actor
-/// needs no change of threads. Where tasks prefer to run on it (``DeliveryExecutor``) there are two such threads, so
-/// that one is always there to wait. A job that comes when the threads have ended, as to an actor whose sockets are
-/// closed, runs on a thread of its own.
+/// Between the actor's jobs the thread waits for the sockets, for descriptors, and for the actor's next deadline. While
+/// it waits, another thread may run the actor's work in its place (``act(_:)``), so that a request to the actor needs
+/// no change of threads. If tasks prefer to run on it (``DeliveryExecutor``) there are two such threads, so that one is
+/// always free to wait. A job that is enqueued after the threads have ended, as for an actor with closed sockets, runs
+/// on a thread of its own.
 ///
-/// The library's descriptors tell of changes only, and so does the set that the threads wait at: each change wakes one
+/// The library's descriptors signal changes only, and so does the set that the threads wait on: each change wakes one
 /// of them.
 final class SocketThread: SerialExecutor, Sendable {
-    /// What the actor gives the thread: on what to wait, and what to do then. Only whoever acts for the actor touches
-    /// it.
+    /// The actor's poll source: what to wait on, and what to do then. Used only by the thread that acts for the actor.
     final class Duty {
-        /// The sockets whose descriptors are watched.
+        /// The sockets to wait for.
         var sockets: [Socket] = []
-        /// Called before each wait, to take what is there.
+        /// Called before each wait, to take in messages.
         var turn: () -> Void = {}
-        /// Tells when to be called at the latest.
+        /// Returns the next deadline.
         var deadline: () -> BootInstant? = { nil }
         var isOver = false
 
-        /// Whether the library has something to read.
+        /// Returns whether the library has a message to read.
         ///
-        /// A descriptor tells only that something has changed since the library was last asked, which is also done by
-        /// sending. So a socket is asked before each wait, unless that was done in vain since; `zmq_poll` would ask
-        /// each four times.
+        /// A descriptor signals only that something has changed since the library was last queried, and sending queries
+        /// it too. So each socket is queried before each wait, unless the last query since was in vain; `zmq_poll`
+        /// would query each four times.
         func hasInput() -> Bool {
             var hasInput = false
             for socket in sockets where socket.isWanted && socket.hasInput() { hasInput = true }
@@ -42,12 +41,12 @@ final class SocketThread: SerialExecutor, Sendable {
     private let counter: EventCounter
     private let timer: IntervalTimer
     private let readiness: ReadinessSet
-    /// The actor's descriptors: a set of their own within the other, so that the thread that acts for the actor can ask
-    /// for their news alone, and takes none that is to wake another thread.
+    /// The actor's descriptors: a set of their own within the other, so that the thread that acts for the actor can
+    /// read their events alone, and takes none that is to wake another thread.
     private let sources: ReadinessSet
     private let clock = SystemClock()
     private let state = Mutex(SocketThreadState())
-    /// Who acts for the actor.
+    /// The thread that acts for the actor.
     private let holder = Atomic<UInt>(0)
 
     init(name: String) throws(SystemCallError) {
@@ -61,17 +60,17 @@ final class SocketThread: SerialExecutor, Sendable {
         try readiness.addEdges(of: sources.descriptor, key: SocketThreadState.sourcesKey)
     }
 
-    /// Waits for a descriptor as well: for the actor, each time that it becomes readable.
+    /// Also waits for a descriptor, each time that it becomes readable. Called by the actor.
     func watch(_ descriptor: Int32) throws(SystemCallError) {
         try sources.addEdges(of: descriptor, key: UInt64(descriptor))
     }
 
-    /// Waits for a descriptor no longer.
+    /// Stops waiting for a descriptor.
     func forget(_ descriptor: Int32) {
         sources.remove(descriptor)
     }
 
-    /// Learns what descriptors have told meanwhile: for the actor, in a job that may take long.
+    /// Reads the events of the descriptors. Called by the actor, in a job that may take long.
     func hear() {
         checkIsolated()
         if let duty = state.withLock({ $0.duty })?.duty { hear(duty) }
@@ -93,21 +92,20 @@ final class SocketThread: SerialExecutor, Sendable {
         waking { $0.add(work) }
     }
 
-    /// Puts a job down for a thread to run that waits for news; see ``DeliveryExecutor``.
+    /// Enqueues a job for a waiting thread; see ``DeliveryExecutor``.
     func deliver(_ job: UnownedJob, to executor: DeliveryExecutor) {
         waking { $0.deliver(job, to: executor) }
     }
 
-    /// Wakes the other thread for the jobs that are there, if it can run them: for the actor, in a turn that may take
-    /// long.
+    /// Wakes the other thread for enqueued jobs, if it can run them. Called by the actor, in a turn that may take long.
     func offerDeliveries() {
         if state.withLock({ $0.hasJobsForOther }) { counter.raise() }
     }
 
-    /// Puts something down, and wakes the thread that is to do it.
+    /// Enqueues an item, and wakes the thread that is to process it.
     ///
-    /// Under the lock, since a job may be the last to hold its actor and with that this thread: once the lock is given
-    /// back, another thread may have run the job, and nothing of this object is left.
+    /// Under the lock, since a job may hold the last reference to its actor, and with it to this object: after the lock
+    /// is released, another thread may have run the job, and this object may be gone.
     private func waking(_ change: (inout SocketThreadState) -> SocketThreadState.Waking) {
         let standIn = state.withLock { state -> (@Sendable () -> Void)? in
             switch change(&state) {
@@ -126,20 +124,20 @@ final class SocketThread: SerialExecutor, Sendable {
             holder.load(ordering: .relaxed) == ThreadIdentity.current.rawValue, "Only the sockets' thread may do this.")
     }
 
-    /// Takes up a duty, until it says that it is over. For the actor alone.
+    /// Sets the poll source, until it is over. Called by the actor only.
     func take(_ duty: Duty) {
         checkIsolated()
         let box = SocketThreadState.DutyBox(duty: duty)
         state.withLock { $0.duty = box }
     }
 
-    /// Does something of the actor's, isolated to it: at once when the thread waits, in its place; else the thread does
-    /// it later, in its turn. For what is short and does not block.
+    /// Runs `body` isolated to the actor: at once, in the place of the waiting thread; otherwise later, on the thread,
+    /// in its turn. `body` must be short and must not block.
     func act(_ body: @escaping @Sendable () -> Void) {
         guard let duty = state.withLock({ $0.takePlace() })?.duty else { return add(.body(body)) }
         holder.store(ThreadIdentity.current.rawValue, ordering: .relaxed)
         body()
-        // Sending may have taken in what the sockets' descriptors had told of, or would have.
+        // Sending may have consumed the changes that the sockets' descriptors have signalled.
         let mustWake = duty.isOver || duty.hasInput()
         let deadline = duty.isOver ? nil : duty.deadline()
         holder.store(0, ordering: .relaxed)
@@ -150,7 +148,7 @@ final class SocketThread: SerialExecutor, Sendable {
         if mustWake || hasWork { counter.raise() }
     }
 
-    /// Sees to it that a thread wakes at a time.
+    /// Makes a thread wake at a deadline.
     private func setTimer(_ deadline: BootInstant?, _ state: inout SocketThreadState) {
         guard let deadline else { return }
         let now = clock.now()
@@ -160,8 +158,8 @@ final class SocketThread: SerialExecutor, Sendable {
 
     // MARK: - The threads
 
-    /// Sees to it that one thread hears while another runs a task, before any task may run there; tells whether there
-    /// are two, or none because there is nothing to hear any more.
+    /// Makes one thread wait while another runs a task, before any task may run there; returns whether there are two
+    /// threads, or none because there is nothing to wait for.
     func beginCompanion() -> Bool {
         state.withLock { state in
             guard state.needsCompanion else { return true }
@@ -175,8 +173,8 @@ final class SocketThread: SerialExecutor, Sendable {
         }
     }
 
-    /// - Returns: What the caller's thread has to do in place of one that could not be started: nothing would ever run
-    ///   again otherwise. It keeps this object.
+    /// - Returns: The work for the caller's thread if no thread could be started: otherwise no job would ever run
+    ///   again. It holds a reference to this object.
     private func startThread() -> (@Sendable () -> Void)? {
         let body: @Sendable () -> Void = { [self] in run() }
         do throws(SystemCallError) {
@@ -208,10 +206,10 @@ final class SocketThread: SerialExecutor, Sendable {
         }
     }
 
-    /// How often work that comes of work is done before the actor has its turn.
+    /// How often follow-up work is done before the actor's turn.
     private static let roundLimit = 16
 
-    /// Does all that there is to do for the actor.
+    /// Does all work for the actor.
     private func serve() {
         var rounds = 0
         while true {
@@ -222,11 +220,11 @@ final class SocketThread: SerialExecutor, Sendable {
             for key in changed { note(key, duty) }
             rounds = (rounds + 1) % Self.roundLimit
             if rounds > 0, state.withLock({ !$0.work.isEmpty }) { continue }
-            // A job may have closed the sockets that would be looked at.
+            // A job may have closed the sockets that the turn would read.
             if let duty, !duty.isOver { duty.turn() }
             if leave(duty) { return }
-            // Descriptors are waited for only by a thread that leaves. One may stay for long, as while one socket always
-            // has something.
+            // Only a thread that leaves waits for descriptors. One may stay for long, as while one socket always has
+            // input.
             if let duty { hear(duty) }
         }
     }
@@ -246,7 +244,7 @@ final class SocketThread: SerialExecutor, Sendable {
         }
     }
 
-    /// Leaves the actor's place when nothing is to be done.
+    /// Leaves the actor's place when there is no work.
     private func leave(_ duty: Duty?) -> Bool {
         let present = duty?.isOver == false ? duty : nil
         let hasInput = present?.hasInput() == true
@@ -254,7 +252,7 @@ final class SocketThread: SerialExecutor, Sendable {
         holder.store(0, ordering: .relaxed)
         let (isLeft, mustOffer) = state.withLock { state in
             if present == nil, state.duty?.duty === duty { state.duty = nil }
-            // Who stays may do so for long.
+            // A thread that stays may do so for long.
             if hasInput || state.hasWork { return (false, state.hasJobsForOther) }
             setTimer(deadline, &state)
             _ = state.leavePlace()
@@ -265,12 +263,11 @@ final class SocketThread: SerialExecutor, Sendable {
     }
 }
 
-/// Runs tasks that prefer it on the threads of a ``SocketThread``, so that a delivery changes threads no more often than the
-/// library does: whoever hears of it also resumes the task that waits for it.
+/// Runs tasks that prefer it on the threads of a ``SocketThread``, so that a delivery changes threads no more often
+/// than the library does: the thread that receives a message also resumes the task that waits for it.
 ///
-/// It runs one job at a time, after the actor has done what there was to do; a job that does not return holds up the other
-/// jobs of this executor and nobody else, because two threads wait and only one of them runs jobs.
-///
+/// It runs one job at a time, after the actor's work; a job that does not return delays only the other jobs of this
+/// executor, because two threads wait and only one of them runs jobs.
 /// Source: decision 22.
 final class DeliveryExecutor: TaskExecutor {
     private let thread: SocketThread

@@ -1,95 +1,96 @@
 internal import CoreAPI
 internal import Platform
 
-/// Who does what in a ``SocketThread``. Guarded by its lock.
+/// The division of work between the threads of a ``SocketThread``. Guarded by its lock.
 struct SocketThreadState {
     enum Work {
         case job(UnownedJob)
         case body(@Sendable () -> Void)
     }
 
-    /// A job of a task that prefers to run there. It keeps the executor, which nobody else may do by then: the job of an actor
-    /// that such a task calls is put down with an executor that the task may have been the last to hold.
+    /// A job of a task that prefers to run there. It holds the executor, to which it may be the last reference: a call
+    /// from such a task to an actor enqueues the actor's job with the task's executor.
     struct Delivery {
         let job: UnownedJob
         let executor: DeliveryExecutor
     }
 
-    /// Lets the duty stand in the state. `@unchecked Sendable`: only who acts for the actor uses what is in it.
+    /// Stores the poll source in the state. `@unchecked Sendable`: only the thread that acts for the actor uses its
+    /// content.
     struct DutyBox: @unchecked Sendable {
         let duty: SocketThread.Duty
     }
 
-    /// What a thread does next.
+    /// A thread's next step.
     enum Step {
-        /// Acts for the actor, whose place it has.
+        /// Acts for the actor.
         case serve
-        /// Runs what prefers to run there.
+        /// Runs jobs of tasks that prefer to run there.
         case deliver([Delivery])
         case wait
-        /// Ends; the other thread is to see that, too.
+        /// Ends; the other thread must notice that, too.
         case end(mustWake: Bool)
     }
 
-    /// Who has to be woken.
+    /// Which thread to wake.
     enum Waking {
         case none
-        /// One of the threads.
+        /// One of the waiting threads.
         case raise
-        /// There is none, or none that waits.
+        /// A new one: there is none, or none that waits.
         case start
     }
 
-    /// What is waited for.
+    /// The keys of the descriptors to wait for.
     static let counterKey: UInt64 = 0
     static let timerKey: UInt64 = 1
     static let sourcesKey: UInt64 = 2
 
     private(set) var work: [Work] = []
-    /// What has told of a change that nobody has looked at yet.
+    /// Signalled descriptors that were not handled yet.
     private var changed: [UInt64] = []
     var duty: DutyBox?
-    /// Whether somebody acts for the actor.
+    /// Whether a thread acts for the actor.
     private var isHeld = false
-    /// When the timer rings.
+    /// When the timer fires.
     private var wakeTime: BootInstant?
     private var threadCount = 0
     private var hasCompanion = false
-    /// The threads that look what is to be done before they wait.
+    /// The threads that check for work before they wait.
     private var awake: [ThreadIdentity] = []
     private var deliveries: [Delivery] = []
-    /// The thread that runs what is to be delivered.
+    /// The thread that runs deliveries.
     private var runner: ThreadIdentity?
 
-    /// Whether something is to be done for the actor.
+    /// Whether there is work for the actor.
     var hasWork: Bool { !work.isEmpty || !changed.isEmpty }
 
     mutating func add(_ item: Work) -> Waking {
         work.append(item)
-        // Whoever has the place looks before leaving it. A thread that runs a job may do so for long.
+        // The thread that has the place checks for work before leaving it. A thread that runs a job may do so for long.
         return isHeld || awake.contains { $0 != runner } ? .none : waking()
     }
 
     mutating func deliver(_ job: UnownedJob, to executor: DeliveryExecutor) -> Waking {
         deliveries.append(Delivery(job: job, executor: executor))
-        // Who runs one looks for the next, and so does who is awake and is to run it.
+        // The thread that runs a job checks for the next, and so does an awake thread that is to run it.
         return runner != nil || !awake.isEmpty ? .none : waking()
     }
 
-    /// Whether jobs wait for whoever acts for the actor, and another thread can run them.
+    /// Whether jobs wait for the thread that acts for the actor, and another thread can run them.
     var hasJobsForOther: Bool { runner == nil && hasCompanion && !deliveries.isEmpty }
 
-    /// A thread is there, or is about to be.
+    /// Returns how to get a thread: wake one, or start one, which counts from now on.
     private mutating func waking() -> Waking {
-        // With nothing to hear, one that runs a job is not followed by another that waits.
+        // Without a poll source, a thread that runs a job is not followed by another that waits.
         let isBusyAlone = threadCount == 1 && runner != nil && duty == nil
         if threadCount > 0, !isBusyAlone { return .raise }
         threadCount += 1
         return .start
     }
 
-    /// Whether there is one thread to hear, and it would not hear while it runs a job. Those that have ended are started by who
-    /// needs them.
+    /// Whether there is only one thread to wait, which would not wait while it runs a job. Threads that have ended are
+    /// started again when needed.
     var needsCompanion: Bool { duty != nil && !hasCompanion }
 
     mutating func addCompanion() {
@@ -97,22 +98,22 @@ struct SocketThreadState {
         threadCount += 1
     }
 
-    /// Another thread than these wants to act for the actor; nil when it has to wait for its turn.
+    /// Takes the actor's place for a thread other than these; nil when it must wait for its turn.
     mutating func takePlace() -> DutyBox? {
         guard !isHeld, !hasWork, let duty else { return nil }
         isHeld = true
         return duty
     }
 
-    /// Nobody acts for the actor any more; tells whether there is something to do.
+    /// Leaves the actor's place; returns whether there is work.
     mutating func leavePlace() -> Bool {
         isHeld = false
         return hasWork
     }
 
-    /// Takes down when a thread has to wake; tells whether the timer has to be set for it. One that is set for an earlier time
-    /// stays, and the thread sees then. One whose time has come and that has not rung does not count: it stood still while the
-    /// machine slept, and would ring late by as much.
+    /// Records when a thread must wake; returns whether the timer must be set for it. A timer that is set for an
+    /// earlier time stays, and the thread sets it again then. A timer that should have fired but has not does not
+    /// count: it stood still while the machine slept, and would fire late by as much.
     mutating func mustSetTimer(for deadline: BootInstant, at now: BootInstant) -> Bool {
         if let wakeTime, wakeTime > now, wakeTime <= deadline { return false }
         wakeTime = deadline

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// A hub's answer as it was received: the reply, and the records behind it, which stay in the frame until they are read.
+/// A hub's answer as received: the reply, and the records behind it, which stay in the frame until they are read.
 struct Answer {
     let reply: Reply
     let records: Records
@@ -8,7 +8,7 @@ struct Answer {
     /// The most bytes of a reply that has records behind it.
     private static let headByteCount = 64 << 10
 
-    /// Reads the reply. Nothing is trusted.
+    /// Reads the reply. The bytes are untrusted.
     init(_ frame: ReceivedFrame) throws(SharedCoreError) {
         guard frame.isWholeMessage else { throw Wire.malformed("it is not one frame") }
         let tag = frame.bytes(in: 1..<2).first
@@ -23,7 +23,7 @@ struct Answer {
         fileprivate let frame: ReceivedFrame
         fileprivate let offset: Int
 
-        /// Reads one record after the other; only that one is copied.
+        /// Reads the records one after the other; only the current one is copied.
         ///
         /// - Throws: ``SharedCoreError/Code/corrupt`` where the frame does not consist of records, and what `body` throws.
         func forEach(_ body: ([UInt8]) throws(SharedCoreError) -> Void) throws(SharedCoreError) {

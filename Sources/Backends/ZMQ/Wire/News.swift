@@ -1,13 +1,13 @@
 internal import CoreAPI
 internal import StoreEngine
 
-/// Effects in their order, as they are sent: what a replica applies when it stands where they begin.
+/// Effects in order, as they are sent. A replica applies them if its revision is the one before the first.
 struct News: Hashable {
-    /// The revision that they follow.
+    /// The revision before the first effect.
     var after: Revision
-    /// Their records.
+    /// The effects' records.
     var effects: [[UInt8]] = []
-    /// The revision of the last of them, where they were taken from a state. It is not sent.
+    /// The revision of the last effect, if they were taken from a state. It is not sent.
     private(set) var last: Revision?
 
     func write(to writer: inout ByteWriter) {
@@ -24,7 +24,7 @@ struct News: Hashable {
         last = effect.revision
     }
 
-    /// The revision of an effect's record, without reading the rest: its tag comes first, then the revision.
+    /// Returns the revision of an effect's record without reading the rest: its tag comes first, then the revision.
     static func revision(of payload: [UInt8]) -> Revision? {
         var reader = ByteReader(payload)
         guard (try? reader.byte()) == 1, let revision = try? reader.integer() else { return nil }
@@ -38,8 +38,9 @@ struct News: Hashable {
 }
 
 extension StoreState {
-    /// The effects after a revision, no more than an answer or so many bytes hold; nil when they are no longer kept, or a large
-    /// value of one is not: a journal that was replaced gives its space back. One effect goes whatever its size.
+    /// Returns the effects after a revision, limited to the size of an answer or to `byteLimit`; nil when they are no
+    /// longer kept, or a large value of one is not, since a replaced journal frees its space. One effect is returned
+    /// regardless of its size.
     func news(after revision: Revision, upTo byteLimit: Int = Wire.newsByteCount) throws(SharedCoreError) -> News? {
         guard let following = effects?.elements(after: revision) else { return nil }
         var news = News(after: revision)

@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import StoreEngine
 
-/// What the hub answers: one frame. Behind a snapshot, a history and a view its records follow (``Answer``).
+/// The hub's answer: one frame. In a snapshot, a history and a view, records follow it (``Answer``).
 struct Reply: Hashable {
     /// The number of the request.
     let number: UInt64
@@ -10,36 +10,36 @@ struct Reply: Hashable {
     enum Body: Hashable {
         /// The client is in the group.
         case welcome(Welcome)
-        /// What became of a commit, where the order stood then, and what the client does not know yet, as far as it
-        /// fits.
+        /// The result of a commit, the revision then, and the updates that the client lacks, as far as they fit.
         case outcome(RequestOutcome, at: Revision, News)
-        /// Where the order stood, and what the client does not know yet, as far as it fits.
+        /// The revision, and the updates that the client lacks, as far as they fit.
         case current(Revision, News)
         /// The state at a revision; its records follow.
         case snapshot(Revision)
-        /// The request was carried out; nothing is to be said.
+        /// The request was executed; there is nothing to report.
         case done
         /// The request was refused.
         case refused(SharedCoreError)
-        /// The hub does not know the connection: say hello first, then ask again.
+        /// The hub does not know the connection: the client must send a hello first, then the request again.
         case unknown
         /// Changes that led to a revision; their records follow.
         case history(Revision)
-        /// The state of a group for a reader, who has not joined; its records follow.
+        /// The state of a group for a reader, which has not joined; its records follow.
         case view(Revision, Capabilities)
     }
 
-    /// What a client gets to know when it joins.
+    /// The facts that a client receives when it joins.
     struct Welcome: Hashable {
         var session: Session
         var incarnation: UInt64
-        /// What stands behind the hub.
+        /// The capabilities of the backend behind the hub.
         var capabilities: Capabilities
-        /// How long the session lives without a message of the client; nil when the hub sees the client's end.
+        /// How long the session lasts without a message of the client; nil when the hub sees the end of the client's
+        /// process.
         var lease: Duration?
-        /// Where the stream is, when it is not beside the requests: the port.
+        /// The stream's port, unless it is the one after the port of the requests.
         var streamPort: UInt16?
-        /// What each later request of this connection is to carry.
+        /// The nonce that each later request of this connection carries.
         var nonce: ConnectionNonce
     }
 
@@ -97,10 +97,10 @@ struct Reply: Hashable {
         self.body = body
     }
 
-    /// Reads a reply. Nothing is trusted.
+    /// Reads a reply. The bytes are untrusted.
     ///
-    /// - Parameter recordsOffset: Set to where the records begin behind a reply that has some, else to nil. What stands there is
-    ///   not read.
+    /// - Parameter recordsOffset: Set to the offset of the records behind a reply that has some, else to nil. The
+    ///   records are not read.
     init(_ bytes: [UInt8], recordsOffset: inout Int?) throws(SharedCoreError) {
         var offset: Int?
         (number, body) = try Wire.read(bytes) { reader in
@@ -116,7 +116,7 @@ struct Reply: Hashable {
         recordsOffset = offset
     }
 
-    /// Reads a reply with nothing behind it.
+    /// Reads a reply without records.
     init(_ bytes: [UInt8]) throws(SharedCoreError) {
         var recordsOffset: Int?
         try self.init(bytes, recordsOffset: &recordsOffset)
@@ -126,7 +126,7 @@ struct Reply: Hashable {
     /// The reply as it is sent, with its records.
     func frame(records: [[UInt8]] = []) -> OutgoingFrame { OutgoingFrame(bytes(), records: records) }
 
-    /// The kinds that have records behind them, which may be many MiB.
+    /// Returns whether replies of a kind have records behind them, which may be many MiB.
     static func hasRecords(_ tag: UInt8) -> Bool { [4, 8, 9].contains(tag) }
 
     private static func body(_ tag: UInt8, _ reader: inout ByteReader) throws -> Body {
@@ -158,10 +158,7 @@ struct Reply: Hashable {
 
     private static func write(_ welcome: Welcome, to writer: inout ByteWriter) {
         writer.integer(welcome.session.id.rawValue)
-        writer.word(welcome.session.process.bootID.high)
-        writer.word(welcome.session.process.bootID.low)
-        writer.integer(UInt64(UInt32(bitPattern: welcome.session.process.pid)))
-        writer.integer(welcome.session.process.startTime)
+        writer.identity(welcome.session.process)
         writer.text(welcome.session.role.rawValue)
         writer.text(welcome.session.name)
         writer.integer(welcome.session.openedAt.nanoseconds)
@@ -202,12 +199,9 @@ struct Reply: Hashable {
 
     private static func welcome(_ reader: inout ByteReader) throws(ByteCodingError) -> Welcome {
         let id = SessionID(rawValue: try reader.integer())
-        let bootID = BootID(high: try reader.word(), low: try reader.word())
-        guard let pid = Int32(exactly: try reader.integer()) else { throw .malformed }
-        let process = ProcessIdentity(bootID: bootID, pid: pid, startTime: try reader.integer())
         let session = Session(
-            id: id, process: process, role: SessionRole(rawValue: try reader.text()), name: try reader.text(),
-            openedAt: BootInstant(nanoseconds: try reader.integer()))
+            id: id, process: try reader.identity(), role: SessionRole(rawValue: try reader.text()),
+            name: try reader.text(), openedAt: BootInstant(nanoseconds: try reader.integer()))
         let incarnation = try reader.word()
         let capabilities = try capabilities(&reader)
         let lease = try reader.optional { reader throws(ByteCodingError) in
@@ -225,7 +219,7 @@ struct Reply: Hashable {
 }
 
 extension Reply.Body {
-    /// Whether records stand behind it.
+    /// Whether records follow the reply.
     var hasRecords: Bool {
         switch self {
         case .snapshot, .history, .view: true
@@ -233,7 +227,7 @@ extension Reply.Body {
         }
     }
 
-    /// Whether it is what a client asks for that lacks something, and takes whenever it comes.
+    /// Whether it brings a client up to date, whenever it arrives.
     var isState: Bool {
         switch self {
         case .current, .snapshot: true

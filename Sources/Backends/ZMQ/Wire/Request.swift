@@ -1,44 +1,44 @@
 internal import CoreAPI
 internal import StoreEngine
 
-/// What a client asks of the hub: one frame.
+/// A client's request to the hub: one frame.
 struct Request: Hashable {
-    /// Rises with each request of a session; an answer carries the number of its request.
+    /// Increases with each request of a session; an answer carries the number of its request.
     let number: UInt64
-    /// What the connection was welcomed with; a hello and a view have none.
+    /// The nonce of the connection's welcome; a hello and a view have none.
     let nonce: ConnectionNonce
     let body: Body
 
     enum Body: Hashable {
-        /// Joins the group, or takes up a session again.
+        /// Joins the group, or resumes a session.
         case hello(Hello)
         /// Commits a transaction.
         ///
-        /// - Parameter known: The revision that the client's replica stands at.
+        /// - Parameter known: The revision of the client's replica.
         case commit(Transaction, known: Revision)
         /// Asks for everything that was committed before.
         case read(known: Revision)
-        /// The same, after the dead have been looked for.
+        /// The same, after ended sessions were reaped.
         case probe(known: Revision)
-        /// Asks for what comes after a revision, whatever has to be sent for it.
+        /// Asks for the changes after a revision, regardless of their size.
         case catchUp(after: Revision?)
-        /// Says that the client is there.
+        /// Renews the session's lease.
         case keepAlive
         /// Ends the session.
         case close
-        /// Asks for the changes after a revision, which a watch is to go on from.
+        /// Asks for the changes after a revision, from which a watch resumes.
         case history(after: Revision)
         /// Asks for the state of a group, without joining it.
         case view(group: String)
     }
 
-    /// What a client says of itself.
+    /// A client's description of itself.
     struct Hello: Hashable {
-        /// The group that it wants.
+        /// The group to join.
         var group: String
         var process: ProcessIdentity
         var description: SessionDescription
-        /// What the client has made up to prove that the session is its own when it comes again.
+        /// A secret of the client, which proves that the session is its own when it returns.
         var token: [UInt8]
         /// The session that it had before the connection was lost.
         var resumed: SessionID?
@@ -51,10 +51,7 @@ struct Request: Hashable {
         case .hello(let hello):
             begin(&writer, Self.helloTag)
             writer.text(hello.group)
-            writer.word(hello.process.bootID.high)
-            writer.word(hello.process.bootID.low)
-            writer.integer(UInt64(UInt32(bitPattern: hello.process.pid)))
-            writer.integer(hello.process.startTime)
+            writer.identity(hello.process)
             writer.text(hello.description.role.rawValue)
             writer.text(hello.description.name)
             writer.data(hello.token)
@@ -94,7 +91,7 @@ struct Request: Hashable {
         writer.word(nonce.low)
     }
 
-    /// Reads a request. Nothing is trusted.
+    /// Reads a request. The bytes are untrusted.
     ///
     /// - Throws: ``SharedCoreError/Code/corrupt``, and ``SharedCoreError/Code/incompatible`` for another version.
     init(_ bytes: [UInt8]) throws(SharedCoreError) {
@@ -107,14 +104,14 @@ struct Request: Hashable {
         }
     }
 
-    /// The number of a request of which the rest cannot be read; 0 when that cannot be read either.
+    /// Returns the number of a request that cannot be read otherwise; 0 when the number cannot be read either.
     static func number(of bytes: [UInt8]) -> UInt64 {
         var reader = ByteReader(bytes)
         guard (try? reader.byte()) == Wire.version, (try? reader.byte()) != nil else { return 0 }
         return (try? reader.integer()) ?? 0
     }
 
-    /// Whether it comes without a welcome, if it can be read, so that the hub has to know the process that sends it.
+    /// Returns whether a request needs no welcome, so that the hub has to know the sending process.
     static func needsPeer(_ bytes: [UInt8]) -> Bool {
         bytes.count > 1 && bytes[0] == Wire.version && !hasNonce(bytes[1])
     }
@@ -153,14 +150,11 @@ struct Request: Hashable {
 
     private static func hello(_ reader: inout ByteReader) throws(ByteCodingError) -> Hello {
         let group = try reader.text()
-        let bootID = BootID(high: try reader.word(), low: try reader.word())
-        guard let pid = Int32(exactly: try reader.integer()) else { throw .malformed }
-        let process = ProcessIdentity(
-            bootID: bootID, pid: pid, startTime: try reader.integer())
+        let process = try reader.identity()
         let role = try reader.text()
         guard SessionRole(rawValue: role).isWord else { throw .malformed }
         let name = try reader.text()
-        // Longer ones would be cut, which takes its time.
+        // Longer names would be truncated, which takes time.
         guard max(role.utf8.count, name.utf8.count) <= SessionDescription.maximumNameByteCount else { throw .malformed }
         let token = try reader.data()
         guard token.count == Wire.tokenByteCount else { throw .malformed }

@@ -1,16 +1,16 @@
 internal import CoreAPI
 
-/// What the hub tells all who listen: one frame. Its first byte is the topic.
+/// A hub's message to all subscribers: one frame. Its first byte is the topic.
 enum StreamMessage: Hashable {
-    /// Effects that were recorded.
+    /// Recorded effects.
     case news(News, incarnation: UInt64)
-    /// Where the order stands: so that a loss is noticed although nothing follows it.
+    /// The current revision, so that a loss is noticed even if no update follows it.
     case beacon(Revision, incarnation: UInt64)
-    /// The echo of a subscription: everything that is published from now on comes through.
+    /// The echo of a subscription: the subscriber receives everything published from now on.
     case armed([UInt8])
 
-    /// The topic of news and beacons. It sorts before that of echoes, so that the library renews it first when it
-    /// connects again.
+    /// The topic of updates and beacons. It sorts before that of echoes, so that the library renews it first when it
+    /// reconnects.
     static let newsTopic = UInt8(ascii: "E")
     /// The topic of echoes, before the client's own bytes.
     static let armedTopic = UInt8(ascii: "J")
@@ -38,7 +38,7 @@ enum StreamMessage: Hashable {
         return writer.bytes
     }
 
-    /// Reads a message. Nothing is trusted.
+    /// Reads a message. The bytes are untrusted.
     init(_ bytes: [UInt8]) throws(SharedCoreError) {
         if bytes.first == Self.armedTopic {
             self = .armed(Array(bytes.dropFirst()))

@@ -1,46 +1,46 @@
 internal import CoreAPI
 
-/// What the hub has given a connection with its welcome, and each of its requests carries from then on: so that a
-/// session is that of the connection which said hello, also when another one takes its name.
+/// The nonce that the hub gives a connection with its welcome, and that each later request carries: so a session
+/// belongs to the connection that sent the hello, even if another connection takes its name.
 struct ConnectionNonce: Hashable {
     let high: UInt64
     let low: UInt64
 
-    /// That of a connection which was not welcomed.
+    /// The nonce of a connection without a welcome.
     static let none = ConnectionNonce(high: 0, low: 0)
 
     static func random() -> ConnectionNonce {
         ConnectionNonce(high: .random(in: .min ... .max), low: .random(in: 1 ... .max))
     }
 
-    /// Compares both words wherever the first difference is.
+    /// Compares both words in constant time.
     func isSame(as other: ConnectionNonce) -> Bool { (high ^ other.high) | (low ^ other.low) == 0 }
 }
 
 extension [UInt8] {
-    /// Compares a secret with another one, to the last byte wherever the first difference is.
+    /// Compares a secret with another one in constant time, for secrets of the same length.
     func isSame(as other: [UInt8]) -> Bool {
         count == other.count && zip(self, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }
 
-/// What all messages between a hub and its clients have in common. `Docs/WireProtocol.md` describes them for authors of
+/// The common parts of all messages between a hub and its clients. `Docs/WireProtocol.md` describes them for authors of
 /// clients in other languages.
 enum Wire {
-    /// The first byte of every message. A hub refuses what it does not know.
+    /// The first byte of every message. A hub refuses other versions.
     static let version: UInt8 = 1
     /// The bytes of a session's secret token.
     static let tokenByteCount = 32
-    /// The largest message that is accepted from a client: the largest transaction with what is around it.
+    /// The largest message that is accepted from a client: the largest transaction and its framing.
     static let requestByteLimit = 17 << 20
-    /// The largest answer that a hub sends and a client takes. The largest ones are states: keys and values of a full store
-    /// (64 MiB unless it was given other limits), and what stands around 1,048,576 entries.
+    /// The largest answer that a hub sends and a client accepts. The largest ones are states: keys and values of a full
+    /// store (64 MiB by default), and the overhead of 1,048,576 entries.
     static let answerByteLimit = 1 << 30
-    /// The largest frame of the stream that a client takes: 64 KiB of effects, with what is around them.
+    /// The largest frame of the stream that a client accepts: 64 KiB of effects, and their framing.
     static let newsFrameByteLimit = 128 << 10
-    /// The bytes of effects at which an answer is full; one effect goes whatever its size.
+    /// The bytes of effects at which an answer is full; one effect is sent regardless of its size.
     static let newsByteCount = 256 << 10
-    /// How many requests a client may have on their way. The results of so many are kept for sending them again.
+    /// How many requests a client may have in flight. The hub keeps as many results, for repeated requests.
     static let windowCount = 64
 
     static func malformed(_ what: String) -> SharedCoreError {

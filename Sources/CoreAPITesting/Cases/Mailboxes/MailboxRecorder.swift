@@ -1,23 +1,16 @@
 internal import CoreAPI
 internal import Wormholes
 
-/// Takes all events of a listener of parcels, in a task of its own.
-final class MailboxRecorder: Sendable {
-    private let events: MailboxEvents<Parcel>
-    private let task: Task<Void, any Error>
-    private let box = Box<[MailboxEvent<Parcel>]>([])
+/// Takes all events of a listener of parcels.
+typealias MailboxRecorder = Recorder<[MailboxEvent<Parcel>]>
 
-    init(_ events: MailboxEvents<Parcel>) {
-        let box = box
-        self.events = events
-        task = Task {
-            for try await event in events { box.update { $0.append(event) } }
+extension Recorder<[MailboxEvent<Parcel>]> {
+    convenience init(_ events: MailboxEvents<Parcel>) {
+        self.init([], cancel: { events.cancel() }) { box in
+            var iterator = events.makeAsyncIterator()
+            // A case misses the events behind an error.
+            while let event = try? await iterator.next() { box.update { $0.append(event) } }
         }
-    }
-
-    deinit {
-        task.cancel()
-        events.cancel()
     }
 
     /// The events that were received so far.

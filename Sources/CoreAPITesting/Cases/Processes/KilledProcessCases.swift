@@ -8,26 +8,10 @@ enum KilledProcessCases {
         "S9b", "killed before its commit is published, a process leaves the old value, and the next writer goes on",
         promises: [.multipleProcesses]
     ) { context in
-        try await context.atEach(context.harness.failPoints.beforePublication) { place, group in
-            let store = try await group.open()
-            try await store.put("key", text: "old")
-            let recorder = try await WatchRecorder(store)
-            let peer = try await group.join()
-            try await peer.tell("arm \(place):kill")
-            try peer.send("announce key new news 7")
-            try await peer.ended()
+        try await killed(at: context.harness.failPoints.beforePublication, in: context, watched: ["next"]) { store, _ in
             try await store.catchUp()
             try expect(try await store.text("key"), is: "old", "what the killed one leaves")
             try expect(try await store.state(of: "news"), is: .never, "the post of its transaction")
-            _ = try await withTimeout(TestTimeout.usual, "the next writer goes on") {
-                try await store.put("key", text: "next")
-            }
-            try expect(try await store.text("key"), is: "next", "what the next writer has written")
-            try await group.expectNewcomer(finds: "next", under: "key")
-            try await recorder.reaches(try await store.put("end", text: ""))
-            let values = recorder.mirror.changes.filter { $0.key == "key" }.map { $0.new?.value }
-            try expect(values, is: [Array("next".utf8)], "what a watch saw of the key")
-            try expect(recorder.mirror.breaches, is: [], "breaches of the watch's order")
         }
     }
 
@@ -35,7 +19,26 @@ enum KilledProcessCases {
         "S9c", "killed after its commit is published, a process leaves the new value, and its watchers hear of it (N9)",
         promises: [.multipleProcesses]
     ) { context in
-        try await context.atEach(context.harness.failPoints.afterPublication) { place, group in
+        let places = context.harness.failPoints.afterPublication
+        try await killed(at: places, in: context, watched: ["new", "next"]) { store, recorder in
+            try await eventually("the watch hears of it", timeout: convergence) {
+                recorder.mirror.entries["key"]?.value == Array("new".utf8)
+            }
+            try expect(try await store.text("key"), is: "new", "what the killed one leaves")
+            try expect(try await store.state(of: "news").state, is: 7, "the post of its transaction")
+        }
+    }
+
+    /// Kills a process at each place in the middle of a commit that puts and posts, and has another one write.
+    ///
+    /// - Parameters:
+    ///   - watched: The values of the key that a watch delivers.
+    ///   - check: Checks what the killed process leaves.
+    private static func killed(
+        at places: [String], in context: CaseContext, watched: [String],
+        _ check: (any SharedGroup, WatchRecorder) async throws -> Void
+    ) async throws {
+        try await context.atEach(places) { place, group in
             let store = try await group.open()
             try await store.put("key", text: "old")
             let recorder = try await WatchRecorder(store)
@@ -43,18 +46,15 @@ enum KilledProcessCases {
             try await peer.tell("arm \(place):kill")
             try peer.send("announce key new news 7")
             try await peer.ended()
-            try await eventually("the watch hears of it", timeout: convergence) {
-                recorder.mirror.entries["key"]?.value == Array("new".utf8)
-            }
-            try expect(try await store.text("key"), is: "new", "what the killed one leaves")
-            try expect(try await store.state(of: "news").state, is: 7, "the post of its transaction")
+            try await check(store, recorder)
             _ = try await withTimeout(TestTimeout.usual, "the next writer goes on") {
                 try await store.put("key", text: "next")
             }
+            try expect(try await store.text("key"), is: "next", "what the next writer has written")
             try await group.expectNewcomer(finds: "next", under: "key")
             try await recorder.reaches(try await store.put("end", text: ""))
             let values = recorder.mirror.changes.filter { $0.key == "key" }.map { $0.new?.value }
-            try expect(values, is: ["new", "next"].map { Array($0.utf8) }, "what a watch saw of the key")
+            try expect(values, is: watched.map { Array($0.utf8) }, "what a watch saw of the key")
             try expect(recorder.mirror.breaches, is: [], "breaches of the watch's order")
         }
     }

@@ -86,8 +86,11 @@ package final class Player: Sendable {
     // MARK: - The usual commands of an Executor
 
     /// Begins to wait for a message.
-    package func ask(_ callID: String, as number: Int = 1, timeout: Duration = .seconds(120)) async throws {
-        try await tell("ask \(number) \(callID) \(Int(timeout / .milliseconds(1)))")
+    package func ask(
+        _ callID: String, as number: Int = 1, timeout: Duration = .seconds(120), sequence: String? = nil
+    ) async throws {
+        let sequence = sequence.map { " " + $0 } ?? ""
+        try await tell("ask \(number) \(callID) \(Int(timeout / .milliseconds(1)))" + sequence)
     }
 
     /// Returns the result of the call.

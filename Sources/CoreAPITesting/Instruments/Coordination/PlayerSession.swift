@@ -7,14 +7,16 @@ internal import Synchronization
 ///
 /// - `start`, `takeOver`, `startInsisting`, `takeOverInsisting`: a Main begins to; `started` waits and answers `owns <epoch>` or
 ///   `failed <code>`
-/// - `ask <number> <call-id> <milliseconds>`, `insist ...`: an Executor begins to wait; `answer <number>` waits and
+/// - `ask <number> <call-id> <milliseconds> [<sequence>]`, `insist ...`: an Executor begins to wait; `answer <number>` waits and
 ///   answers `message <source> <text>`, `invitation <source> <from> <subject> <address>`,
-///   `tooLarge <source> <from> <to>`, `nothing <source>` or `failed <code>`
+///   `tooLarge <source> <from> <to>`, `open <source> <all that it carries>`, `nothing <source>` or `failed <code>`
 /// - `acknowledge <number>`: answers whether the message was still its own; `giveBack <number>`
 /// - `write <key> <text>`: writes as the last core here does; answers `written` or the code of the refusal
 /// - `enter <milliseconds>`: enters a critical section as the last core here; answers as `write`
 /// - `begin <milliseconds> <id>`: begins an activity with this bound as the last core here; `end <id>` ends it; answer
 ///   as `write`
+/// - `update <call-id> <text>`, `withdraw <call-id>`: changes a message as the last core here; `shown <call-id>`: a Main
+///   acknowledges it; answer what became of it, or as `write`
 /// - `call <id> <state>`: begins a call as the last core here; `callIs <id> <state>` changes or ends it; answer as `write`
 /// - `calls`: answers the calls as this participant reads them, each as `<id>=<state>`
 /// - `acknowledgeCall <id>`: answers whether an ended call was there
@@ -101,6 +103,25 @@ final class PlayerSession: Sendable {
         case "end":
             guard let activity = activities.value[first] else { return "failed: no such activity" }
             return await written { _ throws(SharedCoreError) in try await activity.end() }
+        case "update", "withdraw":
+            guard let id = CallID(first).map({ MessageID($0) }), let core = contexts.value.last else {
+                return "failed: no core has started here"
+            }
+            let text = arguments.dropFirst().joined(separator: " ")
+            let message = InboxMessage(id: id, content: .text(from: "ann", to: "bob", text: text))
+            do throws(SharedCoreError) {
+                let change = command == "update" ? try await core.update(message) : try await core.withdraw(id)
+                return "\(change)"
+            } catch {
+                return error.code.description
+            }
+        case "shown":
+            guard case .main(let main) = participant, let callID = CallID(first) else { throw Self.wrongRole("shown") }
+            do throws(CoordinationError) {
+                return String(try await main.acknowledge(MessageID(callID)))
+            } catch {
+                return "failed \(error.code)"
+            }
         case "call", "callIs", "calls", "acknowledgeCall", "obey", "obeyed", "send", "sent":
             return try await runCall(command, arguments)
         case "stopped": return requests.value.last?.reason.description ?? "none"
@@ -141,12 +162,13 @@ final class PlayerSession: Sendable {
     }
 
     private func ask(_ arguments: [String], insisting: Bool) throws(SharedCoreError) -> String {
-        guard case .executor(let executor) = participant, arguments.count == 3, let callID = CallID(arguments[1])
+        guard case .executor(let executor) = participant, arguments.count >= 3, let callID = CallID(arguments[1]),
+            let id = arguments.count == 3 ? MessageID(callID) : MessageID(callID, sequence: arguments[3])
         else { throw Self.wrongRole("ask") }
         let task = Task {
             do throws(CoordinationError) {
                 let answer = try await executor.message(
-                    forCallID: callID, timeout: .milliseconds(Int(arguments[2]) ?? 0), insisting: insisting)
+                    for: id, timeout: .milliseconds(Int(arguments[2]) ?? 0), insisting: insisting)
                 return Self.describe(answer)
             } catch {
                 return Answer(text: "failed \(error.code)", taken: nil)
@@ -164,13 +186,13 @@ final class PlayerSession: Sendable {
             return Answer(text: "call \(answer.source) \(call.id) \(call.state.word)", taken: nil)
         case .nothingToShow: return Answer(text: "nothing \(answer.source)", taken: nil)
         }
-        return switch taken.message.content {
-        case .text(let from, let to, let text):
-            Answer(text: "message \(answer.source) \(from) \(to) \(text)", taken: taken)
-        case .invitation(let from, let subject, let address):
-            Answer(text: "invitation \(answer.source) \(from) \(subject) \(address)", taken: taken)
-        case .tooLarge(let from, let to): Answer(text: "tooLarge \(answer.source) \(from) \(to)", taken: taken)
-        case .nothingToShow: Answer(text: "failed: a message of nothing", taken: taken)
+        let content = taken.message.content
+        let (from, to, text) = (content.sender, content.recipient, content.text)
+        return switch content.kind {
+        case .text: Answer(text: "message \(answer.source) \(from) \(to) \(text)", taken: taken)
+        case .invitation: Answer(text: "invitation \(answer.source) \(from) \(text) \(to)", taken: taken)
+        case .tooLarge: Answer(text: "tooLarge \(answer.source) \(from) \(to)", taken: taken)
+        default: Answer(text: "open \(answer.source) \(content.lines.joined(separator: " "))", taken: taken)
         }
     }
 

@@ -67,30 +67,44 @@ package struct ServedMessage: Hashable, Sendable {
     /// Nil for a text of another form.
     init?(name: String, text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        guard lines.count >= 2, let callID = CallID(lines[1]) else { return nil }
-        switch (lines[0], lines.count) {
-        case ("text", 5):
-            message = InboxMessage(callID: callID, content: .text(from: lines[2], to: lines[3], text: lines[4]))
-        case ("invitation", 5):
-            message = InboxMessage(
-                callID: callID, content: .invitation(from: lines[2], subject: lines[3], localAddress: lines[4]))
-        case ("tooLarge", 4):
-            message = InboxMessage(callID: callID, content: .tooLarge(from: lines[2], to: lines[3]))
-        case ("nothing", 2):
-            message = InboxMessage(callID: callID, content: .nothingToShow)
-        default:
-            return nil
-        }
-        self.name = name
+        guard lines.count >= 3, let callID = CallID(lines[0]), let content = InboxMessage.Content(lines: lines[2...])
+        else { return nil }
+        let id = lines[1].isEmpty ? MessageID(callID) : MessageID(callID, sequence: lines[1])
+        guard let id else { return nil }
+        self.init(name: name, message: InboxMessage(id: id, content: content))
     }
 
     var text: String {
-        switch message.content {
-        case .text(let from, let to, let text): ["text", message.callID.text, from, to, text].joined(separator: "\n")
-        case .invitation(let from, let subject, let address):
-            ["invitation", message.callID.text, from, subject, address].joined(separator: "\n")
-        case .tooLarge(let from, let to): ["tooLarge", message.callID.text, from, to].joined(separator: "\n")
-        case .nothingToShow: ["nothing", message.callID.text].joined(separator: "\n")
+        ([message.callID.text, message.id.sequence ?? ""] + message.content.lines).joined(separator: "\n")
+    }
+}
+
+extension InboxMessage.Content {
+    /// The content as lines: kind, sender, recipient, text; where it has more, account, conversation, milliseconds since 1970, content
+    /// type, body, and name and value of each field. What is missing is an empty line.
+    var lines: [String] {
+        let first = [kind.name, sender, recipient, text]
+        if self == InboxMessage.Content(kind: kind, sender: sender, recipient: recipient, text: text) { return first }
+        let milliseconds = time.map {
+            String($0.components.seconds * 1_000 + $0.components.attoseconds / 1_000_000_000_000_000)
         }
+        return first + [account ?? "", conversation ?? "", milliseconds ?? "", contentType ?? "", Base64.encode(body)]
+            + fields.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+    }
+
+    /// Nil for lines of another form.
+    init?(lines: ArraySlice<String>) {
+        let lines = Array(lines)
+        guard lines.count >= 4, let kind = InboxMessage.Kind(lines[0]) else { return nil }
+        self.init(kind: kind, sender: lines[1], recipient: lines[2], text: lines[3])
+        guard lines.count > 4 else { return }
+        guard lines.count >= 9, lines.count % 2 == 1, let body = Base64.decode(lines[8]) else { return nil }
+        func optional(_ line: String) -> String? { line.isEmpty ? nil : line }
+        account = optional(lines[4])
+        conversation = optional(lines[5])
+        time = Int64(lines[6]).map { .milliseconds($0) }
+        contentType = optional(lines[7])
+        self.body = body
+        for index in stride(from: 9, to: lines.count, by: 2) { fields[lines[index]] = lines[index + 1] }
     }
 }

@@ -166,8 +166,12 @@ package final class Troupe: Sendable {
         for callID in callIDs { try receive(callID, .text(from: "ann", to: "bob", text: Self.text(of: callID))) }
     }
 
-    package func receive(_ callID: String, _ content: InboxMessage.Content) throws {
-        try server.receive(InboxMessage(callID: try expectSome(CallID(callID), "a call-id"), content: content))
+    /// Lets a message come from the network.
+    package func receive(_ callID: String, _ content: InboxMessage.Content, sequence: String? = nil) throws {
+        let callID = try expectSome(CallID(callID), "a call-id")
+        let id = try expectSome(
+            sequence.map { MessageID(callID, sequence: $0) } ?? MessageID(callID), "an identity")
+        try server.receive(InboxMessage(id: id, content: content))
     }
 
     /// The text of a call-id.

@@ -4,6 +4,8 @@ internal import Platform
 /// The shown content of a message: one part, as it stands in the file.
 struct MailContent {
     let part: MimePart
+    /// Whether a header names its content type.
+    let isTyped: Bool
     let file: OpenFile
     let range: Range<Int>
     /// The number of bytes that are decoded at most, and one more, which tells that there are too many.
@@ -126,7 +128,8 @@ struct MailContents {
             if mark == nil, !levels.isEmpty { mark = try skip() }
             let end = if let mark { try contentEnd(before: mark) } else { lines.end }
             return MailContent(
-                part: part, file: lines.file, range: min(start, end)..<end, limit: limits.decodedByteCount)
+                part: part, isTyped: head.value("content-type") != nil, file: lines.file, range: min(start, end)..<end,
+                limit: limits.decodedByteCount)
         }
         guard type.hasPrefix("multipart/"), let boundary = part.boundary else { return nil }
         levels.append(

@@ -22,7 +22,7 @@ struct MailHead {
     static let ofParts: Set<String> = ["content-type", "content-transfer-encoding", "content-disposition"]
     /// The fields that are kept of a message.
     static let ofMessages = ofParts.union([
-        "call-id", "message-id", "from", "to", "subject", "x-sharedcore-kind", "x-sharedcore-conference",
+        "call-id", "message-id", "from", "to", "date", "subject", "x-sharedcore-kind", "x-sharedcore-conference",
     ])
 
     /// Takes in a line of the headers.

@@ -70,15 +70,17 @@ struct MailReader: Sendable {
             let document = try contents.find(.document(ConferenceInformation.contentType), under: head)
             return try invitation(message, document: document, callID: callID)
         case .text:
-            let content = InboxMessage.Content.text(
-                from: sender(of: message), to: recipient(of: message),
-                text: try text(of: contents.find(.text, under: head)))
+            let shown = try contents.find(.text, under: head)
+            var content = InboxMessage.Content.text(
+                from: sender(of: message), to: recipient(of: message), text: try text(of: shown))
+            content.time = message.time
+            content.contentType = shown?.namedType
             return InboxMessage(callID: callID, content: content)
         }
     }
 
     private func people(of message: MimeMessage) -> MailRefusal.People {
-        MailRefusal.People(from: sender(of: message), to: recipient(of: message))
+        MailRefusal.People(from: sender(of: message), to: recipient(of: message), time: message.time)
     }
 
     private func require(_ callID: CallID) throws(MailRefusal) {
@@ -117,10 +119,11 @@ struct MailReader: Sendable {
         let subject = message.decodedHeader("Subject").map(MailText.line) ?? conference?.subject ?? ""
         let name = address.flatMap(CallID.init) ?? callID
         try require(name)
-        return InboxMessage(
-            callID: name,
-            content: .invitation(
-                from: sender(of: message), subject: subject, localAddress: MailAddress.bare(recipient(of: message))))
+        var content = InboxMessage.Content.invitation(
+            from: sender(of: message), subject: subject, localAddress: MailAddress.bare(recipient(of: message)))
+        content.time = message.time
+        content.contentType = document?.namedType
+        return InboxMessage(callID: name, content: content)
     }
 
     /// Returns the text that a message shows: its plain text, else the text of its HTML, else nothing.
@@ -136,5 +139,14 @@ struct MailReader: Sendable {
         let text = MailText.lines(bytes)
         guard text.utf8.count <= limits.textByteCount else { throw MailRefusal(.tooLarge) }
         return text
+    }
+}
+
+extension MailContent {
+    /// Its content type, where a header names one that a message may have.
+    fileprivate var namedType: String? {
+        let type = part.contentType
+        let isUsable = InboxMessage.Content.isLine(type, upTo: InboxMessage.Content.maximumLineByteCount)
+        return isTyped && isUsable ? type : nil
     }
 }

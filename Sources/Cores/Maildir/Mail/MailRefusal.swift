@@ -19,12 +19,13 @@ struct MailRefusal: Error, Hashable, Sendable {
     let reason: Reason
     /// The identifier, when it could be read all the same: a participant that waits for it must not wait in vain.
     let callID: CallID?
-    /// The sender and the recipient of a message that is too large, when they could be read.
+    /// The sender, the recipient and the time of a message that is too large, when they could be read.
     private(set) var people: People?
 
     struct People: Hashable, Sendable {
         let from: String
         let to: String
+        var time: Duration?
     }
 
     init(_ reason: Reason, callID: CallID? = nil, people: People? = nil) {
@@ -44,7 +45,9 @@ struct MailRefusal: Error, Hashable, Sendable {
     /// The answer for a participant that waits for the message: that it is too large and its sender, else nothing.
     var notice: InboxMessage.Content {
         guard reason == .tooLarge, let people else { return .nothingToShow }
-        return .tooLarge(from: Self.shortened(people.from), to: Self.shortened(people.to))
+        var notice = InboxMessage.Content.tooLarge(from: Self.shortened(people.from), to: Self.shortened(people.to))
+        notice.time = people.time
+        return notice
     }
 
     /// Returns an address as long as fits into any inbox.

@@ -36,6 +36,8 @@ struct MimeLibrary: Sendable {
     let recipient: @Sendable @convention(c) (Object) -> Object?
     let addressCount: @Sendable @convention(c) (Object) -> Int32
     let addressText: @Sendable @convention(c) (Object, Object?, Int32) -> OwnedText?
+    let date: @Sendable @convention(c) (Object) -> Object?
+    let unixTime: @Sendable @convention(c) (Object) -> Int64
     let rootPart: @Sendable @convention(c) (Object) -> Object?
 
     // Headers.
@@ -83,6 +85,8 @@ struct MimeLibrary: Sendable {
         recipient = try library.function("g_mime_message_get_to")
         addressCount = try library.function("internet_address_list_length")
         addressText = try library.function("internet_address_list_to_string")
+        date = try library.function("g_mime_message_get_date")
+        unixTime = try library.function("g_date_time_to_unix")
         rootPart = try library.function("g_mime_message_get_mime_part")
 
         headerList = try library.function("g_mime_object_get_header_list")

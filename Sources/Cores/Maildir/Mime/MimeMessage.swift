@@ -47,6 +47,11 @@ final class MimeMessage {
         addresses(library.recipient(object))
     }
 
+    /// The time of the Date header, since 1970; nil when there is none that can be read.
+    var time: Duration? {
+        library.date(object).map { .seconds(library.unixTime($0)) }
+    }
+
     /// Returns the first header of that name, unfolded, with its encoded words decoded (RFC 2047).
     func decodedHeader(_ name: String) -> String? {
         guard let list = library.headerList(object), let header = library.header(list, name),

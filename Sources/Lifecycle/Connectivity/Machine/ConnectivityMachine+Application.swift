@@ -9,7 +9,7 @@ extension ConnectivityMachine {
         var step = Step(row.number, row.sentence, actions(of: row.number))
         retryAt = nil
         if isAttempting {
-            // Levels first: an attempt that began in the foreground goes on as one of the background.
+            // Levels first: an attempt that began in the foreground continues as one of the background.
             drop(into: &step) { $0.needsNetwork }
             step.actions +=
                 position.connectivity == .connected
@@ -60,7 +60,7 @@ extension ConnectivityMachine {
         return fallAsleep(by: row.number, at: now, row.sentence)
     }
 
-    /// Begins a suspension: asks first where there are registrations to lose, sleeps at once where there are none.
+    /// Begins a suspension: checks first if there are registrations to lose, sleeps at once if there are none.
     mutating func fallAsleep(by number: TransitionNumber, at now: BootInstant, _ reason: String) -> Step {
         let left = timeAsleep(at: now)
         var step = Step(number, reason)
@@ -75,13 +75,13 @@ extension ConnectivityMachine {
             }
         } else {
             sleep()
-            // The time of a wake goes on until nothing is held: its end lets the application sleep.
+            // The time of a wake continues until nothing is held: its end lets the application sleep.
             step.actions += actions(of: .t7).filter { wake == nil || $0 != .allowSuspension }
         }
         return step
     }
 
-    /// Takes note of how long the application will sleep at most.
+    /// Records the longest sleep of the application.
     mutating func noteInterval(_ event: ConnectivityEvent, isListed: Bool, at now: BootInstant) {
         switch event {
         case .suspendedBySystem(let interval) where isListed: wakesBy = now.advanced(by: interval)
@@ -90,7 +90,7 @@ extension ConnectivityMachine {
         }
     }
 
-    /// For how long the application sleeps from now on: a wake in between does not put the keep-alive off.
+    /// Returns how long the application sleeps from now on: a wake in between does not postpone the keep-alive.
     private func timeAsleep(at now: BootInstant) -> Duration {
         guard let wakesBy, wakesBy > now else { return interval }
         return now.duration(to: wakesBy)
@@ -115,13 +115,13 @@ extension ConnectivityMachine {
         var step = Step(
             isConnected ? number : .t7,
             warning.isEmpty ? "The registrations survive." : "The registrations lapse, and the user is warned.",
-            // A wake goes on while anything is left to be done: its end lets the application sleep.
+            // A wake continues while work is left: its end lets the application sleep.
             warning + (isConnected ? [] : [.relyOnKeepAlive]) + (wake == nil ? [.allowSuspension] : []))
         drop(into: &step) { $0.needsNetwork }
         return step
     }
 
-    /// A suspended application must not hold locks that others wait for: it stays awake.
+    /// Keeps the application awake: a suspended one must not hold locks that others wait for.
     mutating func notGivenUp(_ reason: String) -> Step {
         var step = Step(nil, "Ownership and locks could not be given up: the application stays awake.")
         forgetSuspension(&step)
@@ -132,16 +132,16 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// Nothing runs from here on. No call is left that could be held or resumed.
+    /// Suspends the application. No call is left that could be held or resumed.
     mutating func sleep() {
         position.application = .suspended
         holdsForCellularCall = false
         owesHold = false
     }
 
-    /// Takes back a suspension that is on its way.
+    /// Cancels a suspension in progress.
     mutating func forgetSuspension(_ step: inout Step) {
-        // A stop that has not come to its turn would cut off work that is to run on: the wake just ends in its place.
+        // A pending stop would cut off work that must continue, so it is replaced by the end of the wake.
         pending = pending.map { $0.action == .stopWork ? OrderedAction(number: $0.number, action: .endBudget) : $0 }
         if case .preparation = question { question = nil }
         drop(into: &step) { action in

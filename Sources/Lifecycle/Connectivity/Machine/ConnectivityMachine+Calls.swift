@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// Calls begin and end, the application's and the telephone's.
+/// Handles the beginnings and ends of calls, the application's and the telephone's.
 extension ConnectivityMachine {
     /// T17, its beginning.
     mutating func beginCellularCall(_ row: TransitionRow?) -> Step {
@@ -8,7 +8,7 @@ extension ConnectivityMachine {
         hasCellularCall = true
         guard let row else {
             owesHold = true
-            // Media needs no signaling to be taken away.
+            // Removing media needs no signaling.
             let hasMedia = activeCalls > 0
             return Step(
                 hasMedia ? .t17 : nil, "Without a connection nothing can be held; it is made up for later.",
@@ -33,17 +33,17 @@ extension ConnectivityMachine {
         return Step(row.number, "The cellular call is over.", [.offerResume])
     }
 
-    /// Returns the actions that a cellular call left to do which began or ended without a connection.
+    /// Returns the outstanding actions of a cellular call that began or ended without a connection.
     func cellularDebt() -> [ConnectivityAction] {
         if hasCellularCall { return owesHold ? actions(of: .t17) : [] }
         let isOffered = pending.contains { $0.action == .offerResume }
         return holdsForCellularCall && !isOffered ? [.offerResume] : []
     }
 
-    /// A call has media from now on: the application is not suspended while it lasts (contract P6).
+    /// Records a call with media: the application is not suspended while it lasts (contract P6).
     mutating func beginActiveCall() -> Step {
         activeCalls += 1
-        // The rest of a keep-alive's work goes on with the call, which nothing cuts.
+        // The rest of a keep-alive's work continues with the call, which has no time limit.
         wake?.keepAliveEndsAt = nil
         var step = Step.unlisted("An active call began.")
         if position.application == .suspended {

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// The network comes and goes.
+/// Handles the loss and return of the network.
 extension ConnectivityMachine {
     /// T1, T5, T13.
     mutating func loseNetwork(_ row: TransitionRow?) -> Step {
@@ -10,7 +10,7 @@ extension ConnectivityMachine {
         isRegistered = false
         retryAt = nil
         drop(into: &step) { $0.needsNetwork }
-        // A connection that is made anew when the network is back is not the work of a keep-alive.
+        // Reconnecting after the network is back is not the work of a keep-alive.
         wake?.keepAliveEndsAt = nil
         forgetCheck(&step)
         return step
@@ -27,7 +27,8 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// The connection is gone, the network is not. No row is about it: it has the consequences of a failed attempt.
+    /// Handles the loss of the connection with a network. No row covers it: it has the consequences of a failed
+    /// attempt.
     mutating func loseConnection(at now: BootInstant) -> Step {
         guard isRegistered, position.connectivity == .connected else {
             return .unlisted("No connection is registered on: whoever is making one will see.")
@@ -47,7 +48,7 @@ extension ConnectivityMachine {
             step = Step(nil, "The connection is gone; one attempt, as in T4.", actions(of: .t4))
             drop(into: &step) { $0.needsNetwork }
         case .foreground, .background:
-            // In the background: one that ends before it is subscribed on was the one attempt.
+            // In the background, a connection that ends before its subscriptions was the single attempt.
             step = attemptFailed(at: now)
             step.reason = "The connection is gone. " + step.reason
         case .suspended:
@@ -58,8 +59,8 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// T13, seen at a wake. The rest of its time is used as in T15. An application that is awake is told of networks;
-    /// for one that sleeps, this is how the loss of one shows.
+    /// T13, noticed at a wake. The rest of its time is used as in T15. An awake application receives reports of
+    /// networks; a sleeping one notices the loss of one in this way.
     mutating func connectionGone(_ reason: String) -> Step {
         isRegistered = false
         var step = Step(wake?.number, reason, actions(of: .t15).filter(\.needsNetwork))
@@ -73,7 +74,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// The network itself has answered the check. The levels would have come with the answer.
+    /// Drops the check, which the network itself has answered. The levels would have come with the answer.
     private mutating func forgetCheck(_ step: inout Step) {
         guard question == .connection else { return }
         question = nil
@@ -109,7 +110,7 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// An attempt to connect has failed. In the foreground another one follows; elsewhere the table has none.
+    /// An attempt to connect has failed. In the foreground another one follows; otherwise the table has none.
     mutating func attemptFailed(at now: BootInstant) -> Step {
         isRegistered = false
         var step: Step

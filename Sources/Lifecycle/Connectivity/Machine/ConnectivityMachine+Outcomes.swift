@@ -1,17 +1,17 @@
 public import CoreAPI
 
 extension ConnectivityMachine {
-    /// How carrying out an action went.
+    /// The outcome of carrying out an action.
     public enum Outcome: Hashable, Sendable {
-        /// It is done, and this was found.
+        /// The action is done, with this result.
         case done(ConnectivityActionResult)
-        /// It could not be done, for this reason.
+        /// The action failed, for this reason.
         case failed(String)
     }
 
     /// Notes the outcome of the first of ``pending``.
     ///
-    /// - Returns: The transition; nil when there is none, or when the action had been dropped meanwhile.
+    /// - Returns: The transition; nil if there is none, or if the action had been dropped meanwhile.
     public mutating func finished(
         _ number: UInt64, _ outcome: Outcome, at now: BootInstant
     ) -> ConnectivityTransition? {
@@ -41,12 +41,12 @@ extension ConnectivityMachine {
         case .register:
             return registered()
         case .holdActiveCalls:
-            // Also when the cellular call is over meanwhile: a call that is held is to be offered to resume.
+            // Even if the cellular call is over meanwhile: resuming the held call must be offered.
             holdsForCellularCall = position.application != .suspended
             owesHold = false
             return nil
         case .takeMediaAway:
-            // Also without a hold: a call without media is to be offered it again.
+            // Even without a hold: media must be offered to a call without it.
             holdsForCellularCall = position.application != .suspended
             return nil
         case .offerResume:
@@ -84,11 +84,11 @@ extension ConnectivityMachine {
             return connectionGone(
                 "The refresh shows that the connection is gone; the rest of the time is for a new one.")
         case .processSocketData where position.connectivity == .connected && wake != nil:
-            // An end of the connection wakes like data.
+            // The end of a connection wakes like data.
             wake?.keepAliveEndsAt = nil
             return connectionGone("What woke it cannot be read; the rest of the time is for a new connection.")
         case .refreshRegistration:
-            // Woken for more meanwhile: in the foreground, everything is tried again.
+            // The application was woken further meanwhile: in the foreground, everything is tried again.
             return attemptFailed(at: now)
         case .subscribe, .refreshSubscriptions, .restorePresence, .restoreHTTP:
             if action == .refreshSubscriptions { owesSubscribe = true }
@@ -111,7 +111,7 @@ extension ConnectivityMachine {
         return Step(nil, "It could not be done; the next one follows.")
     }
 
-    /// The status to assume when a check tells nothing: a connection that cannot be checked is made anew.
+    /// The status to assume when a check fails: a connection that cannot be checked is made again.
     private var unknownCheck: ConnectionStatus {
         position.connectivity == .connected ? .networkOnly : .noNetwork
     }
@@ -123,13 +123,13 @@ extension ConnectivityMachine {
         retryAt = nil
         let debt = position.application == .suspended ? [] : cellularDebt()
         if position.connectivity == .disconnected {
-            // T15, the half that its actions had to find out; a call may have woken the application meanwhile.
+            // The second half of T15, after the result of its actions; a call may have woken the application meanwhile.
             position.connectivity = .connected
             let rest: [ConnectivityAction] =
                 switch position.application {
                 case .foreground: Array(actions(of: .t2).drop { $0 != .register }.dropFirst())
                 case .background: Array(actions(of: .t4).drop { $0 != .register }.dropFirst())
-                // The rest of the wake is enough for it, or the next one makes up for it.
+                // The rest of the wake is enough for it, or the next wake does it.
                 case .suspended: [.subscribe]
                 }
             return Step(.t15, "Registered on a new socket.", rest + debt)

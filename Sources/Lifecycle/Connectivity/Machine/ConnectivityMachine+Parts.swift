@@ -7,15 +7,15 @@ extension ConnectivityMachine {
         package let number: TransitionNumber
         /// The time at which it is cut off.
         package let endsAt: BootInstant
-        /// When the work of a keep-alive is cut off that data came into; nil where there is none.
+        /// When the work of a keep-alive that was interrupted by data is cut off; nil if there is none.
         package var keepAliveEndsAt: BootInstant?
     }
 
     /// An answer that is awaited before a transition can end.
     package enum Question: Hashable, Sendable {
-        /// Whether the registrations survive the interval; by this row the application is to be suspended.
+        /// Whether the registrations survive the interval, with the row of the suspension.
         case preparation(interval: Duration, number: TransitionNumber)
-        /// Whether the connection stands (T16).
+        /// Whether the connection is up (T16).
         case connection
     }
 
@@ -38,13 +38,13 @@ extension ConnectivityMachine {
         }
     }
 
-    /// Goes where a row leads.
+    /// Moves to the position of a row.
     mutating func go(by row: TransitionRow) {
         position.application = row.application ?? position.application
         position.connectivity = row.connectivity ?? position.connectivity
     }
 
-    /// Returns the actions of a row, with the times of the rules in them.
+    /// Returns the actions of a row, with the times of the rules.
     func actions(of number: TransitionNumber) -> [ConnectivityAction] {
         rules.table[number].actions.map { action in
             switch action {
@@ -61,8 +61,8 @@ extension ConnectivityMachine {
         pending.removeAll { condition($0.action) }
     }
 
-    /// Gives back the ownership and locks given up for a sleep, once something else than a wake keeps the application
-    /// awake.
+    /// Returns the action that allows ownership and locks again after a sleep, when more than a wake keeps the
+    /// application awake.
     mutating func ownership(after step: Step) -> [ConnectivityAction] {
         let isDropped = step.dropped.contains { $0.action == .giveUpOwnershipAndLocks }
         if isDropped, step.number != .t18 { hasGivenUp = true }
@@ -72,17 +72,17 @@ extension ConnectivityMachine {
         return isSaid ? [] : [.mayOwnAgain]
     }
 
-    /// Returns the owed actions that are due once the application is awake and registered; a wake does its own work
-    /// only.
+    /// Returns the owed actions that are due when the application is awake and registered; a wake only does its own
+    /// work.
     func debts(after step: Step, from: LifecyclePosition) -> [ConnectivityAction] {
         let isStanding = isRegistered && position.connectivity == .connected && question == nil && wake == nil
-        // A failure that led to nothing else is no reason to try again at once.
+        // A failure without other consequences is no reason to try again at once.
         let isNews = step.number != nil || from != position || !step.actions.isEmpty || !step.dropped.isEmpty
         guard isStanding, isNews, position.application != .suspended else { return [] }
         return [.subscribe, .reportLastKnownState].filter { isOwed($0, after: step.actions) }
     }
 
-    /// Returns whether an action is owed and is not in the queue anyway.
+    /// Returns whether an action is owed and not yet in the queue.
     func isOwed(_ action: ConnectivityAction, after actions: [ConnectivityAction] = []) -> Bool {
         let isLeft = action == .subscribe ? owesSubscribe : owesReport
         return isLeft && !actions.contains(action) && !pending.contains { $0.action == action }

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// A suspended application is woken for a short time.
+/// Wakes a suspended application for a short time.
 extension ConnectivityMachine {
     /// T11.
     mutating func wakeForData(_ row: TransitionRow?, at now: BootInstant) -> Step {
@@ -8,7 +8,7 @@ extension ConnectivityMachine {
         go(by: row)
         var step = Step(row.number, row.sentence, wake == nil ? [] : [.endBudget])
         forgetSuspension(&step)
-        // A keep-alive's work begins again behind the data's, and has no more time for it than it had.
+        // A keep-alive's work starts again after the data's, with the time that it had left.
         drop(into: &step) { $0.needsNetwork }
         let rest = step.dropped.map(\.action).filter(\.needsNetwork)
         wake = Wake(
@@ -37,7 +37,8 @@ extension ConnectivityMachine {
         return step
     }
 
-    /// A keep-alive finds the application awake in the background, where nothing else retries a failed attempt.
+    /// Handles a keep-alive while the application is awake in the background, where nothing else retries a failed
+    /// attempt.
     private mutating func makeUp() -> Step {
         guard wake == nil, question == nil, !isAttempting else { return .unlisted() }
         if !isRegistered {
@@ -47,7 +48,7 @@ extension ConnectivityMachine {
         return Step(nil, "The subscriptions had not been made.", [.subscribe])
     }
 
-    /// The time of a keep-alive is over, while that of the data that came into it is not.
+    /// Ends the time of a keep-alive, while that of the data that interrupted it continues.
     mutating func endKeepAlive() -> Step? {
         guard let wake else { return nil }
         self.wake?.keepAliveEndsAt = nil
@@ -56,7 +57,7 @@ extension ConnectivityMachine {
         return step.dropped.isEmpty ? nil : step
     }
 
-    /// The time of a wake is over. An active call is exempt (contract P6).
+    /// Ends the time of a wake. An active call is exempt (contract P6).
     mutating func endBudget() -> Step {
         guard let wake else { return .unlisted() }
         self.wake = nil
@@ -68,7 +69,7 @@ extension ConnectivityMachine {
         drop(into: &step) { _ in true }
         question = nil
         retryAt = nil
-        // Even the current action is ended; an action that is no work of the wake is begun again behind that.
+        // Even the current action is cancelled; an action that does not belong to the wake starts again afterwards.
         if position.application != .suspended || step.dropped.contains(where: { $0.action == .giveUpOwnershipAndLocks })
         {
             sleep()
@@ -82,7 +83,7 @@ extension ConnectivityMachine {
 
     /// Ends a wake when all of its work is done: the application sleeps again.
     ///
-    /// - Returns: Whether it did.
+    /// - Returns: Whether the wake was ended.
     @discardableResult
     mutating func concludeWake(_ step: inout Step, at now: BootInstant) -> Bool {
         guard let wake, question == nil, pending.isEmpty, step.actions.isEmpty else { return false }

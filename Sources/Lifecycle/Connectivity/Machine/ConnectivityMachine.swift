@@ -3,25 +3,25 @@ public import CoreAPI
 /// Application state and connectivity as one machine: events and the time in, ordered actions out.
 ///
 /// A value without a clock, without I/O and without randomness of its own: the same events at the same times with the
-/// same seed give the same actions. ``handle(_:at:)`` takes an event; the actions to carry out then stand in
-/// ``pending``, in order. The caller carries them out and reports the outcome of the first with ``finished(_:_:at:)``.
+/// same seed give the same actions. ``handle(_:at:)`` takes an event; ``pending`` then contains the actions to carry
+/// out, in order. The caller carries them out and reports the outcome of the first with ``finished(_:_:at:)``.
 /// ``ConnectivityRunner`` does both.
 ///
 /// The table (``TransitionTable``) decides the position after an event and the actions. The machine adds the rules that
-/// a table cannot state: an active call puts a suspension off, an answer has consequences, and an action that no longer
-/// fits is dropped.
+/// a table cannot state: an active call postpones a suspension, an answer has consequences, and an action that no
+/// longer applies is dropped.
 ///
 /// Source: contract P2, P3, P6.
 public struct ConnectivityMachine: Hashable, Sendable {
-    /// The table and the choices.
+    /// The table and the options.
     public let rules: ConnectivityRules
-    /// Its position.
+    /// The machine's position.
     public internal(set) var position: LifecyclePosition
-    /// The actions still to be done, in order. The first is the next, or under way.
+    /// The pending actions, in order. The first is the next one, or is running.
     public package(set) var pending: [OrderedAction] = []
     /// Whether the connection to the server was made and registered on, as far as is known.
     public internal(set) var isRegistered = false
-    /// Whether that connection has its subscriptions, too.
+    /// Whether the connection has its subscriptions, too.
     public var isSubscribed: Bool { isRegistered && !owesSubscribe }
     /// The number of calls of the application that have media or would have it.
     public package(set) var activeCalls = 0
@@ -30,13 +30,13 @@ public struct ConnectivityMachine: Hashable, Sendable {
 
     /// Whether active calls were held because of a cellular call.
     package var holdsForCellularCall = false
-    /// Whether calls are still to be held because of one.
+    /// Whether calls must still be held because of one.
     var owesHold = false
-    /// Whether ownership and locks were given up, or may have been.
+    /// Whether ownership and locks were released, or may have been.
     var hasGivenUp: Bool
-    /// Whether calls were told to be out of reach, and not yet that they are in reach again.
+    /// Whether calls were reported unreachable, and not yet reachable again.
     package var owesReport = false
-    /// Whether the connection is registered on, and its subscriptions are not made yet.
+    /// Whether the connection is registered but its subscriptions are not made yet.
     package var owesSubscribe = false
     /// A wake that is under way.
     package var wake: Wake?
@@ -44,20 +44,20 @@ public struct ConnectivityMachine: Hashable, Sendable {
     package var question: Question?
     /// A suspension that waits for the end of the last active call.
     var postponed: Duration?
-    /// For how long the application sleeps, as the system said last.
+    /// How long the application sleeps, according to the system's last report.
     var interval: Duration
-    /// The time at which the keep-alive wakes the application at the latest, as far as is known.
+    /// The latest time at which the keep-alive wakes the application, as far as is known.
     package var wakesBy: BootInstant?
     var backoff: Backoff
     package var retryAt: BootInstant?
     private var lastNumber: UInt64 = 0
 
     /// - Parameters:
-    ///   - position: The position of the application at the beginning. One that begins with a network has not used it
-    ///     yet: feed ``ConnectivityEvent/networkBack`` to a machine that begins disconnected.
-    ///   - isRegistered: Whether the connection already stands, as in a test.
+    ///   - position: The initial position of the application. For an application that starts with a network, begin
+    ///     disconnected and pass ``ConnectivityEvent/networkBack``.
+    ///   - isRegistered: Whether the connection is already registered, as in a test.
     ///   - rules: The pauses, bounds and other choices.
-    ///   - seed: The seed of the random part of its pauses: the same seed, the same pauses.
+    ///   - seed: The seed of the random part of its pauses. The same seed produces the same pauses.
     public init(
         startingIn position: LifecyclePosition = LifecyclePosition(.foreground, .disconnected),
         isRegistered: Bool = false,
@@ -71,19 +71,19 @@ public struct ConnectivityMachine: Hashable, Sendable {
         self.backoff = Backoff(policy: rules.backoff, seed: seed)
     }
 
-    /// Returns the conditions that decide the levels of services now.
+    /// Returns the present conditions for the levels of services.
     public func conditions(hasOtherActiveCall: Bool = false) -> ServiceConditions {
         ServiceConditions(
             position.application, hasCellularCall: hasCellularCall, hasOtherActiveCall: hasOtherActiveCall)
     }
 
-    /// The time to call ``timePassed(at:)`` if nothing happens before; nil when there is nothing to wait for.
+    /// The time to call ``timePassed(at:)`` if nothing happens before; nil if there is nothing to wait for.
     public var nextStep: BootInstant? {
         guard let wake else { return retryAt }
         return min(wake.endsAt, wake.keepAliveEndsAt ?? wake.endsAt, retryAt ?? wake.endsAt)
     }
 
-    /// Takes an event. A cell of position and event that is not listed changes nothing and is traced, too.
+    /// Handles an event. A cell of position and event that is not listed changes nothing, but is traced, too.
     public mutating func handle(_ event: ConnectivityEvent, at now: BootInstant) -> ConnectivityTransition {
         let from = position
         let row = rules.table.row(for: event.kind, at: position)
@@ -109,7 +109,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
         return trace(step, from: from, cause: .event(event), at: now)
     }
 
-    /// Notes that time has passed, where ``nextStep`` asked for it.
+    /// Handles the passing of the time in ``nextStep``.
     ///
     /// - Returns: The transition; nil when nothing was due.
     public mutating func timePassed(at now: BootInstant) -> ConnectivityTransition? {
@@ -130,7 +130,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
         return trace(step, from: from, cause: .timePassed, at: now)
     }
 
-    /// Makes the line of the trace, and appends the new actions to the pending ones.
+    /// Creates the entry of the trace, and appends the new actions to the pending ones.
     mutating func trace(
         _ result: Step, from: LifecyclePosition, cause: ConnectivityTransition.Cause, at now: BootInstant
     ) -> ConnectivityTransition {
@@ -148,7 +148,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
     }
 }
 
-/// The choices of a connectivity machine.
+/// The options of a connectivity machine.
 public struct ConnectivityRules: Hashable, Sendable {
     /// The treatment of a suspension that the registrations would not survive.
     public enum Unprepared: String, CaseIterable, Hashable, Sendable {
@@ -164,7 +164,7 @@ public struct ConnectivityRules: Hashable, Sendable {
     public var unprepared: Unprepared
     /// The time that a wake may last. Source: contract P4, P6.
     public var budget: Duration
-    /// For how long the application sleeps again after a wake, unless the system has said otherwise before.
+    /// How long the application sleeps again after a wake, unless the system has reported another interval.
     public var interval: Duration
     /// The time to wait between attempts to connect.
     public var backoff: BackoffPolicy

@@ -1,0 +1,74 @@
+package import CoreAPI
+internal import Mailboxes
+
+/// What becomes of a message that a core changes.
+///
+/// Source: contract C22.
+public enum MessageChange: Hashable, Sendable {
+    /// It stood in the inbox: what is asked for from now on is what the change says.
+    case changed
+    /// The same, and a participant had it in hand, which may have shown the former content. Its acknowledgement says that the message
+    /// is not its own any more, and when it asks again it gets what the change says.
+    case changedInHand
+    /// It was acknowledged before, or had nothing to show. Nothing was changed.
+    case over
+    /// There is none of this identity: it was not stored, or has expired. Nothing was changed.
+    case absent
+}
+
+extension Inbox {
+    /// Replaces the content of a message that waits to be acknowledged, and begins its lifetime anew. One without anything to show withdraws it.
+    ///
+    /// - Throws: As ``store(_:)``.
+    package func update(_ message: InboxMessage) async throws(SharedCoreError) -> MessageChange {
+        guard let (record, details) = try records(of: message) else { return try await withdraw(message.id) }
+        return try await change(message.id) { entry, transaction throws(SharedCoreError) in
+            transaction.put(entry.key, record, lifetime: entry.lifetime)
+            try put(details, for: message.id.item, lifetime: entry.lifetime, into: &transaction)
+        }
+    }
+
+    /// Takes a message out of the inbox that waits to be acknowledged: there is nothing to show any more.
+    package func withdraw(_ id: MessageID) async throws(SharedCoreError) -> MessageChange {
+        try await end(id, as: .nothingToShow)
+    }
+
+    /// Says that a message was shown, in a participant's hand or not. It is gone, and its identity is remembered.
+    package func acknowledge(_ id: MessageID) async throws(SharedCoreError) -> MessageChange {
+        try await end(id, as: .acknowledged)
+    }
+
+    private func end(_ id: MessageID, as reason: InboxMark.Reason) async throws(SharedCoreError) -> MessageChange {
+        try await change(id) { entry, transaction throws(SharedCoreError) in
+            let mark = try mailbox.keys.key(of: .mark, for: id.item)
+            transaction.delete(entry.key)
+            transaction.delete(try mailbox.keys.key(of: .details, for: id.item))
+            transaction.put(mark, InboxMark(reason: reason, callID: id.callID).encoded(), lifetime: entry.lifetime)
+        }
+    }
+
+    /// Changes a message of exactly this identity, and takes it out of the hand that it is in: an acknowledgement of what was before
+    /// would remove what is now.
+    ///
+    /// - Parameter change: Adds the change, given the entry of the message.
+    private func change(
+        _ id: MessageID, _ change: (Entry, inout Transaction) throws(SharedCoreError) -> Void
+    ) async throws(SharedCoreError) -> MessageChange {
+        let takeKey = try mailbox.keys.key(of: .take, for: id.item)
+        while true {
+            let item = try await mailbox.item(id.item)
+            guard let entry = item.message else { return item.mark == nil ? .absent : .over }
+            var transaction = Transaction()
+            transaction.require(.revision(entry.key, entry.revision))
+            transaction.require(item.take.map { .revision(takeKey, $0.revision) } ?? .absent(takeKey))
+            transaction.delete(takeKey)
+            try change(entry, &transaction)
+            do throws(SharedCoreError) {
+                _ = try await mailbox.store.commit(transaction)
+                return item.take == nil ? .changed : .changedInHand
+            } catch {
+                guard mailbox.isOutdated(error) else { throw error }
+            }
+        }
+    }
+}

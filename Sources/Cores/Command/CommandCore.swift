@@ -1,0 +1,180 @@
+public import Coordination
+internal import CoreAPI
+internal import Platform
+internal import ProgramOutput
+internal import Synchronization
+
+/// A core that is any program: a child process that speaks JSON-RPC 2.0 in lines on its standard input and output.
+///
+/// ```swift
+/// try await group.withMain(core: { CommandCore(["python3", "/usr/lib/example/core.py"]) }) { main in ... }
+/// ```
+///
+/// The program is started for each ownership, is told `start` with the epoch, the role and the push, and connects then. It hands each
+/// message over with `deliver`, and acknowledges it to its server only after the answer. Told `stop` with the reason, it ends: after a half
+/// of ``StopRequest/timeout`` it gets SIGTERM, after three quarters SIGKILL. The page Coordination has all of its requests.
+///
+/// The core counts as stopped when the program and all that it has started are gone, as far as they have this process's user and the
+/// environment that the program was given; a process that is killed takes the program with it, and what the program has started is ended
+/// before the next core of the group starts on this machine.
+///
+/// It costs one thread and six descriptors. The thread is real: in a group of `SharedCoreTesting` it does not go by the simulated clock.
+///
+/// Source: contract P14.
+public final class CommandCore: Core {
+    private let command: [String]
+    private let variables: [String: String]
+    private let startTimeout: Duration
+    private let log: @Sendable (String) -> Void
+    private let current = Mutex<Run?>(nil)
+
+    private struct Run {
+        let program: CoreProgram
+        let context: CoreContext
+        /// The note that the program runs; nil before it is made.
+        var note: Key?
+    }
+
+    /// A core for one ownership. Nothing runs before it is started.
+    ///
+    /// - Parameters:
+    ///   - command: The program, which is looked for in `PATH`, and its arguments.
+    ///   - variables: What its environment has more or otherwise than this process's. The core adds `SHAREDCORE_EPOCH`, `SHAREDCORE_ROLE` and
+    ///     the variables of a push. `SHAREDCORE_GROUP` is told the program in `start` as well.
+    ///   - startTimeout: How long it may take to connect.
+    ///   - log: Takes the lines of its standard error, in their order, on a thread that may wait; many are dropped and counted. Nil writes
+    ///     them to this process's standard error.
+    public init(
+        _ command: [String], variables: [String: String] = [:], startTimeout: Duration = .seconds(30),
+        log: (@Sendable (String) -> Void)? = nil
+    ) {
+        self.command = command
+        self.variables = variables
+        self.startTimeout = startTimeout
+        self.log = log ?? { StandardError.write("sharedcore: \($0)") }
+    }
+
+    /// Starts the program and has it connect. Ends programs of former cores before.
+    ///
+    /// - Throws: ``CommandCoreError``; ``SharedCoreError`` from the store, or where the system refuses a process; `CancellationError`.
+    public func start(in context: CoreContext) async throws {
+        let path = try path()
+        let former = try await FormerCommand.end(in: context.store, under: context.epoch)
+        let mark = LaunchMark(parent: .current, number: .random(in: 1...UInt64.max))
+        let program = try await startProgram(at: path, in: context, mark)
+        let isFirst = current.withLock { current in
+            guard current == nil else { return false }
+            current = Run(program: program, context: context)
+            return true
+        }
+        guard isFirst else {
+            program.stop([:], within: .zero)
+            throw SharedCoreError(
+                .invalidArgument,
+                "A CommandCore is for one ownership: make a new one each time that a core is asked for.",
+                at: "CommandCore")
+        }
+        // Before it connects: a program that has undone its tie to this process is known by the note.
+        let note = try await FormerCommand.note(
+            program.pid, of: context.epoch, mark, in: context.store, forgetting: former)
+        current.withLock { $0?.note = note }
+        _ = try await program.begin(startParameters(in: context), within: startTimeout)
+    }
+
+    /// Returns with the program's end, or when the task is cancelled.
+    ///
+    /// - Throws: ``CommandCoreError`` where it has ended by itself, with any status, or was ended for what it did.
+    public func iterate(in context: CoreContext) async throws {
+        try await current.withLock { $0 }?.program.untilEnd()
+    }
+
+    public func stop() async { await stop(StopRequest(.closing)) }
+
+    public func stop(_ request: StopRequest) async {
+        guard let run = current.withLock({ $0 }) else { return }
+        let clock = SystemClock()
+        let begin = clock.now()
+        run.program.stop(Self.parameters(of: request), within: request.timeout)
+        let problem = await run.program.untilEnded()
+        // One that had to be killed has used up three quarters of the time, and the timeline is to have that.
+        let (part, end) = (request.timeout / 8, clock.now())
+        let limit = max(begin.advanced(by: part * 7), end.advanced(by: part))
+        // The store may not answer; what is over is that the program runs.
+        let rest = Task {
+            if let problem { await run.context.report(problem) }
+            if let note = run.note { try? await FormerCommand.forget(note, in: run.context.store) }
+        }
+        let timer = Task {
+            try await clock.sleep(until: limit)
+            rest.cancel()
+            run.program.cancelAnswers()
+        }
+        await run.program.untilAnswered()
+        await rest.value
+        timer.cancel()
+    }
+
+    // MARK: - Starting
+
+    private func path() throws(CommandCoreError) -> String {
+        let name = command.first ?? ""
+        switch ProgramSearch.find(Array(name.utf8), path: OwnProcess.variable("PATH")) {
+        case .found(let path): return String(decoding: path, as: UTF8.self)
+        case .notExecutable: throw CommandCoreError(.notExecutable, "“\(name)” cannot be executed")
+        case .notFound: throw CommandCoreError(.notFound, "“\(name)” was not found")
+        }
+    }
+
+    private func startProgram(
+        at path: String, in context: CoreContext, _ mark: LaunchMark
+    ) async throws -> CoreProgram {
+        var own = CoreVariables.of(context).merging(context.push?.variables ?? [:]) { one, _ in one }
+        own[LaunchMark.Role.core.variable] = mark.text
+        let omitted = CoreVariables.ofServiceManager.union(LaunchMark.Role.allCases.map(\.variable))
+            .union(Push.Variable.allCases.map(\.rawValue))
+        let calls = ProgramCalls(in: context)
+        do throws(SystemCallError) {
+            return try await CoreProgram.start(
+                path, Array(command.dropFirst()), variables: variables.merging(own) { _, own in own },
+                omitting: omitted, mark: mark, log: log, answering: { await calls.answer($0) })
+        } catch {
+            guard error.call == "execve" else { throw SharedCoreError(error) }
+            throw CommandCoreError(
+                error.isAbsent ? .notFound : .notExecutable, "“\(command[0])” cannot be executed: \(error.text)")
+        }
+    }
+
+    private func startParameters(in context: CoreContext) -> JSONObject {
+        let push: JSONValue =
+            context.push.map { push in
+                .object([
+                    "callID": .text(push.callID.text), "type": .text(push.type), "account": .text(push.account),
+                    "payload": .text(Base64.encode(push.payload)),
+                ])
+            } ?? .null
+        return [
+            "protocol": .integer(CoreProgram.version), "epoch": .natural(context.epoch.rawValue),
+            "role": .text(context.role.rawValue), "group": .optional(group), "push": push,
+            "limits": .object([
+                "lineBytes": .integer(Int64(CoreProgram.lineByteCount)),
+                "valueBytes": .integer(Int64(context.store.capabilities.limits.valueByteCount)),
+                "unanswered": .integer(Int64(CoreProgram.unansweredCount)),
+            ]),
+        ]
+    }
+
+    /// The group's name, where the environment of the program has it.
+    private var group: String? {
+        variables[CoreVariables.group]
+            ?? OwnProcess.variable(CoreVariables.group).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    private static func parameters(of request: StopRequest) -> JSONObject {
+        let activity: JSONValue =
+            request.activity.map { .object(["kind": .text($0.kind.name), "id": .text($0.id)]) } ?? .null
+        return [
+            "reason": .text(request.reason.description), "requester": .optional(request.requester),
+            "activity": activity, "timeoutMs": .natural(request.timeout.wholeMilliseconds),
+        ]
+    }
+}

@@ -1,0 +1,57 @@
+/// The error of a ``CommandCore``: why its program is no core, or not any more.
+///
+/// ``code`` is for programs, ``message`` for people. The timeline has both, behind “its core failed”.
+///
+/// Source: contract E1, P14.
+public struct CommandCoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kind of fault.
+    public let code: Code
+    /// The fault in a sentence, for people.
+    public let message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { "\(code): \(message)" }
+}
+
+extension CommandCoreError {
+    /// The kinds of fault. New ones may be added; treat an unknown one as a failure.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Name: String, Hashable, Sendable {
+            case notFound, notExecutable, ended, startTimeout, startRefused, closed, malformed, tooLong, version,
+                leftover
+        }
+
+        private let name: Name
+
+        private init(_ name: Name) {
+            self.name = name
+        }
+
+        public var description: String { name.rawValue }
+
+        /// There is no such program.
+        public static let notFound = Code(.notFound)
+        /// The program is there and cannot be executed.
+        public static let notExecutable = Code(.notExecutable)
+        /// The program has ended without being told to.
+        public static let ended = Code(.ended)
+        /// The program has not answered `start` in time.
+        public static let startTimeout = Code(.startTimeout)
+        /// The program has answered `start` with an error.
+        public static let startRefused = Code(.startRefused)
+        /// The program has closed its input or its output, and runs on.
+        public static let closed = Code(.closed)
+        /// The program has printed what is no message, or an answer to nothing.
+        public static let malformed = Code(.malformed)
+        /// The program has printed a line that is longer than it may be.
+        public static let tooLong = Code(.tooLong)
+        /// The program speaks another version of the protocol.
+        public static let version = Code(.version)
+        /// A program of a former core, or a command of `exclusive`, still runs and cannot be ended from here.
+        public static let leftover = Code(.leftover)
+    }
+}

@@ -1,0 +1,182 @@
+package import CoreAPI
+internal import Platform
+
+/// The commands of `exclusive` and the programs of cores that ran in a group before. One that has outlived its participant has to be
+/// gone before the next one begins.
+///
+/// The kernel ends a command with the sharedcore that ran it, but says first that the one is gone and then kills the other,
+/// and it does not kill a program that has the rights of another user or has undone the tie. A command whose sharedcore
+/// lives, though it may be stopped, is left to that: what a frozen Main runs is not killed (contract C6). Its note stays, so that it
+/// is looked at again when that sharedcore is gone. The program of a core is ended in any case: it belongs to an epoch that is over.
+package enum FormerCommand {
+    /// Selects the notes, one for each command that is not known to be gone.
+    private static let notes: KeyPrefix = ".sharedcore/exclusive/"
+    /// How many notes are kept of commands that cannot be seen from here, as in a container beside this one.
+    private static let unseenCapacity = 16
+    /// How long a killed process may take to be gone.
+    private static let patience = Duration.seconds(5)
+
+    /// Notes which process is the command of `exclusive` now.
+    ///
+    /// - Parameter ended: The notes that are not needed any more, as ``end(in:under:)`` has found them.
+    package static func note(
+        _ pid: Int32, in store: any SharedStore, forgetting ended: [Key]
+    ) async throws(SharedCoreError) {
+        try await note(pid, at: key(of: store.session.id.rawValue.hexadecimal), [], in: store, forgetting: ended)
+    }
+
+    /// Notes which process is the program of a core now.
+    ///
+    /// - Returns: The note's key, for ``forget(_:in:)``.
+    static func note(
+        _ pid: Int32, of epoch: Revision, _ mark: LaunchMark, in store: any SharedStore, forgetting ended: [Key]
+    ) async throws(SharedCoreError) -> Key {
+        // A participant may have given up a former core that has not ended: each has a note of its own.
+        let key = try key(of: store.session.id.rawValue.hexadecimal + "-" + epoch.rawValue.hexadecimal)
+        try await note(pid, at: key, [epoch.rawValue, mark.number], in: store, forgetting: ended)
+        return key
+    }
+
+    /// Drops the note of a program that is gone, with all that it has started.
+    static func forget(_ key: Key, in store: any SharedStore) async throws(SharedCoreError) {
+        var transaction = Transaction()
+        transaction.delete(key)
+        _ = try await store.commit(transaction)
+    }
+
+    private static func key(of name: String) throws(SharedCoreError) -> Key { try Key(notes.path + name) }
+
+    private static func note(
+        _ pid: Int32, at key: Key, _ further: [UInt64], in store: any SharedStore, forgetting ended: [Key]
+    ) async throws(SharedCoreError) {
+        var transaction = Transaction()
+        for key in ended { transaction.delete(key) }
+        // A child whose end nobody has waited for yet is always to be seen.
+        if let process = ProcessIdentity(of: pid) {
+            let own = ProcessIdentity.current
+            let words = [
+                "\(own.bootID)", "\(ProcessIdentity.currentNamespace)", "\(own.pid)", "\(own.startTime)",
+                "\(process.pid)",
+                "\(process.startTime)",
+            ]
+            transaction.put(key, Array((words + further.map { "\($0)" }).joined(separator: " ").utf8))
+        }
+        _ = try await store.commit(transaction)
+    }
+
+    /// Kills those that still run on this machine without their participant, and programs of cores whose epoch is over, and waits until
+    /// they are gone.
+    ///
+    /// - Parameter epoch: The epoch that is in force.
+    /// - Returns: The notes of commands that are gone.
+    /// - Throws: ``CommandCoreError/Code/leftover`` where one still runs and may not be killed; what the store throws.
+    package static func end(in store: any SharedStore, under epoch: Revision) async throws -> [Key] {
+        var ended: [Key] = []
+        var unseen: [Entry] = []
+        for entry in try await store.list(notes).entries {
+            switch try await endCommand(of: entry, under: epoch) {
+            case .gone: ended.append(entry.key)
+            case .unseen: unseen.append(entry)
+            case .owned: break
+            }
+        }
+        let oldest = unseen.sorted { $0.revision < $1.revision }.dropLast(unseenCapacity)
+        return ended + oldest.map(\.key)
+    }
+
+    private enum Outcome {
+        case gone
+        /// Its sharedcore lives.
+        case owned
+        /// No such process can be seen from here, and it may run all the same.
+        case unseen
+    }
+
+    private static func endCommand(of entry: Entry, under epoch: Revision) async throws(CommandCoreError) -> Outcome {
+        let words = String(decoding: entry.value, as: UTF8.self).split(separator: " ")
+        let numbers = words.dropFirst().compactMap { UInt64($0) }
+        let bootID = SystemClock().bootID
+        // Of another run of the machine, or of another version.
+        guard words.first.map(String.init) == bootID.description, numbers.count == 5 || numbers.count == 7 else {
+            return .gone
+        }
+        let namespace = numbers[0]
+        // Where the namespace is not known, numbers mean nothing.
+        guard namespace != 0, ProcessIdentity.currentNamespace != 0 else { return .unseen }
+        let owner = ProcessIdentity(bootID: bootID, pid: Int32(clamping: numbers[1]), startTime: numbers[2])
+        let isCore = numbers.count == 7
+        let mark = LaunchMark(parent: owner, number: isCore ? numbers[6] : numbers[3])
+        let isOver = isCore && numbers[5] < epoch.rawValue
+        let outcome = try await endCommand(
+            Int32(clamping: numbers[3]), startedAt: numbers[4], in: namespace, mark, as: isCore ? .core : .command,
+            isOver: isOver)
+        // What it has started carries its mark, unless it has changed its environment.
+        if isCore, outcome != .owned { try await endMarked(mark, in: namespace) }
+        return outcome
+    }
+
+    private static func endCommand(
+        _ number: Int32, startedAt startTime: UInt64, in namespace: UInt64, _ mark: LaunchMark,
+        as role: LaunchMark.Role,
+        isOver: Bool
+    ) async throws(CommandCoreError) -> Outcome {
+        let absent = namespace == ProcessIdentity.currentNamespace ? Outcome.gone : .unseen
+        guard let command = ProcessIdentity.seen(pid: number, startTime: startTime, in: namespace) else {
+            return absent
+        }
+        let handle: ProcessHandle
+        do throws(ProcessUnreachable) {
+            handle = try ProcessHandle(command)
+        } catch {
+            // Only what is known to have ended is gone.
+            guard case .dead = error else { return .unseen }
+            return absent
+        }
+        guard !handle.hasEnded else { return absent }
+        // A process that was killed lets go of its session before it is quite gone.
+        let owner = ProcessIdentity.seen(pid: mark.parent.pid, startTime: mark.parent.startTime, in: namespace)
+        if !isOver, let owner, !owner.isExiting { return .owned }
+        // A record can name any process: one of another user is not this command, or has to be ended by that user.
+        if let user = handle.user, !handle.isOfOwnUser {
+            throw stillRuns(command, "still runs as user \(user): end it first")
+        }
+        // Nor does it say whose command that is. The process itself does, unless it has changed its environment.
+        guard handle.isOfOwnUser, LaunchMark(of: command.pid, as: role, in: namespace) == mark else {
+            guard await hasEnded(handle) else {
+                throw stillRuns(command, "still runs and does not say whose command it is: end it first")
+            }
+            return .gone
+        }
+        do throws(SystemCallError) {
+            try handle.signal(.kill)
+        } catch {
+            throw stillRuns(command, "still runs and cannot be killed: \(error.text)")
+        }
+        guard await hasEnded(handle) else { throw stillRuns(command, "was killed and is still there") }
+        return .gone
+    }
+
+    private static func stillRuns(_ command: ProcessIdentity, _ rest: String) -> CommandCoreError {
+        CommandCoreError(.leftover, "the former command (pid \(command.pid)) \(rest)")
+    }
+
+    /// Ends what carries a mark.
+    private static func endMarked(_ mark: LaunchMark, in namespace: UInt64) async throws(CommandCoreError) {
+        let ending = await SerialThread(name: "former").run {
+            MarkedProcesses.end(timeout: patience) {
+                MarkedProcesses.kill(as: .core, in: namespace) { _, found in found == mark }
+            }
+        }
+        guard ending.isComplete else {
+            throw CommandCoreError(
+                .leftover,
+                "what the program of a former core has started still runs, after \(ending.count) of its processes were killed: "
+                    + "end it first")
+        }
+    }
+
+    /// Waits for the end of a process, for ``patience`` at most.
+    private static func hasEnded(_ process: ProcessHandle) async -> Bool {
+        await SerialThread(name: "former").run { Poll.wait(for: [process.descriptor], timeout: patience)[0] }
+    }
+}

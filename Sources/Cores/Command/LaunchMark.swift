@@ -1,0 +1,150 @@
+package import Coordination
+package import CoreAPI
+package import Platform
+
+/// An environment variable that names the `sharedcore`, or the participant, which has started a process. The process's own
+/// children inherit it.
+package struct LaunchMark: Hashable, Sendable {
+    /// What a process was started as.
+    package enum Role: String, CaseIterable, Sendable {
+        /// An Executor that a host has started.
+        case executor = "EXECUTOR_OF"
+        /// The command of `exclusive`.
+        case command = "COMMAND_OF"
+        /// The program of a ``CommandCore``.
+        case core = "CORE_OF"
+
+        package var variable: String { "SHAREDCORE_" + rawValue }
+    }
+
+    /// The process that has started it.
+    package let parent: ProcessIdentity
+    /// The number that the started process had, which is also that of its process group where it leads one. For a core, whose number
+    /// is not known before its start, a number by chance.
+    package let number: UInt64
+
+    package init(parent: ProcessIdentity, number: UInt64) {
+        self.parent = parent
+        self.number = number
+    }
+
+    /// The mark of this process, which a sharedcore has started.
+    ///
+    /// - Returns: Nil when the parent is gone.
+    package init?(startedBy parent: Int32) {
+        guard let parent = ProcessIdentity(of: parent) else { return nil }
+        self.init(parent: parent, number: UInt64(ProcessIdentity.current.pid))
+    }
+
+    package var text: String {
+        "\(ProcessIdentity.currentNamespace) \(parent.bootID) \(parent.pid) \(parent.startTime) \(number)"
+    }
+
+    /// Reads the mark of a process; nil where it has none or cannot be looked at.
+    ///
+    /// - Parameter namespace: The namespace in which the numbers of the mark mean something to the caller.
+    package init?(of process: Int32, as role: Role, in namespace: UInt64 = ProcessIdentity.currentNamespace) {
+        let start = Array((role.variable + "=").utf8)
+        guard let bytes = try? OpenFile(path: "/proc/\(process)/environ", .read).read(count: 1 << 20, at: 0),
+            let line = bytes.split(separator: 0).first(where: { $0.starts(with: start) })
+        else { return nil }
+        let words = String(decoding: line.dropFirst(start.count), as: UTF8.self).split(separator: " ")
+        // Of another run of the machine, or as seen from elsewhere, the numbers mean nothing here.
+        guard words.count == 5, words[0] == "\(namespace)",
+            words[1] == "\(SystemClock().bootID)", let parent = Int32(words[2]), let startTime = UInt64(words[3]),
+            let number = UInt64(words[4])
+        else { return nil }
+        self.init(
+            parent: ProcessIdentity(bootID: SystemClock().bootID, pid: parent, startTime: startTime), number: number)
+    }
+}
+
+/// Processes that carry a mark.
+package enum MarkedProcesses {
+    /// What came of ending processes.
+    package struct Ending: Hashable, Sendable {
+        /// How many processes were to be ended.
+        package var count = 0
+        /// Whether none is left.
+        package var isComplete = false
+    }
+
+    /// How often the processes are gone through again because some ended meanwhile, as they always do on a machine that builds.
+    private static let searchCount = 4
+
+    /// Kills this user's processes whose mark fulfils a condition, each as soon as it is found, and returns them.
+    ///
+    /// One that ends while it is looked for may be meant and have started another, which is in no list yet: where none is found, it
+    /// looks again, ``searchCount`` times at most. A process that does nothing but start its successor may still be missed.
+    ///
+    /// Complexity: O(n) in the processes of the machine.
+    package static func kill(
+        as role: LaunchMark.Role, in namespace: UInt64 = ProcessIdentity.currentNamespace,
+        where isMeant: (ProcessIdentity, LaunchMark) -> Bool
+    ) -> [ProcessHandle] {
+        for _ in 0..<searchCount {
+            var hasMissed = false
+            // The newest first, which are the likeliest to end soon.
+            let numbers = ((try? Directory(path: "/proc").names()) ?? []).compactMap { Int32($0) }.sorted(by: >)
+            let found = numbers.compactMap { pid in
+                // Opened before it is looked at, so that what is signalled is what was looked at.
+                if let identity = ProcessIdentity(of: pid), let handle = try? ProcessHandle(identity),
+                    handle.isOfOwnUser, let mark = LaunchMark(of: pid, as: role, in: namespace),
+                    isMeant(identity, mark), !handle.hasEnded
+                {
+                    // Before it starts another one.
+                    _ = try? handle.signal(.kill)
+                    return handle
+                }
+                if (try? FileStatus(behindPath: "/proc/\(pid)")) == nil { hasMissed = true }
+                return ProcessHandle?.none
+            }
+            if !found.isEmpty || !hasMissed { return found }
+        }
+        return []
+    }
+
+    /// Ends processes, and waits for their end. Blocks.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long to go on: a process that the kernel holds ends when it lets it. Nil goes on until none is left.
+    ///   - find: Gives the processes that are left.
+    package static func end(timeout: Duration? = nil, found find: () -> [ProcessHandle]) -> Ending {
+        let deadline = timeout.map { ContinuousClock.now + $0 }
+        var ended: Set<ProcessIdentity> = []
+        // Again while there are: one may have started another in the meantime.
+        while true {
+            let left = find()
+            if left.isEmpty { return Ending(count: ended.count, isComplete: true) }
+            for process in left {
+                _ = try? process.signal(.kill)
+                ended.insert(process.identity)
+            }
+            for process in left {
+                let patience = min(.seconds(1), deadline.map { ContinuousClock.now.duration(to: $0) } ?? .seconds(1))
+                _ = Poll.wait(for: [process.descriptor], timeout: max(.zero, patience))
+            }
+            if let deadline, ContinuousClock.now >= deadline { return Ending(count: ended.count) }
+        }
+    }
+}
+
+/// What the environment of a core's program, and of the command of `exclusive`, says of the core.
+package enum CoreVariables {
+    private static let epoch = "SHAREDCORE_EPOCH"
+    private static let role = "SHAREDCORE_ROLE"
+    static let group = "SHAREDCORE_GROUP"
+
+    /// The names of those that are no settings.
+    package static let names = [epoch, role]
+
+    /// By which a service manager speaks to one process alone.
+    static let ofServiceManager: Set<String> = [
+        "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
+    ]
+
+    /// The variables that say of a core what it is.
+    package static func of(_ context: CoreContext) -> [String: String] {
+        [epoch: "\(context.epoch.rawValue)", role: context.role.rawValue]
+    }
+}

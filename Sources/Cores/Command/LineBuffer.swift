@@ -1,0 +1,44 @@
+/// Bytes of a stream as lines, of which each has a bound.
+struct LineBuffer {
+    /// The longest line, without its end.
+    let maximumByteCount: Int
+    private var bytes: [UInt8] = []
+    /// Where the next line begins, and how far an end was looked for.
+    private var start = 0
+    private var searched = 0
+
+    init(maximumByteCount: Int) {
+        self.maximumByteCount = maximumByteCount
+    }
+
+    /// How many bytes wait, in lines and behind the last one.
+    var byteCount: Int { bytes.count - start }
+
+    mutating func append(_ part: [UInt8]) {
+        if start > 0 {
+            bytes.removeFirst(start)
+            searched -= start
+            start = 0
+        }
+        bytes += part
+    }
+
+    /// The next line; nil when none is complete.
+    mutating func next() -> [UInt8]? {
+        guard let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
+            searched = bytes.count
+            return nil
+        }
+        defer { (start, searched) = (end + 1, end + 1) }
+        return Array(bytes[start..<end])
+    }
+
+    /// Whether the next line, whose end has not come, is too long already. Only when ``next()`` has found none.
+    var isTooLong: Bool { byteCount > maximumByteCount }
+
+    /// Takes what has come of a line without an end.
+    mutating func takeRest() -> [UInt8] {
+        defer { (bytes, start, searched) = ([], 0, 0) }
+        return Array(bytes[start...])
+    }
+}

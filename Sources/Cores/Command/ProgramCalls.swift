@@ -1,0 +1,69 @@
+internal import Coordination
+internal import CoreAPI
+internal import Platform
+internal import ProgramOutput
+internal import Synchronization
+
+/// Does what a core's program asks for.
+final class ProgramCalls: Sendable {
+    private struct ActivityName: Hashable {
+        let name: String
+        let id: String
+    }
+
+    private let context: CoreContext
+    private let activities = Mutex<[ActivityName: OpenActivity]>([:])
+    private let reports: Mutex<Allowance>
+    private let clock: any TimeSource
+
+    /// How many reports are taken at once; then one in each second.
+    static let reportCapacity = 16
+
+    init(in context: CoreContext, clock: any TimeSource = SystemClock()) {
+        self.context = context
+        self.clock = clock
+        reports = Mutex(Allowance(Self.reportCapacity, then: .seconds(1), at: clock.now()))
+    }
+
+    /// Answers a request.
+    func answer(_ request: ProgramRequest) async -> Result<JSONObject, Refusal> {
+        do throws(Refusal) {
+            let call = try ProgramCall(request)
+            do throws(SharedCoreError) {
+                return .success(try await perform(call))
+            } catch {
+                throw Refusal(error)
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func perform(_ call: ProgramCall) async throws(SharedCoreError) -> JSONObject {
+        switch call {
+        case .deliver(let message):
+            let result = try await context.deliver(message)
+            return ["outcome": result == .stored ? "stored" : "duplicate"]
+        case .beginActivity(let kind, let id, let expectedEnd):
+            let activity = try await context.begin(kind, id: id, expectedEnd: expectedEnd)
+            activities.withLock { $0[ActivityName(name: kind.name, id: id)] = activity }
+            return [:]
+        case .endActivity(let name, let id):
+            // One that has ended stays so.
+            let activity = activities.withLock { $0.removeValue(forKey: ActivityName(name: name, id: id)) }
+            try await activity?.end()
+            return [:]
+        case .report(let problem):
+            guard reports.withLock({ $0.take(at: clock.now()) }) else {
+                throw SharedCoreError(
+                    .limitExceeded, "\(Self.reportCapacity) reports are taken at once, then one in each second.",
+                    at: "report")
+            }
+            await context.report(ProgramText.oneLine(problem, upTo: Self.reportByteCount))
+            return [:]
+        }
+    }
+
+    /// The longest report.
+    private static let reportByteCount = 1 << 10
+}

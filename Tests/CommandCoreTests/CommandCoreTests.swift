@@ -1,0 +1,458 @@
+internal import Coordination
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FileNotifyBackend
+internal import InMemoryBackend
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@testable internal import CommandCore
+
+/// Programs in Python as the core of participants here.
+@Suite("Any program as a core (contract P14)")
+struct CommandCoreTests {
+    /// Where a group is kept.
+    enum Place: Sendable, CaseIterable {
+        case memory, files
+    }
+
+    private let script: PythonCore
+    private let directory: TemporaryDirectory
+    private let space = MemorySpace()
+
+    init() throws {
+        script = try PythonCore()
+        directory = try TemporaryDirectory()
+    }
+
+    private func open(_ place: Place = .memory, as role: SessionRole, _ name: String) async throws -> any SharedGroup {
+        let description = SessionDescription(role: role, name: name)
+        return switch place {
+        case .memory: try await space.open("group", as: description)
+        case .files: try await FileGroup.open(directory: directory.path(of: "group"), as: description)
+        }
+    }
+
+    /// A Main whose core is the script, in a mode.
+    private func main(
+        _ command: [String], of group: any SharedGroup, startTimeout: Duration = TestTimeout.long,
+        stopTimeout: Duration = TestTimeout.long
+    ) throws -> MainParticipant {
+        // A slow machine takes its time; no test waits for these unless it says so.
+        let options = CoordinationOptions(handoverTimeout: TestTimeout.long, stopTimeout: stopTimeout)
+        return try MainParticipant(of: group, options: options) {
+            CommandCore(command, startTimeout: startTimeout, log: { _ in })
+        }
+    }
+
+    private func isGone(_ pid: Int32) -> Bool {
+        guard let identity = ProcessIdentity(of: pid), let handle = try? ProcessHandle(identity) else { return true }
+        return handle.hasEnded
+    }
+
+    private struct NoMessage: Error {}
+
+    private func callID(_ text: String) throws -> CallID { try #require(CallID(text)) }
+
+    /// The reasons that the timeline has.
+    private func told(_ group: any SharedGroup) async throws -> [String] {
+        try await Timeline(group).history().records.map(\.entry.reason)
+    }
+
+    @Test("A message is stored, and the program is told so only then (C8)", arguments: Place.allCases)
+    func delivers(place: Place) async throws {
+        let group = try await open(place, as: .executor, "executor")
+        let executor = try ExecutorParticipant(of: group) { [script] in
+            CommandCore(script.command("ordinary", "a=hello", "a=again"))
+        }
+        let answer = try await executor.message(forCallID: callID("a"), timeout: TestTimeout.long)
+        guard case .message(let message) = answer.content else { throw NoMessage() }
+        #expect(message.message.content == .text(from: "ann", to: "bob", text: "hello"))
+        try await executor.acknowledge(message)
+        await executor.finish()
+        await executor.close()
+        #expect(script.notes().filter { $0.hasPrefix("delivered") } == ["delivered a stored", "delivered a duplicate"])
+        #expect(try await script.untilNote("stop").first == "served")
+        #expect(script.notes().last == "stopped")
+    }
+
+    @Test("An Executor's program hands over to a Main's, which starts when it is gone (C3)", arguments: Place.allCases)
+    func handsOver(place: Place) async throws {
+        let options = CoordinationOptions(
+            handoverTimeout: TestTimeout.long, handoverMaximumTimeout: TestTimeout.long, stopTimeout: TestTimeout.long)
+        let executor = try ExecutorParticipant(of: try await open(place, as: .executor, "executor"), options: options) {
+            [script] in CommandCore(script.command("late", notes: "first"))
+        }
+        try await executor.start()
+        let first = try await script.untilPid("runs", in: "first")
+        let main = try main(script.command("ordinary"), of: try await open(place, as: .main, "the main"))
+        try await main.start()
+        #expect(isGone(first))
+        #expect(try await script.untilNote("stop", in: "first").prefix(2) == ["handover", "the"])
+        // C18: what comes while it stops is stored.
+        #expect(script.notes("first").contains("delivered late stored"))
+        await main.stop()
+        await executor.close()
+        #expect(try await script.untilNote("stop").first == "closing")
+    }
+
+    @Test("Its environment has its epoch and role; it has three descriptors, and a session of its own")
+    func environment() async throws {
+        let group = try await open(as: .main, "main")
+        let core = script.command("ordinary")
+        let main = try MainParticipant(of: group) {
+            CommandCore(core, variables: ["SHAREDCORE_GROUP": "g", "NOTIFY_SOCKET": "/given"], log: { _ in })
+        }
+        try await main.start()
+        let epoch = try #require(await main.epoch)
+        let pid = try await script.untilPid("runs")
+        await main.stop()
+        let notes = script.notes()
+        #expect(notes.contains("environment SHAREDCORE_EPOCH \(epoch.rawValue)"))
+        #expect(notes.contains("environment SHAREDCORE_ROLE main"))
+        #expect(notes.contains("environment SHAREDCORE_GROUP g"))
+        #expect(notes.contains("start \(epoch.rawValue) main None None"))
+        #expect(notes.contains("runs \(pid) \(pid) \(pid)"))
+        #expect(notes.contains("descriptors 0 1 2"))
+        #expect(isGone(pid))
+    }
+
+    @Test("A push is in its environment and in what it is told at its start (P13)")
+    func push() async throws {
+        let group = try await open(as: .executor, "executor")
+        let push = try Push(callID("a"), type: "call", account: "ann", payload: [0, 255])
+        let inbox = CoreContext(
+            store: group, epoch: Revision(rawValue: 7), role: .executor, push: push,
+            acceptMessage: { _ throws(SharedCoreError) in .stored }, reportProblem: { _ in })
+        let core = CommandCore(script.command("ordinary"), log: { _ in })
+        try await core.start(in: inbox)
+        await core.stop()
+        let notes = script.notes()
+        #expect(notes.contains("start 7 executor a AP8="))
+        #expect(notes.contains("environment SHAREDCORE_PUSH_PAYLOAD AP8="))
+    }
+
+    @Test(
+        "A program that is none, or does not start, fails its Main's start, with a code, and is gone",
+        arguments: [
+            ("die-at-once", "ended"), ("die-in-start", "ended"), ("refuse", "startRefused"), ("version", "version"),
+            ("garbage-at-once", "malformed"), ("garbage-in-start", "malformed"), ("hang-start", "startTimeout"),
+            ("absent", "notFound"), ("directory", "notExecutable"), ("text", "notExecutable"),
+        ])
+    func failedStart(mode: String, code: String) async throws {
+        let group = try await open(as: .main, "main")
+        let text = directory.path(of: "text")
+        try OpenFile(path: text, .create).write(Array("#!/no/such/program\n".utf8), at: 0)
+        let command =
+            switch mode {
+            case "absent": ["/no/such/program"]
+            case "directory": [directory.path]
+            case "text": [text]
+            default: script.command(mode)
+            }
+        // No other has to be there in this time.
+        let timeout = mode == "hang-start" ? Duration.seconds(3) : TestTimeout.long
+        let main = try main(command, of: group, startTimeout: timeout)
+        let error = await #expect(throws: CoordinationError.self) { try await main.start() }
+        #expect(error?.code == .coreFailed)
+        #expect(error?.message.contains("its core failed: \(code): ") == true, "\(error?.message ?? "")")
+        await main.stop()
+        if let pid = script.notes().first(where: { $0.hasPrefix("runs") })?.split(separator: " ")[1] {
+            #expect(isGone(try #require(Int32(pid))))
+        }
+        #expect(try await told(group).contains { $0.contains("its core failed: \(code): ") })
+    }
+
+    @Test(
+        "One that runs and dies, or says what is no message, is ended; the timeline says why, and the next one starts",
+        arguments: [
+            ("exit", "ended: the program exited with status 0"), ("die", "ended: the program exited with status 3"),
+            ("kill", "ended: the program was killed by signal 9"), ("garbage", "malformed: "),
+            ("number", "malformed: "), ("answer", "malformed: "), ("long", "tooLong: "), ("endless", "tooLong: "),
+            ("close-output", "closed: "), ("close-input", "closed: "),
+        ])
+    func failure(mode: String, reason: String) async throws {
+        let group = try await open(as: .main, "main")
+        let isFirst = Box(true)
+        let main = try MainParticipant(of: group) { [script] in
+            let first = isFirst.update { first in
+                defer { first = false }
+                return first
+            }
+            return CommandCore(
+                first ? script.command(mode, "a=stored before", notes: "first") : script.command("ordinary", "a=again"),
+                log: { _ in })
+        }
+        try await main.start()
+        let pid = try await script.untilPid("runs", in: "first")
+        #expect(try await script.untilNote("delivered") == ["a", "duplicate"], "nothing is lost, nothing twice")
+        #expect(isGone(pid))
+        await main.stop()
+        let told = try await told(group)
+        #expect(told.contains { $0.contains("its core failed: \(reason)") }, "\(told)")
+        #expect(TimelineChecker.check(try await Timeline(group).history()).violations.isEmpty)
+    }
+
+    @Test(
+        "One that is killed before it hears an answer has lost nothing: the next one delivers again",
+        arguments: Place.allCases)
+    func unanswered(place: Place) async throws {
+        let main = try main(script.command("unanswered", notes: "first"), of: try await open(place, as: .main, "main"))
+        try await main.start()
+        _ = try await script.untilNote("started", in: "first")
+        await main.stop()
+        let options = CoordinationOptions(handoverTimeout: TestTimeout.long, stopTimeout: TestTimeout.long)
+        let executor = try ExecutorParticipant(of: try await open(place, as: .executor, "executor"), options: options) {
+            [script] in CommandCore(script.command("ordinary", "b=again"), log: { _ in })
+        }
+        let answer = try await executor.message(forCallID: callID("b"), timeout: TestTimeout.long)
+        guard case .message(let message) = answer.content else { throw NoMessage() }
+        let texts = ["last", "again"].map { InboxMessage.Content.text(from: "ann", to: "bob", text: $0) }
+        #expect(texts.contains(message.message.content))
+        try await executor.acknowledge(message)
+        await executor.finish()
+        await executor.close()
+    }
+
+    @Test(
+        "One that does not stop is asked by SIGTERM, then killed within its time, and the timeline says so",
+        arguments: ["hang-in-stop", "term", "hang", "freeze", "garbage-in-stop", "die-in-stop"])
+    func stopping(mode: String) async throws {
+        let group = try await open(as: .main, "main")
+        let main = try main(script.command(mode), of: group, stopTimeout: .seconds(6))
+        try await main.start()
+        let pid = try await script.untilPid("runs")
+        _ = try await script.untilNote(mode == "hang" ? "hangs" : "started")
+        if mode == "freeze" {
+            try await eventually("it is stopped", timeout: TestTimeout.long) {
+                ProcessIdentity(of: pid)?.isStopped == true
+            }
+        }
+        await main.stop()
+        #expect(isGone(pid))
+        let notes = script.notes()
+        #expect(notes.contains("term") == ["hang-in-stop", "term"].contains(mode))
+        let told = try await told(group)
+        #expect(
+            told.contains { $0.contains("was killed") } == ["hang-in-stop", "garbage-in-stop"].contains(mode), "\(told)"
+        )
+        #expect(TimelineChecker.check(try await Timeline(group).history()).violations.isEmpty)
+    }
+
+    @Test("That it had to be killed is told before its time to stop is over, also where the telling takes a while")
+    func toldOfKill() async throws {
+        let group = try await open(as: .main, "main")
+        let told = Box<[String]>([])
+        let context = CoreContext(
+            store: group, epoch: Revision(rawValue: 7), role: .main,
+            acceptMessage: { _ throws(SharedCoreError) in .stored },
+            reportProblem: { problem in
+                for _ in 0..<100 { await Task.yield() }
+                if !Task.isCancelled { told.update { $0.append(problem) } }
+            })
+        let core = CommandCore(script.command("hang-in-stop"), log: { _ in })
+        try await core.start(in: context)
+        _ = try await script.untilNote("started")
+        await core.stop(StopRequest(.closing, within: .seconds(8)))
+        #expect(told.value.count == 1 && told.value[0].contains("was killed"), "\(told.value)")
+    }
+
+    @Test("What it has started ends with it, also in a session of its own", arguments: ["stop", "kill"])
+    func forks(ending: String) async throws {
+        let group = try await open(as: .main, "main")
+        // One of them is known by its process group alone, one by its mark.
+        let main = try main(script.command("fork-bare"), of: group)
+        try await main.start()
+        var pids: [Int32] = []
+        for word in ["runs", "forked", "daemon", "bare"] { pids.append(try await script.untilPid(word)) }
+        if ending == "kill" {
+            // One that ends with what it was told to be: the core's own end, not that of its session.
+            _ = try ProcessHandle(try #require(ProcessIdentity(of: pids[0]))).signal(.kill)
+            try await eventually("the timeline says so", timeout: TestTimeout.long) {
+                try await told(group).contains { $0.contains("killed by signal 9") }
+            }
+        }
+        await main.stop()
+        for pid in pids { #expect(isGone(pid)) }
+    }
+
+    @Test("With 32 requests unanswered no more is read, and all come in their turn")
+    func backpressure() async throws {
+        let group = try await open(as: .main, "main")
+        let (begun, gate) = (Box(0), Promise<Void>())
+        let context = CoreContext(
+            store: group, epoch: Revision(rawValue: 7), role: .main,
+            acceptMessage: { _ throws(SharedCoreError) in
+                begun.update { $0 += 1 }
+                await gate.pass()
+                return .stored
+            }, reportProblem: { _ in })
+        let core = CommandCore(script.command("flood"), log: { _ in })
+        try await core.start(in: context)
+        // What is not read waits in its pipe.
+        try await eventually("more are sent than may be begun", timeout: TestTimeout.long) {
+            begun.value >= 32 && script.notes().count { $0.hasPrefix("sent") } >= 100
+        }
+        #expect(begun.value == 32)
+        gate.open()
+        try await eventually("the rest is read", timeout: TestTimeout.long) { begun.value > 64 }
+        // It reads no answers, and no word that it is to stop.
+        await core.stop(StopRequest(.closing, within: .seconds(2)))
+        #expect(isGone(try await script.untilPid("runs")))
+    }
+
+    @Test("With requests of 4 MiB unanswered no more is read")
+    func largeRequests() async throws {
+        let group = try await open(as: .main, "main")
+        let (begun, gate) = (Box(0), Promise<Void>())
+        let context = CoreContext(
+            store: group, epoch: Revision(rawValue: 7), role: .main,
+            acceptMessage: { _ throws(SharedCoreError) in
+                begun.update { $0 += 1 }
+                await gate.pass()
+                return .stored
+            }, reportProblem: { _ in })
+        let core = CommandCore(script.command("big"), log: { _ in })
+        try await core.start(in: context)
+        _ = try await script.untilNote("blocked")
+        #expect(begun.value <= 4)
+        #expect(script.notes().count { $0.hasPrefix("sends") } <= 5)
+        gate.open()
+        await core.stop(StopRequest(.closing, within: .seconds(2)))
+        #expect(isGone(try await script.untilPid("runs")))
+    }
+
+    @Test("Wrong requests are answered with their error, and the program goes on")
+    func refusals() async throws {
+        let group = try await open(as: .main, "main")
+        let main = try main(script.command("unknown"), of: group)
+        try await main.start()
+        try await eventually("all are answered", timeout: TestTimeout.long) {
+            script.notes().filter { $0.hasPrefix("error") }.count == 4
+        }
+        await main.stop()
+        #expect(
+            script.notes().filter { $0.hasPrefix("error") }
+                == ["error -32601", "error -32602", "error -32602", "error limitExceeded"])
+        #expect(script.notes().last == "stopped")
+    }
+
+    @Test("Reports beyond sixteen and one in each second are refused: the timeline keeps what matters")
+    func reports() async throws {
+        let group = try await open(as: .main, "main")
+        let begin = ContinuousClock.now
+        let main = try main(script.command("reports"), of: group)
+        try await main.start()
+        let refused = try #require(Int(try await script.untilNote("refused").first ?? ""))
+        let most = 16 + Int(begin.duration(to: .now).components.seconds) + 1
+        await main.stop()
+        #expect(60 - refused >= 16 && 60 - refused <= most)
+        #expect(try await told(group).count { $0.hasPrefix("problem ") } == 60 - refused)
+    }
+
+    @Test("Its standard error becomes lines of bounded length and number, and what is left out is counted")
+    func errors() async throws {
+        let group = try await open(as: .main, "main")
+        let lines = Box<[String]>([])
+        let main = try MainParticipant(of: group) { [script] in
+            CommandCore(script.command("errors"), log: { line in lines.update { $0.append(line) } })
+        }
+        try await main.start()
+        _ = try await script.untilNote("wrote")
+        await main.stop()
+        let pid = try await script.untilPid("runs")
+        try await eventually("the rest is told", timeout: TestTimeout.long) {
+            lines.value.last?.contains("lines more") == true || lines.value.last?.hasSuffix("last") == true
+        }
+        #expect(lines.value.first == "core \(pid): trouble 0")
+        #expect(lines.value.allSatisfy { $0.utf8.count < 1200 })
+        let left = lines.value.compactMap { $0.firstMatch(of: #/… \(([0-9]+) lines more\)/#).flatMap { Int($0.1) } }
+        #expect(left.reduce(0, +) + lines.value.count - left.count == 100_002)
+        #expect(left.reduce(0, +) > 10_000)
+    }
+
+    @Test("A Main's request waits for an activity that it has begun (C17)")
+    func activity() async throws {
+        let options = CoordinationOptions(
+            handoverTimeout: TestTimeout.long, handoverMaximumTimeout: TestTimeout.long, stopTimeout: TestTimeout.long)
+        let executor = try ExecutorParticipant(of: try await open(as: .executor, "executor"), options: options) {
+            [script] in CommandCore(script.command("activity", notes: "first"), log: { _ in })
+        }
+        try await executor.start()
+        #expect(try await script.untilNote("began", in: "first") == ["True"])
+        let main = try main(script.command("ordinary"), of: try await open(as: .main, "main"))
+        let waits = Box(false)
+        let starting = Task {
+            try await main.start(reporting: { reason in if case .activity = reason { waits.update { $0 = true } } })
+        }
+        try await eventually("it waits for the activity", timeout: TestTimeout.long) { waits.value }
+        #expect(!script.notes("first").contains { $0.hasPrefix("stop") })
+        try script.touch("first.end")
+        try await starting.value
+        #expect(script.notes("first").contains("ended True"))
+        await main.stop()
+        await executor.close()
+    }
+
+    @Test("What a former core has left running is ended before the next one starts, with what that has started")
+    func leftover() async throws {
+        let group = try await open(as: .main, "main")
+        let context = { @Sendable (epoch: UInt64) in
+            CoreContext(
+                store: group, epoch: Revision(rawValue: epoch), role: .main,
+                acceptMessage: { _ throws(SharedCoreError) in .stored }, reportProblem: { _ in })
+        }
+        // As a participant that is frozen, or has given it up: nothing stops it.
+        let former = CommandCore(script.command("fork", notes: "first"), log: { _ in })
+        try await former.start(in: context(5))
+        let pids = [
+            try await script.untilPid("runs", in: "first"), try await script.untilPid("forked", in: "first"),
+            try await script.untilPid("daemon", in: "first"),
+        ]
+        let next = CommandCore(script.command("ordinary"), log: { _ in })
+        try await next.start(in: context(6))
+        for pid in pids { #expect(isGone(pid)) }
+        await next.stop()
+        await former.stop()
+        #expect(try await group.list(".sharedcore/exclusive/").entries.isEmpty)
+    }
+
+    @Test("It is told to start only under its note: one whose participant is killed before that never connects")
+    func noted() async throws {
+        let group = try await open(as: .main, "main")
+        let store = InterposedStore(group) { _ throws(SharedCoreError) in
+            throw SharedCoreError(.unavailable, "The note cannot be written.", at: "test")
+        }
+        let core = CommandCore(script.command("ordinary"), log: { _ in })
+        let context = CoreContext(
+            store: store, epoch: Revision(rawValue: 7), role: .main,
+            acceptMessage: { _ throws(SharedCoreError) in .stored }, reportProblem: { _ in })
+        let error = await #expect(throws: SharedCoreError.self) { try await core.start(in: context) }
+        #expect(error?.code == .unavailable)
+        await core.stop()
+        #expect(!script.notes().contains { $0.hasPrefix("start") })
+        for line in script.notes() where line.hasPrefix("runs") {
+            #expect(isGone(try #require(Int32(line.split(separator: " ")[1]))))
+        }
+    }
+
+    @Test("A process that a note calls a former core is left alone unless it says so, and the next one does not start")
+    func unknownLeftover() async throws {
+        let group = try await open(as: .main, "main")
+        let sleeping = try StartedProgram("/bin/sleep", ["1000"], streams: [])
+        defer {
+            sleeping.kill()
+            _ = try? sleeping.waitForEnd()
+        }
+        _ = try await FormerCommand.note(
+            sleeping.pid, of: Revision(rawValue: 1), LaunchMark(parent: .current, number: 1), in: group, forgetting: [])
+        let main = try main(script.command("ordinary"), of: group)
+        let error = await #expect(throws: CoordinationError.self) { try await main.start() }
+        let text = "its core failed: leftover: the former command (pid \(sleeping.pid)) still runs"
+        #expect(error?.message.contains(text) == true, "\(error?.message ?? "")")
+        #expect(!isGone(sleeping.pid))
+        #expect(script.notes().isEmpty)
+        await main.stop()
+    }
+}

@@ -1,0 +1,168 @@
+/// A hand-over with a call, in one of its states.
+///
+/// The old owner has the call at the beginning. The new owner asks for the ownership; the third wants to own as well. Where the
+/// setting has a second offer, each of the two asks for the call that has moved. The host keeps batons beside the one that gives
+/// them, where the setting has one.
+struct BatonState: Hashable {
+    enum Life: UInt8 {
+        case running, frozen, dead
+    }
+
+    /// How far a participant is.
+    enum Phase: UInt8 {
+        /// It wants nothing.
+        case idle
+        /// It wants to own.
+        case seeking
+        /// Its core has the call.
+        case active
+        /// Its core has stopped sending and has given the baton (step 2).
+        case quiet
+        /// The host has been sent the duplicates (step 3).
+        case depositing
+        /// It is about to commit the release with the record (step 4).
+        case offering
+        /// It has released.
+        case released
+        /// It has acquired, and has not looked whether there is a baton (step 5).
+        case starting
+        /// It asks for the duplicates (step 6).
+        case fetching
+        /// It has them, and has sent nothing.
+        case prepared
+        /// It cannot use the baton, and is about to say so.
+        case failing
+        /// It has no baton, and is about to end the calls of earlier ownerships.
+        case endingLost
+        /// The commit that gives it the call has succeeded (step 7), and it has sent nothing.
+        case applied
+        /// Its core runs without the call.
+        case running
+        case dead
+    }
+
+    struct Participant: Hashable {
+        var life = Life.running
+        /// Whether the end of its session is recorded.
+        var isReaped = false
+        var phase: Phase
+        /// The epoch that it believes to own under; 0 for none.
+        var epoch: UInt8 = 0
+        /// How long it has waited for an answer.
+        var waited: UInt8 = 0
+        /// How long it has been frozen, up to what others wait for.
+        var silent: UInt8 = 0
+        /// The number of the baton of which its core has the descriptors and the bytes; 0 for none.
+        var holds: UInt8 = 0
+        /// That of which it has duplicates as a keeper, for others and for a later core of its own; 0 for none.
+        var keeps: UInt8 = 0
+        /// The baton that it has offered, and of which it has not heard what became; 0 for none.
+        var awaits: UInt8 = 0
+        /// Whether it sends media and requests of the call.
+        var sends = false
+        /// Whether it has the call alone, without a place in the group: it is to end it over the network.
+        var mustHangUp = false
+    }
+
+    /// The part of the store that says what became of a baton.
+    struct View: Hashable {
+        var epoch: UInt8 = 0
+        var isOwned = false
+        /// The baton that is offered; 0 for none.
+        var offered: UInt8 = 0
+    }
+
+    enum Record: UInt8 {
+        case none, offered, failed
+    }
+
+    var old = Participant(phase: .active, epoch: 1, holds: 1, sends: true)
+    var new = Participant(phase: .idle)
+    var third = Participant(phase: .seeking)
+
+    var hostLife: Life
+    /// The baton of which the duplicates wait in its socket, that which it keeps, and that of which it has said so; 0 for none.
+    var hostMail: UInt8 = 0
+    var hostHolds: UInt8 = 0
+    var hostAnswered: UInt8 = 0
+    /// The epoch of the owner that has sent it the latest.
+    var senderEpoch: UInt8 = 0
+    /// The store as it has seen it last: at first, from before the old owner acquired.
+    var hostView = View()
+
+    /// The owner's place among the participants, from 1; 0 for none.
+    var owner: UInt8 = 1
+    var epoch: UInt8 = 1
+    /// The place of the author of the request that stands, from 1; 0 for none.
+    var asker: UInt8 = 0
+    var record = Record.none
+    /// The number of the baton in the record, the place of the participant that gave it, and whether the host has it as well.
+    var number: UInt8 = 0
+    var giver: UInt8 = 0
+    var isAtHost = false
+    /// Whether the record of the call is open, and the epoch under which it was written last.
+    var isCallOpen = true
+    var callEpoch: UInt8 = 1
+    /// Whether bytes of the baton stand in the store.
+    var storeHasBytes = false
+
+    /// The number of the latest baton that was sealed, for how long it has been, and for how long the one before it.
+    var sealed: UInt8 = 0
+    var age: UInt8 = 0
+    var formerAge: UInt8 = 0
+
+    /// For the rules alone: which baton was applied last, whether one was twice, how often the record of the call has ended, whether the
+    /// call was ended over the network, and which keepers have been dead or frozen since the offer.
+    var applied: UInt8 = 0
+    var wasAppliedTwice = false
+    var endings: UInt8 = 0
+    var isHungUp = false
+    var hasGiverFailed = false
+    var hasHostFailed = false
+
+    var deathsLeft: UInt8
+    var freezesLeft: UInt8
+    /// How many cores may fail before they have used the baton.
+    var failuresLeft: UInt8
+    var offersLeft: UInt8
+
+    static let participants = 0..<3
+    static let oldOwner = 0
+    static let newOwner = 1
+    static let host = 3
+    static let names = ["the old owner", "the new owner", "the third", "the host"]
+
+    subscript(_ number: Int) -> Participant {
+        get { number == 0 ? old : number == 1 ? new : third }
+        set {
+            switch number {
+            case 0: old = newValue
+            case 1: new = newValue
+            default: third = newValue
+            }
+        }
+    }
+
+    var view: View { View(epoch: epoch, isOwned: owner != 0, offered: offered) }
+    /// The baton that is offered; 0 for none.
+    var offered: UInt8 { record == .offered ? number : 0 }
+
+    /// For how long a baton has been sealed.
+    func age(of number: UInt8) -> UInt8 { number < sealed ? formerAge : number == sealed ? age : 0 }
+
+    func life(of number: Int) -> Life { number == Self.host ? hostLife : self[number].life }
+
+    /// Whether a participant owns, under the epoch that it believes to own under.
+    func owns(_ number: Int) -> Bool { owner == number + 1 && epoch == self[number].epoch }
+
+    /// Which step of the protocol was taken last; 0 before the first, and where it has come off.
+    var stage: Int {
+        let phases = Self.participants.map { self[$0].phase }
+        if phases.contains(.applied) { return 7 }
+        if record == .offered { return owner == 0 ? 4 : phases[Int(owner) - 1] == .prepared ? 6 : 5 }
+        if phases.contains(.quiet) { return 2 }
+        if phases.contains(.depositing) || phases.contains(.offering) { return 3 }
+        if owner != 0, phases[Int(owner) - 1] == .active { return asker != 0 ? 1 : applied > 0 ? 8 : 0 }
+        return 0
+    }
+}

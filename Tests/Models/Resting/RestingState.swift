@@ -1,0 +1,244 @@
+/// A participant of the model of a sleeping owner. A group has a Main, a holder and one of the other two.
+enum Party: UInt8, Hashable, CustomStringConvertible {
+    case main, holder, executor, secondMain
+
+    var isMain: Bool { self == .main || self == .secondMain }
+
+    var description: String {
+        switch self {
+        case .main: "Main"
+        case .holder: "the holder"
+        case .executor: "the Executor"
+        case .secondMain: "the second Main"
+        }
+    }
+}
+
+/// What a participant changes in the store, in one guarded commit.
+enum Commit: UInt8, Hashable {
+    // Of each that waits for ownership, and of each owner.
+    case acquire, acquirePastRest, supersede, fence, ask, removeRequest, challenge, answer, release, startCore
+    // Of a Main that rests.
+    case offer, withdraw, resume, reacquire, letGo
+    // Of the holder.
+    case take, refuse, releaseOfDead, releaseOfSilent
+    // Of the holder, and of each that waits.
+    case wake, wakeAgain
+
+    var words: String {
+        switch self {
+        case .acquire: "acquires what is free"
+        case .acquirePastRest: "acquires past a Main that does not resume"
+        case .supersede: "supersedes an owner that does not answer"
+        case .fence: "supersedes an owner that did not hand over"
+        case .ask: "asks for ownership"
+        case .removeRequest: "removes the request of a Main that does not answer"
+        case .challenge: "challenges the owner"
+        case .answer: "answers a challenge"
+        case .release: "releases"
+        case .startCore: "starts a core"
+        case .offer: "offers ownership to the holder"
+        case .withdraw: "withdraws the offer"
+        case .resume: "resumes"
+        case .reacquire: "acquires again, because the holder is gone"
+        case .letGo: "ends its rest, because another Main has asked and the holder is gone"
+        case .take: "takes ownership for a Main that rests"
+        case .refuse: "refuses the offer"
+        case .releaseOfDead: "releases for a Main that has ended"
+        case .releaseOfSilent: "releases for a Main that has not resumed"
+        case .wake: "wakes the Main that rests"
+        case .wakeAgain: "wakes it again"
+        }
+    }
+}
+
+/// What a participant does in its own process.
+enum Move: UInt8, Hashable {
+    case stopCore, seek, goOn, fallAsleep, look, deliver, leave, accept, launch
+
+    var words: String {
+        switch self {
+        case .stopCore: "stops its core"
+        case .seek: "has lost ownership, and seeks it"
+        case .goOn: "goes on with its core, because its offer was refused"
+        case .fallAsleep: "falls asleep"
+        case .look: "looks at its rest"
+        case .deliver: "delivers the message of the push"
+        case .leave: "ends, because its push is served"
+        case .accept: "is refused, because another Main answers"
+        case .launch: "starts an Executor for the push"
+        }
+    }
+}
+
+/// One participant.
+struct Participant: Hashable {
+    enum Life: UInt8 {
+        /// Dead is a process whose end is not recorded yet, gone one whose session is over.
+        case running, frozen, dead, gone
+    }
+
+    enum Phase: UInt8 {
+        /// It takes no part, or holds for a Main if it is the holder.
+        case away
+        case seeking, owning
+        /// A Main on its way to rest: it is about to offer, has offered, or rests.
+        case offering, offered, asleep
+        /// A Main that has seen a reason to wake.
+        case waking
+    }
+
+    enum Core: UInt8 {
+        case none, running
+        /// It does nothing, and is registered at its server.
+        case quiet
+    }
+
+    var life = Life.running
+    var phase = Phase.away
+    var core = Core.none
+    /// Whether the epoch of its core is the owner's.
+    var isInForce = false
+    /// Whether its ownership was ended by another participant, as of one that could not run.
+    var isSuperseded = false
+    /// The commit that it has decided on.
+    var pending: Commit?
+    /// What has not changed since then.
+    var unchanged: Keys = []
+    /// How many changes that a Main at rest waits for have reached it since it looked.
+    var signals: UInt8 = 0
+    /// Whether it has a reason of its own to wake: data on a kept socket, its user, its keep-alive.
+    var hasReason = false
+    /// Whether the owner that it has asked was at rest then.
+    var askedAtRest = false
+    /// Whether this second Main has been opened before.
+    var wasOpened = false
+    /// For how many ticks it has been able to run.
+    var ran: UInt8 = 0
+    /// For how many of its ticks its offer or its request has stood.
+    var waited: UInt8 = 0
+    /// For how many of its ticks it has seen a wake without a resume.
+    var wakeWaited: UInt8 = 0
+    /// For how many of its ticks it has seen a challenge without an answer.
+    var silence: UInt8 = 0
+    /// For how many ticks a Main at rest has not looked.
+    var slept: UInt8 = 0
+    /// For how many ticks since the last fault it has sought ownership.
+    var sought: UInt8 = 0
+
+    var canRun: Bool { life == .running }
+}
+
+/// The entries of ownership, as far as commits rely on them.
+struct Keys: OptionSet, Hashable {
+    let rawValue: UInt8
+
+    /// The revision of the owner's entry, or its absence.
+    static let owner = Keys(rawValue: 1)
+    /// The epoch: the creation revision of that entry. It stays when ownership moves to the holder and back.
+    static let epoch = Keys(rawValue: 2)
+    static let rest = Keys(rawValue: 4)
+    static let wake = Keys(rawValue: 8)
+    static let handover = Keys(rawValue: 16)
+    static let challenge = Keys(rawValue: 32)
+
+    static let all: Keys = [.owner, .epoch, .rest, .wake, .handover, .challenge]
+}
+
+/// A group in one of its states: what stands in the store, and its participants.
+struct RestingState: Hashable {
+    enum Wake: UInt8 { case none, once, again }
+    enum Challenge: UInt8 { case none, open, answered }
+    enum Push: UInt8 {
+        case none
+        /// A host has it in hand, and has started no Executor yet.
+        case inHand
+        /// An Executor waits for its message.
+        case awaited
+    }
+
+    // The store. At rest is an owner's entry of the holder beside a record of rest.
+    var owner: Party?
+    /// The Main that offers ownership to a holder, or rests. Lives with its session.
+    var rest: Party?
+    var wake = Wake.none
+    /// The Main that has asked.
+    var handover: Party?
+    var challenge = Challenge.none
+
+    var push = Push.none
+    /// For how many ticks since the last fault the push has stood.
+    var pushAge: UInt8 = 0
+
+    var main = Participant()
+    var holder = Participant()
+    var third = Participant()
+
+    var deathsLeft: UInt8
+    var freezesLeft: UInt8
+    var lossesLeft: UInt8
+
+    subscript(_ party: Party) -> Participant {
+        get {
+            switch party {
+            case .main: main
+            case .holder: holder
+            case .executor, .secondMain: third
+            }
+        }
+        set {
+            switch party {
+            case .main: main = newValue
+            case .holder: holder = newValue
+            case .executor, .secondMain: third = newValue
+            }
+        }
+    }
+
+    /// Every field is one byte, so there is no padding between them, and one call hashes all.
+    func hash(into hasher: inout Hasher) {
+        withUnsafeBytes(of: self) { hasher.combine(bytes: $0) }
+    }
+
+    /// Whether a Main rests, with a holder that owns for it.
+    var isAtRest: Bool { owner == .holder && rest != nil }
+}
+
+/// Something that happens.
+enum RestingStep: Hashable, CustomStringConvertible {
+    /// A participant sees what stands, and decides on a commit.
+    case decide(Party, Commit)
+    /// It makes that commit.
+    case commit(Party, Commit)
+    case move(Party, Move)
+    /// A Main's application lets it rest; a Main at rest has data on a kept socket, its user or its keep-alive.
+    case wantRest(Party), wantWake(Party)
+    case push
+    /// An Executor is started for the push by hand, or by another host.
+    case startExecutor
+    case openSecondMain
+    case freeze(Party), thaw(Party), die(Party), reap(Party), startAnew(Party)
+    /// A signal to a Main at rest is lost.
+    case lose(Party)
+    case tick
+
+    var description: String {
+        switch self {
+        case .decide(let party, let commit): "\(party) decides: \(commit.words)"
+        case .commit(let party, let commit): "\(party) commits: \(commit.words)"
+        case .move(let party, let move): "\(party) \(move.words)"
+        case .wantRest(let party): "\(party) wants to rest"
+        case .wantWake(let party): "\(party) has a reason to wake"
+        case .push: "a push comes"
+        case .startExecutor: "an Executor is started for the push, not by the holder"
+        case .openSecondMain: "a second Main is opened"
+        case .freeze(let party): "\(party) is frozen"
+        case .thaw(let party): "\(party) goes on"
+        case .die(let party): "\(party) is killed"
+        case .reap(let party): "the session of \(party) is ended"
+        case .startAnew(let party): "\(party) is started anew"
+        case .lose(let party): "a signal to \(party) is lost"
+        case .tick: "a tick passes"
+        }
+    }
+}
