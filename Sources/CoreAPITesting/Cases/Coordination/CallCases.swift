@@ -58,7 +58,8 @@ enum CallCases {
     }
 
     static let holderIsKilled = ConformanceCase(
-        "C23c", "the call of a killed owner is lost for each reader, and on record before the next core starts"
+        "C23c", "the call of a killed owner is lost for each reader, and on record before the next core starts",
+        promises: [.promptDeathNotice]
     ) { context in
         try await context.withTroupe { troupe in
             let executor = try await troupe.owningExecutor(apart: true)
@@ -149,7 +150,8 @@ enum CallCases {
     }
 
     static let holderEndsWithCommand = ConformanceCase(
-        "C24c", "a holder that is killed leaves a command that it took unknown, and no other carries it out"
+        "C24c", "a holder that is killed leaves a command that it took unknown, and no other carries it out",
+        promises: [.promptDeathNotice]
     ) { context in
         try await context.withTroupe { troupe in
             let executor = try await troupe.owningExecutor(apart: true)
@@ -174,7 +176,8 @@ enum CallCases {
     }
 
     static let senderEnds = ConformanceCase(
-        "C24d", "a command whose sender is killed before it was taken is not carried out"
+        "C24d", "a command whose sender is killed before it was taken is not carried out",
+        promises: [.promptDeathNotice]
     ) { context in
         try await context.withTroupe { troupe in
             let main = try await troupe.owningMain()
