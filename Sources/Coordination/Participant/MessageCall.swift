@@ -21,12 +21,22 @@ final class MessageCall: Sendable {
     /// Wakes the caller.
     let callerEvent = AsyncEvent()
     private let state = Mutex(State.open)
+    /// When the store last answered what the message of the call is.
+    private let lastLook = Mutex<BootInstant?>(nil)
 
     init(for id: MessageID, before deadline: BootInstant, insisting: Bool, as number: Int) {
         self.id = id
         self.deadline = deadline
         self.insisting = insisting
         self.number = number
+    }
+
+    /// Notes that the store has answered.
+    func noteLook(at instant: BootInstant) { lastLook.withLock { $0 = instant } }
+
+    /// Whether the store has answered no longer than `duration` before the deadline.
+    func hasLooked(within duration: Duration) -> Bool {
+        lastLook.withLock { $0.map { $0.advanced(by: duration) >= deadline } ?? false }
     }
 
     /// Whether there is an answer.

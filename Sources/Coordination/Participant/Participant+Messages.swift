@@ -38,7 +38,8 @@ extension Participant {
         if let result = call.giveUp() { return try result.get() }
         try guardOpen()
         if Task.isCancelled { throw cancelled() }
-        if let silence = silence(for: id.callID) { return silence }
+        // A store that does not answer says nothing of the call.
+        if call.hasLooked(within: options.lookInterval * 2), let silence = silence(for: id.callID) { return silence }
         throw timeout(of: id)
     }
 
@@ -143,7 +144,10 @@ extension Participant {
         while end == nil, !call.isOver, held == nil || intentions.lastLoss?.epoch != held {
             let found = try await inbox.find(call.id, consistency: consistency)
             guard !call.isOver else { return nil }
-            if consistency == .linearizable { lookDue = clock.now().advanced(by: wait.lookInterval) }
+            if consistency == .linearizable {
+                lookDue = clock.now().advanced(by: wait.lookInterval)
+                call.noteLook(at: clock.now())
+            }
             var lost: Call?
             if found.state == .absent, let foundCall = try await findCall(call.id.callID) {
                 guard case .ended(.lost) = foundCall.call.state, !foundCall.isAcknowledged else {

@@ -13,26 +13,29 @@ struct SilentStoreScenarios {
     private static let expectations: KeyPrefix = ".sharedcore/expectations"
 
     private func executor(
-        in world: World, options: CoordinationOptions = .patient
+        in world: World, options: CoordinationOptions = .patient, push: Push? = nil
     ) async throws -> (executor: ExecutorParticipant, store: UncertainStore) {
         let process = world.processes.start()
         let group = try await world.space.open(
             "group", as: SessionDescription(role: .executor, name: "of a silent store"), process: process.identity)
         let store = UncertainStore(group)
-        let environment = CoordinationEnvironment(clock: world.clock, processes: world.processes, seed: 7)
+        let environment = CoordinationEnvironment(
+            clock: world.clock, processes: world.processes, seed: 7, push: push)
         let executor = try ExecutorParticipant(of: store, options: options, environment: environment) {
             ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: .init())
         }
         return (executor, store)
     }
 
-    @Test("C7: a wait ends within 100 ms of its deadline with a timeout although the store does not answer")
-    func deadline() async throws {
+    @Test(
+        "C7, C23: a wait ends within 100 ms of its deadline with a timeout although the store does not answer",
+        arguments: ["message", "call"])
+    func deadline(type: String) async throws {
         let clock = ManualClock()
         let world = World(clock: clock)
         let main = try await world.main("main of a silent store")
         try await main.participant.start()
-        let (executor, store) = try await executor(in: world)
+        let (executor, store) = try await executor(in: world, push: Push(.of("call-1"), type: type))
         let observer = try await world.observer()
         let wait = Task { try await executor.message(forCallID: .of("call-1"), timeout: .seconds(1)) }
         try await eventually("it is known to wait") {
