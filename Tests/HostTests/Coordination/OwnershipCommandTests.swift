@@ -35,7 +35,10 @@ struct OwnershipCommandTests {
         let ended = try await program.run("executor", "--call-id", "1@x", "--timeout", "200s", "--json")
         #expect(ended.status == 0, "\(ended.errors)")
         let line = try #require(try ended.objects().first)
-        #expect(Set(line.keys) == ["event", "callID", "text", "from", "source", "coreStarts", "elapsedMs"])
+        #expect(
+            Set(line.keys) == [
+                "event", "callID", "text", "from", "to", "kind", "source", "coreStarts", "elapsedMs",
+            ])
         #expect(line["event"] == .text("message") && line["callID"] == .text("1@x") && line["text"] == .text("Hello"))
         #expect(line["source"] == .text("core") && line["coreStarts"] == .number(1))
         let check = try await program.run("check", "--json")
