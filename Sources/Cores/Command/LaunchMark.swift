@@ -40,15 +40,28 @@ package struct LaunchMark: Hashable, Sendable {
         "\(ProcessIdentity.currentNamespace) \(parent.bootID) \(parent.pid) \(parent.startTime) \(number)"
     }
 
+    /// Returns the rest of the variable that begins with `start`. Fast, because the environment of each process of the machine is
+    /// searched.
+    private static func line(beginning start: [UInt8], in bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+        var offset = 0
+        while offset < bytes.count {
+            let end = bytes.firstOffset(of: 0, from: offset) ?? bytes.count
+            let line = UnsafeRawBufferPointer(rebasing: bytes[offset..<end])
+            if line.begins(with: start) { return Array(line.dropFirst(start.count)) }
+            offset = end + 1
+        }
+        return nil
+    }
+
     /// Reads the mark of a process; nil where it has none or cannot be looked at.
     ///
     /// - Parameter namespace: The namespace in which the numbers of the mark mean something to the caller.
     package init?(of process: Int32, as role: Role, in namespace: UInt64 = ProcessIdentity.currentNamespace) {
         let start = Array((role.variable + "=").utf8)
         guard let bytes = try? OpenFile(path: "/proc/\(process)/environ", .read).read(count: 1 << 20, at: 0),
-            let line = bytes.split(separator: 0).first(where: { $0.starts(with: start) })
+            let line = bytes.withUnsafeBytes({ Self.line(beginning: start, in: $0) })
         else { return nil }
-        let words = String(decoding: line.dropFirst(start.count), as: UTF8.self).split(separator: " ")
+        let words = String(decoding: line, as: UTF8.self).split(separator: " ")
         // Of another run of the machine, or as seen from elsewhere, the numbers mean nothing here.
         guard words.count == 5, words[0] == "\(namespace)",
             words[1] == "\(SystemClock().bootID)", let parent = Int32(words[2]), let startTime = UInt64(words[3]),
