@@ -134,9 +134,13 @@ struct ScopedScenarios {
         let group = try await open(.main)
         var script = ScriptedCore.Script()
         script.endsByItself = true
+        // A core that ends before the start has returned is an error of the start, and the body does not run.
+        let hasBegun = Promise<Void>()
+        script.fetch = hasBegun
         let wasCancelled = Box(false)
         let error = await #expect(throws: CoordinationError.self) {
             try await group.withMain(options: world.options, environment: environment, core: core(script)) { _ in
+                hasBegun.open()
                 do {
                     try await Task.sleep(for: .seconds(3600))
                 } catch {
