@@ -51,7 +51,7 @@ package enum FormerCommand {
     ) async throws(SharedCoreError) {
         var transaction = Transaction()
         for key in ended { transaction.delete(key) }
-        // A child whose end nobody has waited for yet is always to be seen.
+        // A child that was not reaped yet is always visible.
         if let process = ProcessIdentity(of: pid) {
             let own = ProcessIdentity.current
             let words = [
