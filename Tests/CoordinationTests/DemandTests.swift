@@ -116,7 +116,7 @@ struct CoreRunPolicyTests {
 
     private func after(_ milliseconds: Int) -> BootInstant { start.advanced(by: .milliseconds(milliseconds)) }
 
-    @Test("C9: it runs while anybody waits, until the latest deadline or the end of the budget")
+    @Test("C9: it runs while a call waits, until the latest deadline or the end of the budget")
     func runsWhileAnybodyWaits() {
         var policy = policy()
         #expect(policy.decide(openUntil: after(5000), at: after(10)) == .run(until: after(5000)))
@@ -124,7 +124,7 @@ struct CoreRunPolicyTests {
         #expect(policy.decide(openUntil: after(90_000), at: after(30_000)) == .spent)
     }
 
-    @Test("C9: when nobody waits it goes on for a moment, which a new push ends")
+    @Test("C9: when no call waits it goes on for a moment, which a new push ends")
     func lingers() {
         var policy = policy()
         #expect(policy.decide(openUntil: nil, at: after(100)) == .run(until: after(350)))

@@ -26,7 +26,7 @@ struct SystemClockTests {
         #expect(order.value == Array(0..<20))
     }
 
-    @Test("Who sleeps until tomorrow keeps nobody asleep who came later and sleeps less")
+    @Test("A sleep until tomorrow delays no later and shorter sleep")
     func earlierThanSet() async throws {
         let tomorrow = clock.now().advanced(by: .seconds(86_400))
         let first = Task(executorPreference: ThreadExecutor.ordered) { [clock] in try await clock.sleep(until: tomorrow)

@@ -51,7 +51,7 @@ struct FullDiskTests {
         #expect(try await peer.tell("get key") == "value \(new)")
     }
 
-    @Test("S10: endings, releases and take-overs go on succeeding on a full disk, for as long as anybody likes")
+    @Test("S10: endings, releases and take-overs go on succeeding on a full disk, for any length of time")
     func endingsSucceedForEver() async throws {
         let directory = try TemporaryDirectory()
         let first = try await firstPeer(at: directory.path)

@@ -9,7 +9,7 @@ internal import Testing
 @Suite("A process that is stopped", .timeLimit(.minutes(10)))
 struct StoppedProcessTests {
     @Test(
-        "S15: stopped in a compaction, it holds up nobody, and it goes on when continued",
+        "S15: stopped in a compaction, it holds up no other, and it goes on when continued",
         arguments: FailPointSet.compaction)
     func compactionHoldsUpNobody(place: String) async throws {
         let directory = try TemporaryDirectory()

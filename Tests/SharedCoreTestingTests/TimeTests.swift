@@ -94,7 +94,7 @@ struct TimeTests {
         try await run.value(timeout: .seconds(7))
     }
 
-    @Test("What never happens ends the test, and says whether it was the limit or nobody sleeps")
+    @Test("What never happens ends the test, and says whether it was the limit or that none sleeps")
     func stalls() async throws {
         let process = try await group.process(.tool, "waiter")
         let waiting = process.run { try await Task.sleep(for: .seconds(3600)) }

@@ -153,7 +153,7 @@ struct OwnershipScenarios {
         #expect(world.gauge.starts.count == 2)
     }
 
-    @Test("S13: when the handle is closed, or the session ends, who waits is told and the core stops")
+    @Test("S13: when the handle is closed, or the session ends, each wait is told and the core stops")
     func handleIsClosed() async throws {
         let world = World()
         let executor = try await world.executor()
@@ -288,7 +288,7 @@ struct OwnershipScenarios {
         #expect(refused.allSatisfy { $0.other == epoch })
     }
 
-    @Test("C14: a Main whose start is withdrawn has ended, and whoever waits for that hears it")
+    @Test("C14: a Main whose start is withdrawn has ended, and each wait for that hears it")
     func withdrawnStart() async throws {
         let world = World()
         let executor = try await world.executor()

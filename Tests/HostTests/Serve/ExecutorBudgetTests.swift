@@ -44,7 +44,7 @@ struct ExecutorBudgetTests {
         #expect(budget.killing == .memory((24 << 20) + 1) && budget.warning == nil)
     }
 
-    @Test("Without a limit, memory is nobody's concern")
+    @Test("Without a limit, memory is not watched")
     func unlimited() {
         var budget = budget(ExecutorLimits(memory: nil))
         #expect(budget.handle(.memory(.max), at: instant(.seconds(1))).isEmpty)

@@ -244,7 +244,7 @@ struct PushSocketTests {
         }
     }
 
-    @Test("A path where somebody listens, or where a file stands, is left alone; what nobody listens at is replaced")
+    @Test("A path with a listener, or with a file, is left alone; a socket without a listener is replaced")
     func taken() async throws {
         let first = try StreamListener(path: path)
         #expect { try StreamListener(path: path) } throws: { ($0 as? SystemCallError)?.isAddressTaken == true }

@@ -53,7 +53,7 @@ enum RestartCases {
     }
 
     static let dueWhileNobodyLooked = ConformanceCase(
-        "S8k", "an entry that expired while no process had the group open is gone for the next opener", durability: .process
+        "S8k", "an entry due while no process had the group open is gone for the next opener", durability: .process
     ) { context in
         let clock = ManualClock()
         try await context.withGroup(GroupSettings(clock: clock)) { group in
