@@ -88,7 +88,7 @@ struct FullDiskTests {
     }
 
     @Test(
-        "S10: whatever has filled the disk, endings, take-overs and a compaction succeed, and a put when it is deleted",
+        "S10: on a disk filled by any file, endings, take-overs and a compaction succeed, and a put when it is deleted",
         arguments: Seed.several(3))
     func randomContent(_ seed: Seed) async throws {
         let directory = try TemporaryDirectory()

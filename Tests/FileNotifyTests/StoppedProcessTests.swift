@@ -119,7 +119,7 @@ struct StoppedProcessTests {
         await group.close()
     }
 
-    @Test("S15: stopped while it passes over a frozen writer, it holds up nobody either", arguments: FailPointSet.roll)
+    @Test("S15: stopped while it passes over a frozen writer, it holds up none either", arguments: FailPointSet.roll)
     func rollHoldsUpNobody(place: String) async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))

@@ -40,7 +40,7 @@ struct WakeUpMethodTests {
         return peer
     }
 
-    @Test("N4: who cannot watch files is woken all the same, each time, and says how", arguments: Obstacle.allCases)
+    @Test("N4: a wait without file watches is woken each time, and says how", arguments: Obstacle.allCases)
     func isWoken(obstacle: Obstacle) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")

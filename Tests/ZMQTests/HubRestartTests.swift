@@ -144,7 +144,7 @@ extension ZMQTests {
         }
 
         @Test(
-            "S12: in front of memory, the group ends with its hub: a typed error, and a new group for whoever opens again"
+            "S12: in front of memory, the group ends with its hub: a typed error, and a new group for the next opener"
         )
         func memoryIsGone() async throws {
             let stage = try HubStage()

@@ -9,7 +9,7 @@
 
         private let pipe: Mutex<OpenFile?>
 
-        /// - Parameter descriptor: The descriptor to write to; nil when nobody asks.
+        /// - Parameter descriptor: The descriptor to write to; nil when no process asks.
         init(descriptor: Int32?) {
             pipe = Mutex(descriptor.map { OpenFile(owning: $0, path: "report") })
         }
@@ -19,7 +19,7 @@
         func failed(_ sentence: String) { tell(sentence) }
 
         private func tell(_ text: String) {
-            // Closed with its last reference. Who does not listen any more need not be told.
+            // Closed with its last reference. A process that no longer listens need not be told.
             let pipe = pipe.withLock { $0.take() }
             try? pipe?.writeStream(Array((text + "\n").utf8))
         }

@@ -317,7 +317,7 @@ struct OwnershipMachineTests {
     }
 
     @Test(
-        "C6, C13: whoever waits behind a Main's request has the dead noticed once, and challenges that Main alone",
+        "C6, C13: a wait behind a Main's request has the dead noticed once, and challenges that Main alone",
         arguments: [SessionRole.main, .executor])
     func waitsBehindARequest(role: SessionRole) throws {
         var machine = machine(role)

@@ -6,7 +6,7 @@ import SharedCoreTesting
 import TestSupport
 import Testing
 
-/// How messages reach those who wait for them.
+/// How messages reach the calls that wait for them.
 @Suite(.serialized)
 struct MessageScenarios {
     @Test("C7: a wait ends at its deadline, not before, with a typed error; Main keeps the core")

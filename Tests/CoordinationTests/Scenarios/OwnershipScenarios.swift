@@ -255,7 +255,7 @@ struct OwnershipScenarios {
             try await wait.value
         }
         #expect(answer.source == .core)
-        // And whoever insists now is not refused by a Main that was.
+        // And a request that insists now is not refused by a Main that was.
         let insisting = Task {
             try await executor.participant.message(
                 forCallID: .of("call-2"), timeout: .seconds(3600), insisting: true)
@@ -339,7 +339,7 @@ struct OwnershipScenarios {
         try await next.start()
         #expect(await next.epoch != epoch)
         await next.stop()
-        // One that nobody refers to any more is as good as one that ended.
+        // One without references is as good as one that ended.
         _ = try MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }
         try await eventually("another one may take part") {
             (try? MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }) != nil
