@@ -2,7 +2,7 @@
     internal import Platform
     internal import Synchronization
 
-    /// What a hub that was started in the background tells the one who started it, once: that it listens, or why not.
+    /// What a hub that was started in the background tells its starter, once: that it listens, or why not.
     final class HubReport: Sendable {
         /// The words of a hub that listens.
         static let listening = "listens"
