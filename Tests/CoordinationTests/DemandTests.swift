@@ -40,7 +40,7 @@ struct DemandTests {
                     + keys.map { Change(key: $0, kind: .deleted, old: nil, new: nil) }))
     }
 
-    @Test("C9: demand lasts until the latest deadline of those who wait for what is not there")
+    @Test("C9: demand lasts until the latest deadline of the calls that wait for what is not there")
     func latestDeadline() throws {
         var demand = try demand()
         #expect(demand.openUntil(after: start) == nil)
@@ -93,7 +93,7 @@ struct DemandTests {
         #expect(demand.openUntil(after: start) == start.advanced(by: .milliseconds(100)))
     }
 
-    @Test("scenario 20: an expectation of another run of the machine is nobody's; one that ends is gone")
+    @Test("scenario 20: an expectation of another run of the machine counts for none; one that ends is gone")
     func otherRunsAndEnds() throws {
         var demand = try demand()
         let old = try expectation("a", by: 5, until: 100, in: BootID(high: 1, low: 2))

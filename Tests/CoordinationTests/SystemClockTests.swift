@@ -8,7 +8,7 @@ import Testing
 struct SystemClockTests {
     private let clock = SystemClock()
 
-    @Test("Who sleeps wakes at the instant or after it, and the earlier before the later")
+    @Test("A sleep ends at the instant or after it, and the earlier before the later")
     func wakesInOrder() async throws {
         let start = clock.now()
         let order = Box<[Int]>([])

@@ -11,7 +11,7 @@ struct TimeTests {
     private let group = SimulatedGroup()
     private let log = Log<BootInstant>()
 
-    @Test("Whoever sleeps wakes at its moment, however far the test goes at once")
+    @Test("A sleep ends at its moment, however far the test goes at once")
     func steps() async throws {
         let process = try await group.process(.tool, "sleeper")
         let start = group.clock.now()

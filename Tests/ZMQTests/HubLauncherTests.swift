@@ -11,7 +11,7 @@ internal import Testing
 
 extension ZMQTests {
     /// Starting a hub where none is, with programs that do not, so that each step can be held.
-    @Suite("Who starts a hub", .serialized)
+    @Suite("Starts of a hub", .serialized)
     struct HubLauncherTests {
         private let stage: HubStage
 
@@ -78,7 +78,7 @@ extension ZMQTests {
             let count = Atomic(0)
         }
 
-        @Test("Of those who wait for one hub, one has tried to start it, and its failure is told to all")
+        @Test("Of those that wait for one hub, one has tried to start it, and its failure is told to all")
         func sharedFailure() async throws {
             // It takes its time to fail: a task that has begun waits by then, also where the machine is busy.
             let launcher = try launcher("sleep 2; echo 'sharedcore: the disk is on fire' >&2; exit 69")

@@ -62,7 +62,7 @@ extension ZMQTests {
             await service.stop()
         }
 
-        @Test("a flood at one endpoint does not keep those out who come to another")
+        @Test("a flood at one endpoint does not keep out those that come to another")
         func fairness() async throws {
             let stage = try HubStage()
             let (flooded, other) = (

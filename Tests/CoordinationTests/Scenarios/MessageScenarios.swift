@@ -440,7 +440,7 @@ struct MessageScenarios {
         #expect(world.gauge.overlaps.isEmpty)
     }
 
-    @Test("a core that cannot start gives up ownership, and whoever insists hears why")
+    @Test("a core that cannot start gives up ownership, and a request that insists hears why")
     func failingCore() async throws {
         let world = World()
         var script = ScriptedCore.Script()

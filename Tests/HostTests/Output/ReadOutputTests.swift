@@ -31,7 +31,7 @@ struct ReadOutputTests {
         try await withTimeout(TestTimeout.long, "the printing ends") { try await printing.value }
     }
 
-    @Test("Whoever is cancelled while it listens for the readers hears of no end, and of no error")
+    @Test("A task that is cancelled while it listens for the readers hears of no end, and of no error")
     func cancelledListener() async throws {
         let end = Task {
             try await untilCancelled()

@@ -189,7 +189,7 @@ struct PushSocketTests {
         }
     }
 
-    @Test("Whoever does not finish a line in its time is let go, also when a byte comes now and then")
+    @Test("A peer that does not finish a line in its time is disconnected, also when a byte comes now and then")
     func slow() async throws {
         var rules = PushSocket.rules
         rules.patience = .milliseconds(200)
@@ -205,7 +205,7 @@ struct PushSocketTests {
         }
     }
 
-    @Test("More peers than there may be are told so; those who are there are served, and their places are given again")
+    @Test("More peers than there may be are told so; those that are there are served, and their places are given again")
     func crowd() async throws {
         var rules = PushSocket.rules
         rules.patience = TestTimeout.long
