@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite("What a figure says")
 struct FigureResultTests {
-    @Test("Quantiles are of the samples, by nearest rank, in whatever order they came")
+    @Test("Quantiles are of the samples, by nearest rank, in any order")
     func quantiles() {
         var samples = Samples()
         for value in [5.0, 1, 4, 2, 3] { samples.add(value) }

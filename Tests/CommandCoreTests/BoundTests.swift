@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite("Lines of a stream")
 struct LineBufferTests {
-    @Test("Lines come out in their order, whatever pieces they come in")
+    @Test("Lines come out in their order, in any pieces")
     func pieces() {
         let text = Array("one\n\ntwo\nthree".utf8)
         for size in 1...text.count {

@@ -40,7 +40,7 @@ struct DemandTests {
                     + keys.map { Change(key: $0, kind: .deleted, old: nil, new: nil) }))
     }
 
-    @Test("C9: demand lasts until the latest deadline of those who wait for what is not there")
+    @Test("C9: demand lasts until the latest deadline of the calls that wait for what is not there")
     func latestDeadline() throws {
         var demand = try demand()
         #expect(demand.openUntil(after: start) == nil)
@@ -93,7 +93,7 @@ struct DemandTests {
         #expect(demand.openUntil(after: start) == start.advanced(by: .milliseconds(100)))
     }
 
-    @Test("scenario 20: an expectation of another run of the machine is nobody's; one that ends is gone")
+    @Test("scenario 20: an expectation of another run of the machine counts for none; one that ends is gone")
     func otherRunsAndEnds() throws {
         var demand = try demand()
         let old = try expectation("a", by: 5, until: 100, in: BootID(high: 1, low: 2))
@@ -116,7 +116,7 @@ struct CoreRunPolicyTests {
 
     private func after(_ milliseconds: Int) -> BootInstant { start.advanced(by: .milliseconds(milliseconds)) }
 
-    @Test("C9: it runs while anybody waits, until the latest deadline or the end of the budget")
+    @Test("C9: it runs while a call waits, until the latest deadline or the end of the budget")
     func runsWhileAnybodyWaits() {
         var policy = policy()
         #expect(policy.decide(openUntil: after(5000), at: after(10)) == .run(until: after(5000)))
@@ -124,7 +124,7 @@ struct CoreRunPolicyTests {
         #expect(policy.decide(openUntil: after(90_000), at: after(30_000)) == .spent)
     }
 
-    @Test("C9: when nobody waits it goes on for a moment, which a new push ends")
+    @Test("C9: when no call waits it goes on for a moment, which a new push ends")
     func lingers() {
         var policy = policy()
         #expect(policy.decide(openUntil: nil, at: after(100)) == .run(until: after(350)))

@@ -157,7 +157,7 @@ struct InboxTests {
         #expect(try await inbox.state(of: message.callID) == .stored(message))
     }
 
-    @Test("C10: a wait goes on while the message is in somebody's hand")
+    @Test("C10: a wait goes on while the message is taken")
     func endsWait() {
         #expect(!InboxState.absent.endsWait)
         #expect(!InboxState.taken(by: SessionID(rawValue: 1)).endsWait)

@@ -83,7 +83,7 @@ struct LocalProcessControlTests {
         return String(decoding: (name ?? []).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 
-    @Test("C15: a process runs nothing any more when it was killed, also before anybody has waited for it")
+    @Test("C15: a process runs nothing any more when it was killed, also before it has been waited for")
     func seesTheEnd() async throws {
         let child = try ChildProcess("/bin/sleep", ["600"])
         let identity = try #require(ProcessIdentity(of: child.pid))

@@ -42,7 +42,7 @@ struct SimulationTests {
         #expect(!report.failures.isEmpty, "a thousand schedules did not show the damage")
     }
 
-    @Test("C16: a schedule in which nothing happens any more, and somebody still wants something, is a failure")
+    @Test("C16: a schedule in which nothing happens any more, and a participant still wants something, is a failure")
     func nothingHappensAnyMore() throws {
         let unmet = try #require(
             (0..<200 as Range<UInt64>).lazy.compactMap { seed -> Simulation? in

@@ -8,7 +8,7 @@ import Testing
 struct SystemClockTests {
     private let clock = SystemClock()
 
-    @Test("Who sleeps wakes at the instant or after it, and the earlier before the later")
+    @Test("A sleep ends at the instant or after it, and the earlier before the later")
     func wakesInOrder() async throws {
         let start = clock.now()
         let order = Box<[Int]>([])
@@ -26,7 +26,7 @@ struct SystemClockTests {
         #expect(order.value == Array(0..<20))
     }
 
-    @Test("Who sleeps until tomorrow keeps nobody asleep who came later and sleeps less")
+    @Test("A sleep until tomorrow delays no later and shorter sleep")
     func earlierThanSet() async throws {
         let tomorrow = clock.now().advanced(by: .seconds(86_400))
         let first = Task(executorPreference: ThreadExecutor.ordered) { [clock] in try await clock.sleep(until: tomorrow)

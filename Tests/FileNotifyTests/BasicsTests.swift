@@ -31,7 +31,7 @@ struct BasicsTests {
         await group.close()
     }
 
-    @Test("N9, W1: who listens is woken at once also after others have replaced the journal", .timeLimit(.minutes(10)))
+    @Test("N9, W1: a listener is woken at once also after others have replaced the journal", .timeLimit(.minutes(10)))
     func wokenInTheNextJournal() async throws {
         let directory = try TemporaryDirectory()
         let listener = try await PeerProcess.joining(directory.path(of: "group"), failPoint: onlyWhenWoken)

@@ -12,7 +12,7 @@ extension Bells {
 
 @Suite("Bells")
 struct BellsTests {
-    @Test("N4: a change of a key rings whoever watches a path above it, the key itself, or everything")
+    @Test("N4: a change of a key rings each watch of a path above it, the key itself, or everything")
     func pathsAboveAreRung() throws {
         let rung = Bells(changing: "a/b/c")
         for prefix in ["", "a", "a/b", "a/b/", "a/b/c"] as [KeyPrefix] {
@@ -51,7 +51,7 @@ struct BellsTests {
         #expect(ofNames.isDisjoint(with: Bells(listeningTo: "")))
     }
 
-    @Test("N4: a change wakes few who watch other paths of its depth, and none of those who watch longer ones")
+    @Test("N4: a change wakes few that watch other paths of its depth, and none of those that watch longer ones")
     func othersAreNotWoken() throws {
         let watched = try (0..<100).map { Bells(listeningTo: try KeyPrefix("a/inbox/\($0)")) }
         let rung = try (0..<100).map { Bells(changing: try Key("a/demand/\($0)/session")) }
@@ -61,7 +61,7 @@ struct BellsTests {
         #expect(watched.allSatisfy { $0.isDisjoint(with: Bells(changing: "a/demand")) })
     }
 
-    @Test("N4: whoever wants to hear of everything has one bell, which every change and every post rings")
+    @Test("N4: an observer of everything has one bell, which every change and every post rings")
     func everythingIsHeard() {
         for key in ["a", "a/b", "a/b/c", "a/b/c/d"] as [Key] {
             #expect(Bells(changing: key).isSuperset(of: .everything))

@@ -51,7 +51,7 @@ struct CompactionTests {
         #expect(tries.mayBegin(atLength: 2_000_000))
     }
 
-    @Test("N9: a look wakes whoever waits, also for what was applied before it without a word")
+    @Test("N9: a read wakes each wait, also for what was applied before it without a word")
     func lookWakes() async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))

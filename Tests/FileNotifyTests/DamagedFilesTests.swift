@@ -343,7 +343,7 @@ struct DamagedFilesTests {
         }
     }
 
-    @Test("S9: what lies behind the published end is nobody's business")
+    @Test("S9: what lies behind the published end is ignored")
     func behindTheEnd() async throws {
         let directory = try TemporaryDirectory()
         let path = try await group(in: directory)

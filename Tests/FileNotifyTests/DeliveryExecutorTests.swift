@@ -32,7 +32,7 @@ struct DeliveryExecutorTests {
         _ = try? await task.value
     }
 
-    @Test("N9: a task that blocks there holds up nobody who runs elsewhere, and what runs there comes after it")
+    @Test("N9: a task that blocks there holds up no task that runs elsewhere, and what runs there comes after it")
     func blockedTask() async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))
@@ -62,7 +62,7 @@ struct DeliveryExecutorTests {
         for task in tasks + [third] { _ = try? await task.value }
     }
 
-    @Test("S13: who waits there hears that the group was closed, and those of another group go on")
+    @Test("S13: a task that waits there hears that the group was closed, and those of another group go on")
     func closedGroup() async throws {
         let directory = try TemporaryDirectory()
         let closed = try await FileGroup.open(directory: directory.path(of: "closed"))

@@ -216,7 +216,7 @@ struct DiskFailureTests {
     }
 
     @Test(
-        "S10, S12: whatever fails, however often, what was confirmed stands, and the group works when the cause is gone",
+        "S10, S12: after any failures, what was confirmed stands, and the group works when the cause is gone",
         arguments: Support.allCases, [1, 10, Int.max])
     func matrix(_ place: Support, _ count: Int) async throws {
         // EIO, ENOSPC, EDQUOT, EROFS

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import FileNotifyBackend
 
-@Suite("Expiries that somebody watches", .timeLimit(.minutes(10)))
+@Suite("Expiries that are watched", .timeLimit(.minutes(10)))
 struct ExpiryTests {
     @Test("S8: an expiry that cannot be recorded is tried again after a while, and no sooner")
     func failingExpiry() async throws {

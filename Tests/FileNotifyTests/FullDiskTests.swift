@@ -51,7 +51,7 @@ struct FullDiskTests {
         #expect(try await peer.tell("get key") == "value \(new)")
     }
 
-    @Test("S10: endings, releases and take-overs go on succeeding on a full disk, for as long as anybody likes")
+    @Test("S10: endings, releases and take-overs go on succeeding on a full disk, for any length of time")
     func endingsSucceedForEver() async throws {
         let directory = try TemporaryDirectory()
         let first = try await firstPeer(at: directory.path)
@@ -88,7 +88,7 @@ struct FullDiskTests {
     }
 
     @Test(
-        "S10: whatever has filled the disk, endings, take-overs and a compaction succeed, and a put when it is deleted",
+        "S10: on a disk filled by any file, endings, take-overs and a compaction succeed, and a put when it is deleted",
         arguments: Seed.several(3))
     func randomContent(_ seed: Seed) async throws {
         let directory = try TemporaryDirectory()

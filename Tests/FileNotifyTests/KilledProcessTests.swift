@@ -47,7 +47,7 @@ struct KilledProcessTests {
         await group.close()
     }
 
-    @Test("S9, S15: killed while it passes over a frozen writer, it holds up nobody", arguments: FailPointSet.roll)
+    @Test("S9, S15: killed while it passes over a frozen writer, it holds up no other", arguments: FailPointSet.roll)
     func rollIsHarmless(place: String) async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))

@@ -494,7 +494,7 @@ struct LostDirectoryTests {
         }
     }
 
-    @Test("S13: who only waits is told within the time in which everybody looks")
+    @Test("S13: a process that only waits is told within the time of the regular read")
     func idleWaiter() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")

@@ -180,7 +180,7 @@ struct RestartedMachineTests {
         }
     }
 
-    @Test("S3, S6: one that was stopped while it opened after a restart does not fork the order of those who went on")
+    @Test("S3, S6: one that was stopped while it opened after a restart does not fork the order of those that went on")
     func lateOpener() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")

@@ -9,7 +9,7 @@ internal import Testing
 @Suite("A process that is stopped", .timeLimit(.minutes(10)))
 struct StoppedProcessTests {
     @Test(
-        "S15: stopped in a compaction, it holds up nobody, and it goes on when continued",
+        "S15: stopped in a compaction, it holds up no other, and it goes on when continued",
         arguments: FailPointSet.compaction)
     func compactionHoldsUpNobody(place: String) async throws {
         let directory = try TemporaryDirectory()
@@ -119,7 +119,7 @@ struct StoppedProcessTests {
         await group.close()
     }
 
-    @Test("S15: stopped while it passes over a frozen writer, it holds up nobody either", arguments: FailPointSet.roll)
+    @Test("S15: stopped while it passes over a frozen writer, it holds up none either", arguments: FailPointSet.roll)
     func rollHoldsUpNobody(place: String) async throws {
         let directory = try TemporaryDirectory()
         let group = try await FileGroup.open(directory: directory.path(of: "group"))

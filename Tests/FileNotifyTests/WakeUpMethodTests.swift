@@ -40,7 +40,7 @@ struct WakeUpMethodTests {
         return peer
     }
 
-    @Test("N4: who cannot watch files is woken all the same, each time, and says how", arguments: Obstacle.allCases)
+    @Test("N4: a wait without file watches is woken each time, and says how", arguments: Obstacle.allCases)
     func isWoken(obstacle: Obstacle) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
@@ -81,7 +81,7 @@ struct WakeUpMethodTests {
         }
     }
 
-    @Test("N4: they stay woken when the journal is replaced, also while nobody is awake to notice")
+    @Test("N4: they stay woken when the journal is replaced, also while none is awake to notice")
     func wokenAfterCompaction() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
@@ -114,7 +114,7 @@ struct WakeUpMethodTests {
         await group.close()
     }
 
-    @Test("N9: who sleeps at shared memory notices a poster that was killed before it woke anybody")
+    @Test("N9: a sleep at shared memory notices a poster that was killed before it woke another")
     func killedPoster() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
@@ -140,7 +140,7 @@ struct WakeUpMethodTests {
         #expect(quickest < .seconds(60))
     }
 
-    @Test("N9: whoever waits with a deadline and looks by itself sees what a killed poster left at once")
+    @Test("N9: a process that waits with a deadline and reads by itself sees what a killed poster left at once")
     func killedPosterWithDeadline() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")

@@ -6,7 +6,7 @@ internal import TestSupport
 internal import Testing
 
 extension KeeperTests {
-    @Suite("Who speaks with a keeper", .serialized)
+    @Suite("Visitors of a keeper", .serialized)
     struct VisitorTests {
         private let stage: KeeperStage
 

@@ -56,7 +56,7 @@ extension ConnectivityMutant {
         ConnectivityMutant("T7 keeps ownership and locks", .t7) {
             $0.removeAll { $0 == .giveUpOwnershipAndLocks }
         },
-        ConnectivityMutant("sleeps whatever the answer is") {
+        ConnectivityMutant("sleeps regardless of the answer") {
             $0.changeOutcome = { outcome in
                 if case .done(.preparation) = outcome { .done(.preparation(.ready)) } else { outcome }
             }

@@ -31,10 +31,10 @@ package struct KeepAliveMutant: Sendable {
             $0.damageRun = { machine, name in machine.handlers[name]?.ranIn += 1 }
         },
         KeepAliveMutant("gives 11 s") { $0.rules = KeepAliveRules(budget: .seconds(11)) },
-        KeepAliveMutant("tells nobody that time is short") {
+        KeepAliveMutant("tells no call that time is short") {
             $0.damageRun = { machine, name in machine.handlers[name]?.isWarned = true }
         },
-        KeepAliveMutant("does not watch who runs") {
+        KeepAliveMutant("does not watch the running calls") {
             $0.damageRun = { machine, name in machine.handlers[name]?.run = nil }
         },
         KeepAliveMutant("runs as early as it can") { $0.rules = KeepAliveRules(slackShare: 1) },

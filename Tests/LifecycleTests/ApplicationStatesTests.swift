@@ -11,7 +11,7 @@ struct ApplicationStatesTests {
         try await space.open("group", as: SessionDescription(role: .main, name: name))
     }
 
-    @Test("P1: what one process says, everybody reads")
+    @Test("P1: what one process says, all processes read")
     func set() async throws {
         let space = MemorySpace()
         let (one, two) = (try await open(space, "one"), try await open(space, "two"))
@@ -41,7 +41,7 @@ struct ApplicationStatesTests {
         #expect(try await ApplicationStates(two).all().applications.isEmpty)
     }
 
-    @Test("P1: a watch tells how everybody stands, now and after every change")
+    @Test("P1: a watch tells the state of every application, now and after every change")
     func watch() async throws {
         let space = MemorySpace()
         let (one, two) = (try await open(space, "one"), try await open(space, "two"))
@@ -158,7 +158,7 @@ struct ApplicationStatesTests {
         #expect(overview[opened.session.id] == .foreground && overview[one.session.id] == .background)
     }
 
-    @Test("P2: what was said for one who is gone is removed as it was seen, or looked at again")
+    @Test("P2: what was said for one that is gone is removed as it was seen, or looked at again")
     func saidAnew() async throws {
         let space = MemorySpace()
         let (host, one, two) = (
@@ -195,7 +195,7 @@ struct ApplicationStatesTests {
     }
 
     @Test(
-        "E2: what nobody understands is passed over",
+        "E2: what cannot be understood is passed over",
         arguments: [[], [0xff, 0xfe], Array("dormant".utf8)] as [[UInt8]])
     func foreign(value: [UInt8]) async throws {
         let space = MemorySpace()

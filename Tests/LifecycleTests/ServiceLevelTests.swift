@@ -61,7 +61,7 @@ struct ServiceLevelTableTests {
         }
     }
 
-    @Test("P6: active calls keep full service in the background, whatever other calls there are")
+    @Test("P6: active calls keep full service in the background, with any other calls")
     func activeCallsKeepFullService() {
         for other in [false, true] {
             #expect(

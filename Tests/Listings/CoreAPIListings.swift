@@ -26,7 +26,7 @@ func holdAndWrite(_ bytes: [UInt8], in group: any SharedGroup) async throws {
     var writing = Transaction()
     writing.require(.epoch("owner", epoch))
     writing.put("result", bytes)
-    _ = try await group.commit(writing)  // refused as soon as "owner" is somebody else's
+    _ = try await group.commit(writing)  // refused as soon as "owner" is another session's
 }
 
 func openRelying(on directory: String) async throws -> any SharedGroup {

@@ -16,7 +16,7 @@ struct ItemNameTests {
         "%sha256-" + SHA256(of: String(repeating: "x", count: 257).utf8).hexadecimal,
     ]
 
-    @Test("different texts have different names, whatever is in them")
+    @Test("different texts have different names, with any characters")
     func noCollision() {
         var texts: [[UInt8]: String] = [:]
         for text in Self.hostile { texts[Array(text.utf8)] = text }

@@ -13,7 +13,7 @@ extension Mutant {
                 transaction.operations.removeAll { $0.puts("ownership/owner") }
             }
         },
-        Mutant("lets everybody own at once", caughtBy: "C1") { damage in
+        Mutant("lets all own at once", caughtBy: "C1") { damage in
             damage.writing { transaction in
                 transaction.guards.removeAll { $0 == .absent(".sharedcore/ownership/owner") }
             }
@@ -78,7 +78,7 @@ extension Mutant {
         Mutant("lets superseded cores write", caughtBy: "C3", "C4") { damage in
             damage.writing { $0.guards.removeAll { $0.isEpoch(of: "ownership/owner") } }
         },
-        Mutant("lets whoever ends take the owner with it", caughtBy: "C5") { damage in
+        Mutant("lets a session that ends take the owner with it", caughtBy: "C5") { damage in
             damage.close = { group in
                 _ = try? await group.delete(".sharedcore/ownership/owner")
                 await group.close()
@@ -102,7 +102,7 @@ extension Mutant {
         Mutant("loses the answers to challenges", caughtBy: "C2", "C14") { damage in
             damage.losing("ownership/answer")
         },
-        Mutant("wakes nobody", caughtBy: "C8") { damage in
+        Mutant("wakes no process", caughtBy: "C8") { damage in
             damage.changes { _ in nil }
         },
         Mutant("has lists of yesterday", caughtBy: "C13") { damage in

@@ -61,7 +61,7 @@ extension Mutant {
                 await group.close()
             }
         },
-        Mutant("tells an expiry to nobody", caughtBy: "S8") { damage in
+        Mutant("tells an expiry to no watch", caughtBy: "S8") { damage in
             damage.changes { $0.kind == .expired ? nil : $0 }
         },
     ]

@@ -17,7 +17,7 @@ extension Mutant {
                 return operation
             }
         },
-        Mutant("takes what somebody else has in hand", caughtBy: "M6") { damage in
+        Mutant("takes a message that another has taken", caughtBy: "M6") { damage in
             damage.reading { $0.key.isIn(place, ending: "/t") ? nil : $0 }
             damage.writing { transaction in
                 transaction.guards.removeAll { condition in
@@ -25,7 +25,7 @@ extension Mutant {
                 }
             }
         },
-        Mutant("lets anybody acknowledge", caughtBy: "M5", "M6") { damage in
+        Mutant("lets any session acknowledge", caughtBy: "M5", "M6") { damage in
             damage.writing { transaction in
                 transaction.guards.removeAll { condition in
                     if case .epoch(let key, _) = condition { key.isIn(place, ending: "/t") } else { false }

@@ -11,7 +11,7 @@ extension Mutant {
             damage.post = { group, name, state throws(SharedCoreError) in try await group.post(name, state: state ?? 0)
             }
         },
-        Mutant("begins to observe when somebody waits", caughtBy: "N2") { damage in
+        Mutant("begins to observe at the first wait", caughtBy: "N2") { damage in
             damage.observe = { group, name throws(SharedCoreError) in
                 let inner = Box<Observation?>(nil)
                 return Observation(
@@ -41,7 +41,7 @@ extension Mutant {
                     revision: delivery.revision, origin: delivery.origin)
             }
         },
-        Mutant("wakes nobody but the poster", caughtBy: "N4") { damage in
+        Mutant("wakes only the poster", caughtBy: "N4") { damage in
             damage.deliveries { group, delivery in delivery.origin == group.session.id ? delivery : nil }
         },
         Mutant("keeps one's own posts from oneself", caughtBy: "N4") { damage in

@@ -175,7 +175,7 @@ extension Mutant {
                 return try await group.commit(transaction)
             }
         },
-        Mutant("does not wake who waits when it is closed", caughtBy: "S13") { damage in
+        Mutant("does not wake a waiting consumer when it is closed", caughtBy: "S13") { damage in
             damage.watch = { group, prefixes, start throws(SharedCoreError) in
                 let inner = try await group.watch(prefixes, from: start)
                 return Watch(
@@ -205,7 +205,7 @@ extension Mutant {
         Mutant("has one space for all groups", caughtBy: "S14") { damage in
             damage.space = MemorySpace()
         },
-        Mutant("promises whatever is required", caughtBy: "S10") { damage in
+        Mutant("promises each required capability", caughtBy: "S10") { damage in
             damage.open = { space, description, _ throws(SharedCoreError) in
                 try await space.open("group", as: description)
             }

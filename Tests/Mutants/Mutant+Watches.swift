@@ -72,7 +72,7 @@ extension Mutant {
                     cancel: { inner.cancel() })
             }
         },
-        Mutant("begins to watch when somebody asks for an event", caughtBy: "W1") { damage in
+        Mutant("begins to watch at the first request for an event", caughtBy: "W1") { damage in
             damage.watch = { group, prefixes, start throws(SharedCoreError) in
                 let inner = Box<Watch?>(nil)
                 return Watch(
@@ -111,13 +111,13 @@ extension Mutant {
                 return try await group.watch(prefixes, from: start)
             }
         },
-        Mutant("does not tell who has fallen behind", caughtBy: "W2", "W3") { damage in
+        Mutant("does not tell a consumer that has fallen behind", caughtBy: "W2", "W3") { damage in
             damage.events(remembering: ()) { event, _ in
                 if case .lagged = event { return nil }
                 return event
             }
         },
-        Mutant("delivers what nobody asked for", caughtBy: "W1") { damage in
+        Mutant("delivers unrequested changes", caughtBy: "W1") { damage in
             damage.watch = { group, _, start throws(SharedCoreError) in try await group.watch([.all], from: start) }
         },
         Mutant("goes on after a watch was cancelled", caughtBy: "W4") { damage in

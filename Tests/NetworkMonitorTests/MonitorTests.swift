@@ -34,7 +34,7 @@ struct MonitorTests {
         for await _ in try #require(stream) {}
     }
 
-    @Test("Whoever listens can be cancelled, and others go on")
+    @Test("A listener can be cancelled, and others go on")
     func cancelled() async throws {
         let monitor = try await NetworkMonitor.open()
         let states = monitor.states

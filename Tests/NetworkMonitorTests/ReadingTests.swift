@@ -26,7 +26,7 @@ struct ReadingTests {
         #expect(changes(.link(7, "wan", family: 7)) == [])
     }
 
-    @Test("An address is usable where it is valid beyond the link and nobody else has it")
+    @Test("An address is usable where it is valid beyond the link and no other host has it")
     func addresses() throws {
         let four = try #require(IPAddress("192.0.2.7"))
         let six = try #require(IPAddress("2001:db8::7"))

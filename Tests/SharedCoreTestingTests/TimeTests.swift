@@ -11,7 +11,7 @@ struct TimeTests {
     private let group = SimulatedGroup()
     private let log = Log<BootInstant>()
 
-    @Test("Whoever sleeps wakes at its moment, however far the test goes at once")
+    @Test("A sleep ends at its moment, however far the test goes at once")
     func steps() async throws {
         let process = try await group.process(.tool, "sleeper")
         let start = group.clock.now()
@@ -94,7 +94,7 @@ struct TimeTests {
         try await run.value(timeout: .seconds(7))
     }
 
-    @Test("What never happens ends the test, and says whether it was the limit or nobody sleeps")
+    @Test("What never happens ends the test, and says whether it was the limit or that none sleeps")
     func stalls() async throws {
         let process = try await group.process(.tool, "waiter")
         let waiting = process.run { try await Task.sleep(for: .seconds(3600)) }

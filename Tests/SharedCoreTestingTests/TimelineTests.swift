@@ -41,7 +41,7 @@ struct TimelineTests {
         #expect(throws: TimelineMismatch.self) { try timeline.expectNone(of: .killed, .released) }
     }
 
-    @Test("Of what was dropped nobody says that it was not there")
+    @Test("What was dropped is never said not to have been there")
     func dropped() async throws {
         let group = SimulatedGroup(options: CoordinationOptions(timelineCapacity: 8))
         for _ in 0..<10 {
@@ -73,7 +73,7 @@ struct TimelineTests {
         #expect(mismatch?.problem.contains("overlaps: 1") == true)
     }
 
-    @Test("What happened is there when everybody has gone")
+    @Test("What happened is there after all processes have ended")
     func everybodyGone() async throws {
         do {
             let app = try await group.main("app")

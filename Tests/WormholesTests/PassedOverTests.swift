@@ -72,7 +72,7 @@ struct PassedOverTests {
         #expect(heard.first == .lagged(200))
     }
 
-    @Test("Whatever is sent, cleared and heard in whatever order, the sum is right", arguments: Seed.several(6))
+    @Test("Sent, cleared and heard in any order, the sum is right", arguments: Seed.several(6))
     func sum(seed: Seed) async throws {
         var random = SeededRandom(seed)
         let fixture = WormholeFixture(historyByteCount: Self.brief)

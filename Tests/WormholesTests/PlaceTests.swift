@@ -49,7 +49,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("Different names have no key in common, whatever is in them")
+    @Test("Different names have no key in common, with any characters")
     func noCollision() throws {
         var owners: [String: [UInt8]] = [:]
         for directory in [nil] + Self.hostile {
@@ -79,7 +79,7 @@ struct PlaceTests {
     }
 }
 
-@Suite("Replies: a hostile request makes nobody write elsewhere (M6, E2)")
+@Suite("Replies: a hostile request makes no process write elsewhere (M6, E2)")
 struct ReplyPlaceTests {
     private static let victim = "settings"
     private static let replies = ".sharedcore/mailboxes/%main/replies/"

@@ -79,7 +79,7 @@ extension ZMQTests {
             await counter.end()
         }
 
-        @Test("as long as one acts, nobody else does: what another asks for waits, and is done then")
+        @Test("as long as one acts, no other does: what another asks for waits, and is done then")
         func exclusion() async throws {
             let counter = try Counter()
             await counter.begin()

@@ -44,7 +44,7 @@ extension ZMQTests {
             await hub.stop()
         }
 
-        @Test("N9: a task that blocks there holds up nobody who runs elsewhere, and what runs there comes after it")
+        @Test("N9: a task that blocks there holds up no task that runs elsewhere, and what runs there comes after it")
         func blockedTask() async throws {
             let stage = try HubStage()
             let hub = try await stage.hub()
@@ -76,7 +76,7 @@ extension ZMQTests {
         }
 
         @Test(
-            "S13: a task that blocks there holds nobody up when the link has ended by itself",
+            "S13: a task that blocks there holds no other up when the link has ended by itself",
             arguments: [true, false])
         func blockedAtTheEnd(isBlockedBefore: Bool) async throws {
             let stage = try HubStage()
@@ -108,7 +108,7 @@ extension ZMQTests {
             second.process.signal(.kill)
         }
 
-        @Test("S13: who waits there hears that the group was closed, and goes on there")
+        @Test("S13: a task that waits there hears that the group was closed, and goes on there")
         func closedGroup() async throws {
             let stage = try HubStage()
             let hub = try await stage.hub()

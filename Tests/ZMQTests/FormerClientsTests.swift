@@ -9,7 +9,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    @Suite("C1: clients of a former hub have their time to stop, whatever becomes of the hubs after it")
+    @Suite("C1: clients of a former hub have their time to stop regardless of later hubs")
     struct FormerClientsTests {
         private let stage: HubStage
         private let clock = SystemClock()

@@ -44,7 +44,7 @@ extension ZMQTests {
             await hub.stop()
         }
 
-        @Test("L1: who watches in the process of a hub hears of the end of its client, also when the hub has stopped")
+        @Test("L1: a watch in the process of a hub hears of the end of its client, also when the hub has stopped")
         func clientsEnd() async throws {
             let stage = try HubStage()
             // No process polls by itself.
@@ -143,7 +143,7 @@ extension ZMQTests {
             await files.close()
         }
 
-        @Test("S8: what was put through a hub and is over goes in time, although nobody writes")
+        @Test("S8: what was put through a hub and is over goes in time, also without writes")
         func expiry() async throws {
             let stage = try HubStage()
             let hub = try await stage.hub()

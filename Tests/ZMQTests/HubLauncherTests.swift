@@ -11,7 +11,7 @@ internal import Testing
 
 extension ZMQTests {
     /// Starting a hub where none is, with programs that do not, so that each step can be held.
-    @Suite("Who starts a hub", .serialized)
+    @Suite("Starts of a hub", .serialized)
     struct HubLauncherTests {
         private let stage: HubStage
 
@@ -78,7 +78,7 @@ extension ZMQTests {
             let count = Atomic(0)
         }
 
-        @Test("Of those who wait for one hub, one has tried to start it, and its failure is everybody's")
+        @Test("Of those that wait for one hub, one has tried to start it, and its failure is told to all")
         func sharedFailure() async throws {
             // It takes its time to fail: a task that has begun waits by then, also where the machine is busy.
             let launcher = try launcher("sleep 2; echo 'sharedcore: the disk is on fire' >&2; exit 69")
@@ -177,7 +177,7 @@ extension ZMQTests {
             _ = await opening.result
         }
 
-        @Test("Nobody starts a hub while somebody else does, and whoever waits takes over from one that is gone")
+        @Test("No process starts a hub while another does, and one that waits takes over from one that is gone")
         func oneAtATime() async throws {
             let launcher = try launcher("exit 69")
             try letGo()
@@ -201,7 +201,7 @@ extension ZMQTests {
             await hub.stop()
         }
 
-        @Test("A hub that comes while another is started is as good, whatever became of that one")
+        @Test("A hub that comes while another is started is as good, also when that one failed")
         func another() async throws {
             let launcher = try launcher("exit 69")
             async let opening: Void = open(with: launcher)
@@ -246,7 +246,7 @@ extension ZMQTests {
             await second.stop()
         }
 
-        @Test("A hub that was told to end stays ended, whatever its clients had")
+        @Test("A hub that was told to end stays ended with any state of its clients")
         func toldToEnd() async throws {
             let launcher = try launcher("exit 0")
             let hub = try await stage.hub()

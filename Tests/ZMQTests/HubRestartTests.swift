@@ -126,7 +126,7 @@ extension ZMQTests {
             try await client.list("count").entries.reduce(0) { $0 + Int(Counted.value($1.value)) }
         }
 
-        @Test("L1: a hub that was stopped for longer than all leases ends nobody")
+        @Test("L1: a hub that was stopped for longer than all leases ends no session")
         func stopped() async throws {
             // A lease that a busy machine keeps.
             let stage = try HubStage()
@@ -144,7 +144,7 @@ extension ZMQTests {
         }
 
         @Test(
-            "S12: in front of memory, the group ends with its hub: a typed error, and a new group for whoever opens again"
+            "S12: in front of memory, the group ends with its hub: a typed error, and a new group for the next opener"
         )
         func memoryIsGone() async throws {
             let stage = try HubStage()

@@ -62,7 +62,7 @@ extension ZMQTests {
             await service.stop()
         }
 
-        @Test("a flood at one endpoint does not keep those out who come to another")
+        @Test("a flood at one endpoint does not keep out those that come to another")
         func fairness() async throws {
             let stage = try HubStage()
             let (flooded, other) = (
@@ -279,7 +279,7 @@ extension ZMQTests {
             await service.stop()
         }
 
-        @Test("L1: what was sent and is not read yet keeps a lease, and nobody else's")
+        @Test("L1: what was sent and is not read yet keeps a lease, and no other one")
         func unread() async throws {
             let stage = try HubStage()
             let (service, order, endpoint) = try await leasedService(stage, .seconds(1))

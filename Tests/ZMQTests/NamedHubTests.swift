@@ -66,7 +66,7 @@ extension ZMQTests {
 
         private static let deafness = "link.follow:fail*"
 
-        @Test("L1: whoever closes while there is no hub is ended by the next one", arguments: [true, false])
+        @Test("L1: a session that closes while there is no hub is ended by the next one", arguments: [true, false])
         func closedWithoutHub(isProtected: Bool) async throws {
             // Each time: a link that an earlier test has let go may be closing still.
             let armed = FailPoint.arm(isProtected ? "" : "link.stayBehind:fail*")

@@ -152,7 +152,7 @@ extension ZMQTests {
             hub.process.signal(.kill)
         }
 
-        @Test("a hub that may have few descriptors serves those who are there, and strangers end it not")
+        @Test("a hub that may have few descriptors serves those that are there, and strangers end it not")
         func fewDescriptors() async throws {
             let stage = try HubStage()
             let hub = try await stage.hubProcess(

@@ -11,7 +11,7 @@ extension ZMQTests {
     /// The way of updates to replicas, and the effect of lost ones.
     @Suite("News through a hub")
     struct NewsTests {
-        @Test("N3, W1: the last news is lost: the beacon tells, without anybody asking")
+        @Test("N3, W1: the last news is lost: the beacon tells, without a request")
         func lastNewsLost() async throws {
             let stage = try HubStage()
             let hub = try await stage.hub()
@@ -79,7 +79,7 @@ extension ZMQTests {
         /// The number of joins.
         private static let joinCount: UInt64 = TestScope.isAtLength ? 10_000 : 100
 
-        @Test("N2: who joins among writers misses nothing that is posted after it is there")
+        @Test("N2: a client that joins among writers misses nothing that is posted after it is there")
         func joins() async throws {
             let stage = try HubStage()
             let hub = try await stage.hub()
@@ -128,7 +128,7 @@ extension ZMQTests {
         }
 
         @Test(
-            "S13, S15: a client that is stopped inside a commit holds up nobody, and its commit is whole when it continues"
+            "S13, S15: a client stopped inside a commit holds up no other, and its commit is whole when it continues"
         )
         func stoppedWriter() async throws {
             let stage = try HubStage()

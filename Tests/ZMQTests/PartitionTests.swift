@@ -74,7 +74,7 @@ extension ZMQTests {
             await hub.stop()
         }
 
-        @Test("N9: only the stream is cut: whoever asks converges, and the rest when the line is healed")
+        @Test("N9: only the stream is cut: a client that asks converges, and the rest when the line is healed")
         func streamOnly() async throws {
             let stage = try HubStage()
             let hub = try await stage.hubAtFollowingPorts()

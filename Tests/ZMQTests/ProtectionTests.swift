@@ -41,7 +41,7 @@ extension ZMQTests {
             await hub.stop()
         }
 
-        @Test("N2: who is not heard is not armed", arguments: [true, false])
+        @Test("N2: an observer that is not heard is not armed", arguments: [true, false])
         func armed(isProtected: Bool) async throws {
             let stage = try HubStage()
             let hub = try await stage.hub()
@@ -57,7 +57,7 @@ extension ZMQTests {
             await hub.stop()
         }
 
-        @Test("L1: a session is taken up by whoever knows its token, and nobody else", arguments: [true, false])
+        @Test("L1: a session is taken up by a client that knows its token, and by no other", arguments: [true, false])
         func token(isProtected: Bool) async throws {
             let stage = try HubStage()
             let hub = try await stage.hub()

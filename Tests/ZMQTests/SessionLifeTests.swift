@@ -39,7 +39,7 @@ extension ZMQTests {
             await hub.stop()
         }
 
-        @Test("a client that is killed is noticed without its lease, also by those who use the files")
+        @Test("a client that is killed is noticed without its lease, also by those that use the files")
         func killedLocally() async throws {
             var stage = try HubStage()
             stage.lease = .seconds(600)
@@ -65,7 +65,7 @@ extension ZMQTests {
             await hub.stop()
         }
 
-        @Test("a client that is killed while no hub runs is ended by the next one, or by those who use the files")
+        @Test("a client that is killed while no hub runs is ended by the next one, or by those that use the files")
         func killedWithoutHub() async throws {
             let stage = try HubStage()
             for isNextHub in [true, false] {

@@ -128,7 +128,7 @@ extension ZMQTests {
             }
         }
 
-        @Test("an answer that was taken in by whoever acts for the thread is seen by the thread, though nothing is due")
+        @Test("an answer that was taken in by another for the thread is seen by the thread, though nothing is due")
         func takenInMeanwhile() async throws {
             let place = try TemporaryDirectory()
             let asker = try Asker(in: place)

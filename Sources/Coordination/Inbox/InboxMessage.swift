@@ -69,9 +69,9 @@ extension InboxMessage {
     public struct Content: Hashable, Sendable {
         /// What kind of message it is.
         public var kind: Kind
-        /// Who sent it, or invites.
+        /// The user that sent it, or invites.
         public var sender: String
-        /// The address of the user whom it is for.
+        /// The address of its recipient.
         public var recipient: String
         /// What a person reads: of an invitation its subject, of an application's kind a sentence for readers that do not know it.
         public var text: String

@@ -45,7 +45,7 @@ final class CommandService: Service {
         case let failure as CommandFailure: .failure(failure)
         case let failure as ConfigurationFailure: .failure(CommandFailure(failure))
         case let end as Interrupted: .failure(CommandFailure(end.status, end.message))
-        // Nobody reads any more: that is for the reader to decide, and no failure.
+        // The reader has gone: that is for the reader to decide, and no failure.
         case is OutputClosed: .success(())
         case let failure as ExecutorFailure: .failure(CommandFailure(failure))
         case let error as CoordinationError: .failure(CommandFailure(error))

@@ -66,7 +66,7 @@ extension Resolution {
         }
     }
 
-    /// Who watches that no two cores of the group run at once on this machine; nil where the group has no directory.
+    /// The witness that no two cores of the group run at once on this machine; nil if the group has no directory.
     func witness() throws -> (any Witness)? {
         guard try value(Settings.backend) != "memory" else { return nil }
         let directory = try groupDirectory()

@@ -2,7 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import FoundationEssentials
 
-/// A timeline as `timeline --json` printed it: what is kept of a group that is gone, or sent to somebody else.
+/// A timeline as `timeline --json` printed it: what is kept of a group that is gone, or sent to another person.
 struct SavedTimeline {
     /// The stretches without a gap: a line that says that entries were dropped begins a new one with what they added up to.
     private(set) var histories: [TimelineHistory] = []

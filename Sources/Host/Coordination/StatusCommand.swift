@@ -4,7 +4,7 @@ internal import CoreAPI
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// `status`: who is there, and who owns.
+/// `status`: shows the sessions and the owner.
 struct StatusCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Print who is there and who owns the core.")
@@ -33,7 +33,7 @@ struct StatusCommand: HostCommand {
     }
 }
 
-/// Who is in a group and who owns its core, at one moment.
+/// The sessions of a group and the owner of its core, at one moment.
 struct StatusOverview: Sendable {
     let backend: String
     let group: String

@@ -29,7 +29,7 @@ struct TimelineCommand: HostCommand {
         // It may come before the group.
         try await context.withGroup(for: "timeline") { group in
             let follower = try await Timeline(group).follow()
-            // Nothing may happen for hours, in which nobody would notice that nobody reads.
+            // Nothing may happen for hours, in which a closed output would go unnoticed.
             try await context.output.whileRead { try await Self.print(follower, in: context) }
         }
     }

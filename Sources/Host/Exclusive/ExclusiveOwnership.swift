@@ -91,7 +91,7 @@ struct ExclusiveCore: Core {
     }
 
     /// Returns only when the program is gone, and when the core is told to stop: that its program has ended is for
-    /// whoever runs the command to act upon, and no fault of the core.
+    /// the program's caller to act upon, and no fault of the core.
     func iterate(in context: CoreContext) async throws {
         _ = await program.end(lease: { context.store.lease }, onOrder: { onOrder(context) })
         while true { try await Task.sleep(for: .seconds(3600)) }

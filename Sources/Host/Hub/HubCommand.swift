@@ -7,7 +7,7 @@
     internal import SharedCoreConfiguration
     internal import ZMQBackend
 
-    /// `hub`: serves the group to those who come over ZeroMQ.
+    /// `hub`: serves the group to clients over ZeroMQ.
     struct HubCommand: HostCommand {
         static let configuration = CommandConfiguration(
             commandName: "hub", abstract: "Serve the group over ZeroMQ until stopped.",

@@ -2,14 +2,14 @@
     internal import Platform
     internal import Synchronization
 
-    /// What a hub that was started in the background tells the one who started it, once: that it listens, or why not.
+    /// What a hub that was started in the background tells its starter, once: that it listens, or why not.
     final class HubReport: Sendable {
         /// The words of a hub that listens.
         static let listening = "listens"
 
         private let pipe: Mutex<OpenFile?>
 
-        /// - Parameter descriptor: The descriptor to write to; nil when nobody asks.
+        /// - Parameter descriptor: The descriptor to write to; nil when no process asks.
         init(descriptor: Int32?) {
             pipe = Mutex(descriptor.map { OpenFile(owning: $0, path: "report") })
         }
@@ -19,7 +19,7 @@
         func failed(_ sentence: String) { tell(sentence) }
 
         private func tell(_ text: String) {
-            // Closed with its last reference. Who does not listen any more need not be told.
+            // Closed with its last reference. A process that no longer listens need not be told.
             let pipe = pipe.withLock { $0.take() }
             try? pipe?.writeStream(Array((text + "\n").utf8))
         }

@@ -2,7 +2,7 @@ internal import Coordination
 internal import CoreAPI
 internal import Mailboxes
 
-/// What was announced of the watched Maildir: each message becomes a push once, whatever happens to the host.
+/// What was announced of the watched Maildir: each message becomes a push once, also when the host is killed.
 extension PushQueue {
     private static let announced = ".sharedcore/push-files"
 

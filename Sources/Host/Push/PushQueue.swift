@@ -102,7 +102,7 @@ struct PushQueue: Sendable {
         }
     }
 
-    /// Makes sure that one more may be kept. Those who send at the same moment may each add some: the bound is to keep a
+    /// Makes sure that one more may be kept. Senders at the same moment may each add some: the bound is to keep a
     /// flood from filling the store, and a count that all agree on would make them wait for each other.
     func requireRoom(for byteCount: Int) async throws(SharedCoreError) {
         guard capacity != Capacity() else { return }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// An Executor that this host has started: its process, what it prints, and its budget.
 ///
 /// One thread of its own does all of it: the kernel ends an Executor with the thread that started it, and what else an
-/// Executor can do, it holds up nobody but its own thread.
+/// Executor can do, it holds up only its own thread.
 final class ExecutorProcess: Sendable {
     /// How often its memory is looked at, and how long until a signal that could not be sent is tried again.
     static let sampling = Duration.milliseconds(250)
@@ -120,7 +120,7 @@ final class ExecutorProcess: Sendable {
                 bell: bell,
                 cage: cell, limits: limits, clock: clock, signal: signal, hear: hear)
         } catch {
-            // Nobody would attend to it.
+            // No process would attend to it.
             started.kill()
             _ = try? started.waitForEnd()
             throw error
@@ -178,7 +178,7 @@ final class ExecutorProcess: Sendable {
         state.withLock { $0.hearing = hearing }
     }
 
-    /// Whether its memory has to be looked at, because nobody else does.
+    /// Whether its memory has to be looked at, because the kernel does not.
     private var isSampled: Bool {
         cage == nil && state.withLock { $0.budget.limits.memory != nil && $0.budget.killing == nil }
     }

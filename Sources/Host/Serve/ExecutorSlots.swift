@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// How many Executors run at once: whoever wants to start one waits for a slot, in the order in which they came.
+/// How many Executors run at once: each start waits for a slot, in the order of the requests.
 final class ExecutorSlots: Sendable {
     private struct State {
         var limit: Int
@@ -62,7 +62,7 @@ final class ExecutorSlots: Sendable {
         for continuation in ready { continuation.resume(returning: true) }
     }
 
-    /// Lets nobody have a slot any more.
+    /// Gives out no more slots.
     func close() {
         let waiting = state.withLock { state in
             state.isClosed = true

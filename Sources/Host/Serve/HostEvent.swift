@@ -3,7 +3,7 @@ internal import Lifecycle
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// What happens at a host, for those who look on.
+/// What happens at a host, for observers.
 enum HostEvent: Sendable {
     /// A push was taken from the queue.
     case taken(callID: String)
@@ -13,7 +13,7 @@ enum HostEvent: Sendable {
     case served(callID: String, after: Duration?)
     /// A push waits for its next attempt.
     case postponed(callID: String, failures: Int, pause: Duration, reason: String)
-    /// A push is not tried again unless somebody asks for it.
+    /// A push is not tried again unless a user asks for it.
     case givenUp(callID: String, failures: Int, reason: String)
 
     var text: String {

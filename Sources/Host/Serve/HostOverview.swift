@@ -8,7 +8,7 @@ struct HostOverview: Sendable {
     private let count: PushQueue.Count
 
     init(of group: any SharedStore) async throws(SharedCoreError) {
-        // Asking who is there ends the sessions of the dead, and with them what they said of themselves.
+        // Listing the sessions ends the sessions of the dead, and with them what they said of themselves.
         _ = try await group.sessions()
         record = try await group.get(HostRecord.key).flatMap { HostRecord($0.value) }
         count = try await PushQueue(of: group).count()

@@ -28,7 +28,7 @@ struct HostPublication: Sendable {
             self.figures = figures
         }
 
-        /// Asks the keeper, unless it is being asked, and sets the figures when it has answered. Nobody waits for it: it
+        /// Asks the keeper, unless it is being asked, and sets the figures when it has answered. Does not wait: it
         /// may be slow, or stand still.
         func publish() {
             guard !isAsking.exchange(true, ordering: .acquiringAndReleasing) else { return }

@@ -1,6 +1,6 @@
 internal import ProgramOutput
 
-/// Prints what happens at a host. Whoever reads it slowly, or not at all, holds up nothing: then the oldest lines are left
+/// Prints what happens at a host. A reader that is slow, or absent, holds up nothing: then the oldest lines are left
 /// out.
 final class HostReport: Sendable {
     private struct Line: Sendable {
@@ -20,7 +20,7 @@ final class HostReport: Sendable {
         lines = continuation
         printing = Task.detached {
             for await line in stream {
-                // Nobody reads any more: that is no reason not to serve.
+                // The reader has gone: that is no reason not to serve.
                 do { try await output.emit(text: line.text, json: line.json) } catch { return }
             }
         }
@@ -30,7 +30,7 @@ final class HostReport: Sendable {
 
     func print(_ text: String, _ json: JSONObject) { lines.yield(Line(text: text, json: json)) }
 
-    /// Returns when all is printed, or after a moment in which nobody reads it.
+    /// Returns when all is printed, or after a moment in which it is not read.
     func finish() async {
         lines.finish()
         let end = Task {

@@ -86,7 +86,7 @@ struct HostRun: Sendable {
             .compactMap(\.self)
     }
 
-    /// Begins to listen; only who has claimed the group does.
+    /// Begins to listen; only a host that has claimed the group does.
     private static func socket(for queue: PushQueue, in context: CommandContext) throws -> RequestServer? {
         let resolution = context.resolution
         guard let path = try resolution.pushSocket() else { return nil }
@@ -131,7 +131,7 @@ struct HostRun: Sendable {
         }
     }
 
-    /// An address that cannot be listened at is the configuration's fault; one that somebody else has, is not.
+    /// An address that cannot be listened at is the configuration's fault; one that another process has, is not.
     private static func listening(
         by setting: AnySetting, in resolution: Resolution, _ listen: () throws(SystemCallError) -> RequestServer
     ) throws(CommandFailure) -> RequestServer {

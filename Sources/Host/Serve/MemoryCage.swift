@@ -102,7 +102,7 @@ final class MemoryCage: Sendable {
     struct Cell: Sendable {
         let path: String
 
-        /// Whether the kernel has killed somebody in it for want of memory.
+        /// Whether the kernel has killed a process in it for want of memory.
         ///
         /// Source: https://docs.kernel.org/admin-guide/cgroup-v2.html, “memory.events”.
         func hasKilled() -> Bool {
@@ -121,7 +121,7 @@ final class MemoryCage: Sendable {
         func remove() {
             _ = MemoryCage.write("1", to: path + "/cgroup.kill")
             for _ in 0..<Self.attempts {
-                // Busy as long as somebody in it has not ended.
+                // Busy as long as a process in it has not ended.
                 do throws(SystemCallError) {
                     return try Directory.remove(path: path)
                 } catch {

@@ -24,7 +24,7 @@ struct PeerTable {
         self.rules = rules
     }
 
-    /// Those who may say something now.
+    /// The peers that may send something now.
     var listening: [(key: Int, descriptor: Int32)] {
         peers.filter { $0.value.deadline != nil }.map { ($0.key, $0.value.connection.descriptor) }
     }

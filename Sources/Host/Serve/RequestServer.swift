@@ -21,7 +21,7 @@ final class RequestServer: Sendable {
         var patience = Duration.seconds(10)
         /// Whether a peer may send another request after an answer.
         let isPersistent: Bool
-        /// The only user who may connect; nil where the system does not tell.
+        /// The only user that may connect; nil where the system does not tell.
         let user: UInt32?
         /// The answer to a request that is too long.
         let tooLong: [UInt8]
@@ -82,7 +82,7 @@ final class RequestServer: Sendable {
         while !state.withLock({ $0.isStopped }) {
             let heard = table.listening
             var timeout = table.nextDeadline.map { clock.now().duration(to: $0) }
-            // Without a free descriptor somebody waits and cannot be let in: a pause, in place of a busy loop.
+            // Without a free descriptor a client waits and cannot be accepted: a pause, in place of a busy loop.
             if isFull { timeout = min(timeout ?? Self.pause, Self.pause) }
             let ready = Poll.wait(
                 for: [bell.descriptor, isFull ? bell.descriptor : listener.descriptor] + heard.map(\.descriptor),

@@ -20,7 +20,7 @@ struct ServeCommand: HostCommand {
         // An error of the configuration is said before anything begins.
         let settings = try ExecutorSettings(context.resolution)
         _ = try context.resolution.overview()
-        // Before anything else is started, such as a hub: whoever is not alone in a cgroup cannot have it for itself.
+        // Before another start, such as a hub: a process that is not alone in a cgroup cannot have it for itself.
         let cage =
             settings.limits.memory == nil
             ? nil : MemoryCage.ownPath().flatMap { MemoryCage(at: $0, process: ProcessIdentity.current.pid) }

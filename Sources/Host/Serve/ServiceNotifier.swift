@@ -3,7 +3,7 @@ internal import Platform
 
 /// Tells the service manager how this service is doing.
 ///
-/// Source: sd_notify(3) and the protocol that it describes. Without `NOTIFY_SOCKET` nobody asks, and nothing is sent.
+/// Source: sd_notify(3) and the protocol that it describes. Without `NOTIFY_SOCKET` nothing is sent.
 struct ServiceNotifier: Sendable {
     /// The variables by which a manager speaks to this process alone.
     static let variables: Set<String> = [

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// That something is to stop, for all who wait meanwhile.
+/// A request to stop, for all tasks that wait meanwhile.
 final class StopSignal: Sendable {
     private struct State {
         var isRaised = false

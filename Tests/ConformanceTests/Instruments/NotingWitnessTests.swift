@@ -8,7 +8,7 @@ import Testing
 
 /// The notes of the suite's own witness.
 struct NotingWitnessTests {
-    @Test("C15: a core that ran beside another is noted, whatever becomes of its process later; one that ends is not")
+    @Test("C15: a core that ran beside another is noted regardless of the end of its process; one that ends is not")
     func endedLater() async throws {
         let server = try SharedServer.make()
         defer { server.remove() }

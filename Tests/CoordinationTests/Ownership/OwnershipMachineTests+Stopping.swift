@@ -5,7 +5,7 @@ import Testing
 
 /// A hand-over by an owner whose core takes its time to stop.
 extension OwnershipMachineTests {
-    /// What stands in a store that does whatever it is told.
+    /// The content of a store that accepts every commit.
     private struct Paper {
         var revision: UInt64 = 30
         var entries: [Key: Entry] = [:]

@@ -5,7 +5,7 @@ import Testing
 
 /// An owner and a Main that has asked for ownership freeze one after the other.
 extension OwnershipMachineTests {
-    /// Steps a machine whose challenges nobody answers, beside what stands, until it commits something else.
+    /// Steps a machine whose challenges get no answer, beside what stands, until it commits something else.
     ///
     /// - Returns: Which claims it challenged and when, and its other commit; times are from `begin`.
     private func runUnanswered(
@@ -40,7 +40,7 @@ extension OwnershipMachineTests {
         let owner = owner(.executor, by: other, claim: 20)
         var machine = machine(.executor)
 
-        // The owner answers the one who waits, and freezes.
+        // The owner answers the waiting process, and freezes.
         let challenge = entry(OwnershipKey.challenge, ChallengeRecord(claim: ownership), by: session, claim: 24)
         machine.view.apply(view(24, [owner]))
         let (challenged, _) = try #require(run(&machine, from: start, for: .seconds(1)))

@@ -67,14 +67,14 @@ struct OwnershipMachineTests {
         return nil
     }
 
-    @Test("C3: an acquisition requires that nobody owns and that no Main has asked")
+    @Test("C3: an acquisition requires that there is no owner and that no Main has asked")
     func acquisitionGuards() throws {
         var machine = machine(.executor)
         let transaction = try transaction(machine.step(at: start))
         #expect(transaction.guards == [.absent(OwnershipKey.owner), .absent(OwnershipKey.handover)])
     }
 
-    @Test("C6, L3: whoever meets an owner first has the group notice its dead, and again now and then")
+    @Test("C6, L3: a process that meets an owner first has the group notice its dead, and again now and then")
     func meetsAnOwner() {
         for role in [SessionRole.main, .executor] {
             var machine = machine(role)
@@ -317,7 +317,7 @@ struct OwnershipMachineTests {
     }
 
     @Test(
-        "C6, C13: whoever waits behind a Main's request has the dead noticed once, and challenges that Main alone",
+        "C6, C13: a wait behind a Main's request has the dead noticed once, and challenges that Main alone",
         arguments: [SessionRole.main, .executor])
     func waitsBehindARequest(role: SessionRole) throws {
         var machine = machine(role)

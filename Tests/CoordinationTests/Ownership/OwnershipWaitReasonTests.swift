@@ -99,7 +99,7 @@ struct OwnershipWaitReasonTests {
         #expect(machine(.executor, sees: [request(by: other)]).waiting == .request(ofMain: "main"))
     }
 
-    @Test("Whoever owns waits for its core; nothing is waited for where nothing is wanted or nobody owns")
+    @Test("The owner waits for its core; nothing is waited for without a goal or without an owner")
     func nothing() {
         #expect(machine(.executor, sees: [owner(.executor, by: session)]).waiting == .coreStart)
         #expect(machine(.main, sees: []).waiting == nil)

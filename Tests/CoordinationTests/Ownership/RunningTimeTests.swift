@@ -3,7 +3,7 @@ import Testing
 
 @testable import Coordination
 
-/// How a wait counts only the time in which the one who waits could run.
+/// How a wait counts only the time in which the waiting process could run.
 struct RunningTimeTests {
     private let start = BootInstant(nanoseconds: 1_000_000_000_000)
 
@@ -21,7 +21,7 @@ struct RunningTimeTests {
         #expect(time.elapsed == RunningTime.longestStep)
     }
 
-    @Test("C6: who was stopped, or slept with its machine, begins anew: it accuses nobody of its own sleep")
+    @Test("C6: a process that was stopped, or slept with its machine, begins anew: it accuses none of its own sleep")
     func gapBeginsAnew() {
         var time = RunningTime(from: start)
         for tick in 1...4 { time.count(to: start.advanced(by: .milliseconds(100 * tick))) }

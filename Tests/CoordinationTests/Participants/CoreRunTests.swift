@@ -48,7 +48,7 @@ struct CoreRunTests {
         #expect(made.value == 0)
     }
 
-    @Test("what a preparation throws that nobody stopped is the core's problem")
+    @Test("what a preparation throws that was not stopped is the core's problem")
     func failedPreparation() async throws {
         _ = try await run(.idle(in: World())) { throw ScriptedCore.CoreFailure(description: "no witness") }
         try await eventually("it ends") { end.isOver }

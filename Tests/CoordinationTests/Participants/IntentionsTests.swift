@@ -45,7 +45,7 @@ struct IntentionsTests {
         #expect(!main.intent.wantsOwnership)
     }
 
-    @Test("C14: a refusal of a Main that is being started belongs to whoever started it")
+    @Test("C14: a refusal of a Main that is being started belongs to the caller that started it")
     func refusedWhileStarting() {
         var main = main()
         main.start(takingOver: false)
@@ -142,7 +142,7 @@ struct IntentionsTests {
         #expect(!main.intent.wantsOwnership)
     }
 
-    @Test("C9: an Executor whose budget is used up seeks no more until nobody waits here")
+    @Test("C9: an Executor whose budget is used up seeks no more until no call waits here")
     func budgetIsUsedUp() {
         var executor = executor()
         executor.needs[1] = Intentions.Need(insists: false)
@@ -183,7 +183,7 @@ struct IntentionsTests {
         #expect(executor.needs.isEmpty)
     }
 
-    @Test("C9: a call that is slow to look does not start a core again whose run has served everybody")
+    @Test("C9: a call that is slow to look does not start a core again whose run has served all calls")
     func servedCallsNeedNoCore() throws {
         var executor = executor()
         executor.needs[1] = Intentions.Need(insists: false)

@@ -75,7 +75,7 @@ struct PreparationTests {
         await owner.close()
     }
 
-    @Test("whoever begins while it ends hears that it is closed, not that its own task was cancelled")
+    @Test("a caller that begins while it ends hears that it is closed, not that its own task was cancelled")
     func beginsWhileItEnds() async throws {
         let clock = ManualClock()
         let entries = Box(0)

@@ -124,7 +124,7 @@ struct ActivityScenarios {
         await end(busy)
     }
 
-    @Test("C17, C6: a busy Executor that is frozen is killed, whatever it is busy with")
+    @Test("C17, C6: a busy Executor that is frozen is killed with any activity open")
     func frozen() async throws {
         let world = World(options: HandoverScenarios.brisk)
         let busy = try await busy(in: world, with: [.call])
@@ -230,7 +230,7 @@ struct ActivityScenarios {
         #expect(requests.value.map(\.reason) == [.served])
     }
 
-    @Test("C17: 16 activities of an owner are open at once, whatever begins them; bad ones are refused")
+    @Test("C17: 16 activities of an owner are open at once, begun by any means; bad ones are refused")
     func limits() async throws {
         let world = World()
         let busy = try await busy(in: world, with: [])

@@ -31,7 +31,7 @@ struct BurstScenarios {
                             acknowledged.update { $0[taken.message.callID, default: 0] += 1 }
                         }
                     } catch let error as CoordinationError where error.code == .fenced {
-                        // Killed by the test: its push is served by whoever asks again.
+                        // Killed by the test: its push is served by the next request.
                         #expect(executor.process.hasEnded)
                         let again = try await world.executor("again-\(number)")
                         let answer = try await again.participant.message(

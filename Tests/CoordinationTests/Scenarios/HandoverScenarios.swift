@@ -294,7 +294,7 @@ struct HandoverScenarios {
         _ = try? await wait.value
     }
 
-    @Test("C5, scenarios 9 and 13: whoever only reads, is refused or stops late changes nothing of the owner")
+    @Test("C5, scenarios 9 and 13: a process that only reads, is refused or stops late changes nothing of the owner")
     func othersEndsDoNotTouchTheOwner() async throws {
         let world = World()
         let main = try await world.main()

@@ -6,7 +6,7 @@ import SharedCoreTesting
 import TestSupport
 import Testing
 
-/// How messages reach those who wait for them.
+/// How messages reach the calls that wait for them.
 @Suite(.serialized)
 struct MessageScenarios {
     @Test("C7: a wait ends at its deadline, not before, with a typed error; Main keeps the core")
@@ -39,7 +39,7 @@ struct MessageScenarios {
         try await eventually("its expectation is gone") { try await world.waitingCount() == 0 }
     }
 
-    @Test("C7, scenario 19: a short deadline cuts nobody else's wait, a long one holds nobody up; the core goes on")
+    @Test("C7, scenario 19: a short deadline cuts no other wait, a long one holds no other up; the core goes on")
     func deadlinesAreIndependent() async throws {
         let world = World()
         let short = try await world.executor("short")
@@ -214,7 +214,7 @@ struct MessageScenarios {
         #expect(world.gauge.starts.count == 1)
     }
 
-    @Test("C9: the core runs while anybody waits, and stops when the last one is served")
+    @Test("C9: the core runs while a call waits, and stops when the last one is served")
     func coreRunsForOthers() async throws {
         let world = World()
         var script = ScriptedCore.Script()
@@ -440,7 +440,7 @@ struct MessageScenarios {
         #expect(world.gauge.overlaps.isEmpty)
     }
 
-    @Test("a core that cannot start gives up ownership, and whoever insists hears why")
+    @Test("a core that cannot start gives up ownership, and a request that insists hears why")
     func failingCore() async throws {
         let world = World()
         var script = ScriptedCore.Script()

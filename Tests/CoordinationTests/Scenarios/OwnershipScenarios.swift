@@ -153,7 +153,7 @@ struct OwnershipScenarios {
         #expect(world.gauge.starts.count == 2)
     }
 
-    @Test("S13: when the handle is closed, or the session ends, who waits is told and the core stops")
+    @Test("S13: when the handle is closed, or the session ends, each wait is told and the core stops")
     func handleIsClosed() async throws {
         let world = World()
         let executor = try await world.executor()
@@ -255,7 +255,7 @@ struct OwnershipScenarios {
             try await wait.value
         }
         #expect(answer.source == .core)
-        // And whoever insists now is not refused by a Main that was.
+        // And a request that insists now is not refused by a Main that was.
         let insisting = Task {
             try await executor.participant.message(
                 forCallID: .of("call-2"), timeout: .seconds(3600), insisting: true)
@@ -288,7 +288,7 @@ struct OwnershipScenarios {
         #expect(refused.allSatisfy { $0.other == epoch })
     }
 
-    @Test("C14: a Main whose start is withdrawn has ended, and whoever waits for that hears it")
+    @Test("C14: a Main whose start is withdrawn has ended, and each wait for that hears it")
     func withdrawnStart() async throws {
         let world = World()
         let executor = try await world.executor()
@@ -339,7 +339,7 @@ struct OwnershipScenarios {
         try await next.start()
         #expect(await next.epoch != epoch)
         await next.stop()
-        // One that nobody refers to any more is as good as one that ended.
+        // One without references is as good as one that ended.
         _ = try MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }
         try await eventually("another one may take part") {
             (try? MainParticipant(of: group, options: world.options) { ScriptedCore.idle(in: world) }) != nil

@@ -26,7 +26,7 @@ struct ScopedScenarios {
         }
     }
 
-    /// Nobody owns, no core runs, and the handle is closed.
+    /// There is no owner, no core runs, and the handle is closed.
     private func expectNothingLeft(of group: MemoryGroup, in other: World? = nil) async throws {
         let world = other ?? world
         #expect(try await world.owner() == nil)

@@ -67,7 +67,7 @@ struct WaitReasonScenarios {
         _ = try? await wait.value
     }
 
-    @Test("C8: an Executor that waits hears who owns, and when it is its own core's turn")
+    @Test("C8: an Executor that waits hears which session owns, and when it is its own core's turn")
     func executorHearsOfTheOwner() async throws {
         let world = World()
         let main = try await world.main()

@@ -5,7 +5,7 @@ import InMemoryBackend
 import TestSupport
 import Testing
 
-/// The timeline keeps to its capacity whoever writes on it, and for how long.
+/// The timeline keeps to its capacity with any writers, for any length of time.
 struct BoundedTimelineTests {
     private func entryCount(in world: World) async throws -> Int {
         try await Timeline(world.observer()).history().records.count

@@ -129,7 +129,7 @@ struct GoodHistoryTests {
         #expect((report.overlaps, report.supersededOverlaps) == (0, 1), "the timeline decides, not the line's own word")
     }
 
-    @Test("C15: an overlap with an epoch that the timeline does not know is one, whatever its line says")
+    @Test("C15: an overlap with an epoch that the timeline does not know is one regardless of its line")
     func unknownOverlap() {
         var history = HistoryBuilder()
         let epoch = history.own(main)

@@ -168,7 +168,7 @@ struct DamagedHistoryTests {
         #expect(history.broken == [.c5])
     }
 
-    @Test("C5: a take-over from one that does not own, and by whom no deadline is due")
+    @Test("C5: a take-over from one that does not own, and by one with no deadline due")
     func wrongTakeOver() {
         var history = HistoryBuilder()
         let old = history.own(executor)

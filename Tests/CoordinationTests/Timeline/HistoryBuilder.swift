@@ -4,7 +4,7 @@ import CoreAPI
 
 /// Writes a history line by line, as if participants had committed it: each line is a commit of its own.
 struct HistoryBuilder {
-    /// Who acts in a history.
+    /// A participant that acts in a history.
     struct Actor {
         let session: Session
 

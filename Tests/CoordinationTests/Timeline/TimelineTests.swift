@@ -30,7 +30,7 @@ struct TimelineTests {
         return try await store.commit(transaction).revision
     }
 
-    @Test("an entry is read as it was written, whatever it holds")
+    @Test("an entry is read as it was written, with any content")
     func coding() throws {
         let session = Session(
             id: SessionID(rawValue: .max),

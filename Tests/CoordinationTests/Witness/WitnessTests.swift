@@ -105,7 +105,7 @@ struct WitnessTests {
         withExtendedLifetime((first, keeps)) {}
     }
 
-    @Test("C15: of many that begin at once, at most one sees nobody", arguments: Subject.all)
+    @Test("C15: of many that begin at once, at most one sees no other", arguments: Subject.all)
     func together(subject: Subject) async throws {
         let (witness, keeps) = try subject.make()
         for round in 0..<2_000 {

@@ -5,7 +5,7 @@ import InMemoryBackend
 import Synchronization
 import TestSupport
 
-/// The processes of a test, for whoever has to kill one.
+/// The processes of a test, for tests that kill one.
 final class ProcessTable: ProcessControl {
     private struct State {
         var processes: [ProcessIdentity: SimulatedProcess] = [:]
@@ -98,7 +98,7 @@ struct HeldWitness: Witness {
     func begin(epoch: Revision) throws(SharedCoreError) -> any WitnessHold {
         hasCome.update { $0 = true }
         // A stopped process holds up its threads, so this one is held up and not its task.
-        // Not for ever: a test that has failed lets nobody go on.
+        // Not for ever: a test that has failed lets no process go on.
         waitOnThread(atMost: .seconds(60)) { mayGoOn.value }
         return try witness.begin(epoch: epoch)
     }

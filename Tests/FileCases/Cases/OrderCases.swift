@@ -32,7 +32,7 @@ enum OrderCases {
     }
 
     static let timeSinceTheStart = ConformanceCase(
-        "F-S8a", "time is counted from the start of the machine, whatever the wall clock says"
+        "F-S8a", "time is counted from the start of the machine, independent of the wall clock"
     ) { context in
         /// The time since the start of the machine, which the system counts in hundredths of a second.
         func upTime() throws -> Duration {
@@ -50,7 +50,7 @@ enum OrderCases {
     }
 
     static let othersMoveOn = ConformanceCase(
-        "F-S9a", "whoever has the group open goes on in the journal that a compaction of another process has made"
+        "F-S9a", "a process that has the group open goes on in the journal that another's compaction has made"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()

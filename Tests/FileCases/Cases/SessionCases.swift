@@ -15,7 +15,7 @@ enum SessionCases {
     }
 
     static let bellsTellOthers = ConformanceCase(
-        "F-L1b", "they tell also those who cannot see its process, as from another container"
+        "F-L1b", "they tell also processes that cannot see its process, as from another container"
     ) { context in
         let observer = try await context.startWithoutProcesses()
         try await observer.tell("arm " + CaseContext.onlyWhenWoken)
@@ -62,7 +62,7 @@ enum SessionCases {
     }
 
     static let looksTakeNothing = ConformanceCase(
-        "F-L3b", "whoever looks whether others live, and is stopped before it can say so, keeps no dead one alive"
+        "F-L3b", "a process stopped while it checks whether others live keeps no dead one alive"
     ) { context in
         try await context.withGroup { group in
             var peers: [Peer] = []

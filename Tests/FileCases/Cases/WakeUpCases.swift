@@ -9,7 +9,7 @@ enum WakeUpCases {
     static let all = [sleepersAreWoken, listenersAreInherited, overflow]
 
     static let sleepersAreWoken = ConformanceCase(
-        "F-N4a", "whoever sleeps at shared memory, where files cannot be watched, is woken by each writer"
+        "F-N4a", "a process that sleeps at shared memory, where files cannot be watched, is woken by each writer"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
@@ -32,7 +32,7 @@ enum WakeUpCases {
     }
 
     static let listenersAreInherited = ConformanceCase(
-        "F-N9a", "whoever listens is woken also in the journal by which a frozen writer was passed over"
+        "F-N9a", "a listener is woken also in the journal by which a frozen writer was passed over"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
@@ -57,7 +57,7 @@ enum WakeUpCases {
     }
 
     static let overflow = ConformanceCase(
-        "F-N9b", "when the system's queue of events overflows, everybody looks, also for what was dropped"
+        "F-N9b", "when the system's queue of events overflows, all processes read, also what was dropped"
     ) { context in
         try await context.withGroup { busy in
             try await context.withGroup { quiet in

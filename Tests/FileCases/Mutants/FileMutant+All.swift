@@ -6,7 +6,7 @@ extension FileMutant {
 
     private static let order = [
         FileMutant(
-            "publishes whatever the commit word says by now", .blindPublication, caughtBy: "S15b",
+            "publishes regardless of the current commit word", .blindPublication, caughtBy: "S15b",
             saying: "the value after it went on: found Optional(\"old\")"),
         FileMutant(
             "waits for a frozen writer for ever", .endlessPatience, caughtBy: "S15b",
@@ -55,13 +55,13 @@ extension FileMutant {
             "opens the bells only when it rings them", .lateBells, caughtBy: "S9c",
             saying: "the watch hears of it", arming: "look.idle:fail"),
         FileMutant(
-            "forgets who listens when it passes over a frozen writer", .lostInterest, caughtBy: "F-N9a",
+            "forgets the listeners when it passes over a frozen writer", .lostInterest, caughtBy: "F-N9a",
             saying: "the listener is woken for post 1 after the roll"),
         FileMutant(
             "ignores that the system's queue of events has overflowed", .overlookedOverflow, caughtBy: "F-N9b",
             saying: "everything is delivered, also what was dropped"),
         FileMutant(
-            "does not wake who sleeps at shared memory", .silentSignals, caughtBy: "F-N4a",
+            "does not wake a process that sleeps at shared memory", .silentSignals, caughtBy: "F-N4a",
             saying: "the sleeper is woken for post "),
     ]
 

@@ -70,7 +70,7 @@ struct EndingTests {
         #expect(ended.errors.contains("standard output"))
     }
 
-    @Test("A receipt that nobody reads is told with status 74: what was done stands", arguments: commits)
+    @Test("A receipt without a reader is told with status 74: what was done stands", arguments: commits)
     func unreadReceipt(command: String) async throws {
         let ended = try await HostProgram().shell(
             // Its reader has gone before the command begins.

@@ -19,7 +19,7 @@ struct ErrorSentenceTests {
         #expect(sentence("A value is too large.", at: "a") == "A value is too large. [a]")
     }
 
-    @Test("What is beyond a limit has one status, whatever was to be written")
+    @Test("What is beyond a limit has one status for every kind of write")
     func limits() async throws {
         #expect(ExitStatus(.limitExceeded) == .unavailable && ExitStatus(.invalidArgument) == .usage)
     }

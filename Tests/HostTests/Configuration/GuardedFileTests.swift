@@ -60,7 +60,7 @@ struct GuardedFileTests {
     }
 
     @Test(
-        "A file of another user ends as forbidden, whatever its mode",
+        "A file of another user ends as forbidden with any mode",
         .enabled(if: getuid() == 0, "it takes root to give a file away"), arguments: [0o600, 0o400] as [mode_t])
     func owner(mode: mode_t) {
         #expect(chmod(path, mode) == 0)

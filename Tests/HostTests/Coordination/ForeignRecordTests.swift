@@ -129,7 +129,7 @@ struct ForeignRecordTests {
     }
 
     @Test(
-        "A host serves on, whatever numbers its pushes and the record of a former host have",
+        "A host serves on with any numbers in its pushes and in the record of a former host",
         arguments: TestScope.isCheck ? signed : Array(signed.prefix(3)))
     func serving(number: String) async throws {
         var program = try HostProgram()

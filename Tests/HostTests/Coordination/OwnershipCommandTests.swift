@@ -27,7 +27,7 @@ struct OwnershipCommandTests {
         }
     }
 
-    @Test("An Executor runs the core itself when nobody owns, with the fields that scripts rely on (scenario 3)")
+    @Test("An Executor runs the core itself when there is no owner, with the fields that scripts rely on (scenario 3)")
     func alone() async throws {
         let program = try HostProgram()
         try prepare(program)

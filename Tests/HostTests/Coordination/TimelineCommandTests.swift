@@ -51,7 +51,7 @@ struct TimelineCommandTests {
         #expect(words[1].dropFirst(11).prefix(12).filter { $0 == ":" }.count == 2)
     }
 
-    @Test("Who follows it hears that nobody reads any more, though nothing happens")
+    @Test("Following it notices that its reader has gone, though nothing happens")
     func closedPipe() async throws {
         // All that there is, so that nothing more is written that would be refused.
         let ended = try await withHistory().shell("sharedcore timeline --follow | head -n 6; echo ${PIPESTATUS[0]}")
@@ -59,7 +59,7 @@ struct TimelineCommandTests {
         #expect(ended.errors.isEmpty)
     }
 
-    @Test("Ctrl-C ends who follows it, with status 0")
+    @Test("Ctrl-C ends following it, with status 0")
     func interrupted() async throws {
         let ended = try await withHistory().running("timeline", "--follow") {
             try await $0.untilOutput(has: 6)

@@ -33,7 +33,7 @@ struct ExecutorAlertTests {
         return PrintedLine(Array(report.json.line.utf8), hadMore: false).flatMap(Alert.init(printedIn:))
     }
 
-    @Test("An invitation is titled with who invites, not with the user's own address")
+    @Test("An invitation is titled with its sender, not with the user's own address")
     func invitation() async throws {
         let alert = try await alert(
             for: "From: Zoë <zoe@example.org>\r\nTo: Me <me@example.org>\r\nMessage-ID: <1@x>\r\nSubject: Tea\r\n"
@@ -42,7 +42,7 @@ struct ExecutorAlertTests {
             alert?.title.contains("zoe@example.org") == true && alert?.text == "Tea", "\(String(describing: alert))")
     }
 
-    @Test("Of a message that is too large the user is told from whom it is")
+    @Test("Of a message that is too large the user is told its sender")
     func tooLarge() async throws {
         let alert = try await alert(
             for: "From: zoe@example.org\r\nTo: me@example.org\r\nMessage-ID: <1@x>\r\n\r\n"

@@ -239,7 +239,7 @@ struct HubKeysTests {
     }
 
     @Test(
-        "A secret key of another user is refused with status 78, whatever its mode",
+        "A secret key of another user is refused with status 78 with any mode",
         .enabled(if: getuid() == 0, "it takes root to give a file away"))
     func foreignKey() async throws {
         var program = try HostProgram()

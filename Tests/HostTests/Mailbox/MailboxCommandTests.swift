@@ -83,7 +83,7 @@ struct MailboxCommandTests {
         }
     }
 
-    @Test("A queue keeps all messages until each is taken, by one of those who take", arguments: backends)
+    @Test("A queue keeps all messages until each is taken, by one of the takers", arguments: backends)
     func take(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             for number in 1...3 { _ = try await program.run("mailbox", "send", "jobs", "\(number)", "--queue") }

@@ -40,7 +40,7 @@ struct NotifyCommandTests {
         #expect(try ended.objects().last?["state"] == .number(5))
     }
 
-    @Test("Nobody has to observe; the state is there afterwards (contract N1, N5)")
+    @Test("No observer is required; the state is there afterwards (contract N1, N5)")
     func state() async throws {
         let program = try HostProgram()
         _ = try await program.run("notify", "post", "other")

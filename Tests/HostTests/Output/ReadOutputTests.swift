@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import sharedcore
 
-@Suite("Printing for as long as somebody reads")
+@Suite("Printing for as long as there is a reader")
 struct ReadOutputTests {
     @Test("When it is cancelled, what becomes of the printing counts, however long that takes to end")
     func cancelled() async throws {
@@ -31,7 +31,7 @@ struct ReadOutputTests {
         try await withTimeout(TestTimeout.long, "the printing ends") { try await printing.value }
     }
 
-    @Test("Whoever is cancelled while it listens for the readers hears of no end, and of no error")
+    @Test("A task that is cancelled while it listens for the readers hears of no end, and of no error")
     func cancelledListener() async throws {
         let end = Task {
             try await untilCancelled()
@@ -64,7 +64,7 @@ struct ReadOutputTests {
         await #expect(throws: CancellationError.self) { try await printing.value }
     }
 
-    @Test("When nobody reads any more, the printing ends as one whose output is closed")
+    @Test("When the reader has gone, the printing ends as one whose output is closed")
     func closed() async throws {
         let end = Task<Bool, any Error> { true }
         await #expect(throws: OutputClosed.self) {

@@ -50,7 +50,7 @@ struct BackendRegistryTests {
         await hub.stop()
     }
 
-    @Test("A name that nobody registered is unsupported, and the error says what there is (contract E1)")
+    @Test("A name that is not registered is unsupported, and the error says what there is (contract E1)")
     func unknown() async throws {
         var wrong = configuration
         wrong.backend = "carrierPigeon"

@@ -30,7 +30,7 @@ struct ExecutorBudgetTests {
         #expect(budget.handle(.stop, at: instant(.seconds(31))).isEmpty)
     }
 
-    @Test("Whoever looks too late, as after a suspension, tells and kills in this order")
+    @Test("A check that is too late, as after a suspension, tells and kills in this order")
     func late() {
         var budget = budget()
         #expect(budget.handle(.time, at: instant(.seconds(300))) == [.warn(.time), .kill(.time)])
@@ -44,7 +44,7 @@ struct ExecutorBudgetTests {
         #expect(budget.killing == .memory((24 << 20) + 1) && budget.warning == nil)
     }
 
-    @Test("Without a limit, memory is nobody's concern")
+    @Test("Without a limit, memory is not watched")
     func unlimited() {
         var budget = budget(ExecutorLimits(memory: nil))
         #expect(budget.handle(.memory(.max), at: instant(.seconds(1))).isEmpty)

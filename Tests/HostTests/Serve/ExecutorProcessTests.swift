@@ -64,7 +64,7 @@ struct ExecutorProcessTests {
         #expect(try await !beginsEarly(slim, making: directory.path(of: "group")))
     }
 
-    @Test("One that is held ends where nobody is left to let it go", arguments: StartGate.Way.allCases)
+    @Test("One that is held ends where no process is left to let it go", arguments: StartGate.Way.allCases)
     func abandoned(way: StartGate.Way) async throws {
         let path = directory.path(of: "ran")
         // Its standard input is at its end.

@@ -50,7 +50,7 @@ struct KillLoopTests {
     /// The processes of this test: all name its directory.
     private var processes: [Int32] { ProcessView.naming(program.directory.path) }
 
-    @Test("No push is lost and nobody is left behind, whoever is killed when")
+    @Test("No push is lost and no process is left behind after a kill of any process at any time")
     func killLoop() async throws {
         let seed =
             ProcessInfo.processInfo.environment["SHAREDCORE_TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...9999)

@@ -65,7 +65,7 @@ struct LeftoverTests {
     }
 
     @Test(
-        "A process of another user is left alone, whatever its environment says",
+        "A process of another user is left alone regardless of its environment",
         .enabled(if: getuid() == 0, "needs root to act as another user"))
     func foreign() async throws {
         let program = try HostProgram()

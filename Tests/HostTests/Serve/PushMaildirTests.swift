@@ -312,7 +312,7 @@ struct PushMaildirTests {
             try await inbox.store(
                 InboxMessage(callID: callID(id), content: .text(from: "zoe", to: "me", text: "Hello")))
         }
-        // What nobody has to show, and what somebody shows now.
+        // A message that no process has to show, and one that a process shows now.
         try await inbox.store(InboxMessage(callID: callID("nothing@x"), content: .nothingToShow))
         try await inbox.store(InboxMessage(callID: callID("shown@x"), content: .tooLarge(from: "zoe", to: "me")))
         guard case .taken(let shown) = try await inbox.take(callID("shown@x")) else {

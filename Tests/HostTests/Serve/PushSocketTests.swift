@@ -189,7 +189,7 @@ struct PushSocketTests {
         }
     }
 
-    @Test("Whoever does not finish a line in its time is let go, also when a byte comes now and then")
+    @Test("A peer that does not finish a line in its time is disconnected, also when a byte comes now and then")
     func slow() async throws {
         var rules = PushSocket.rules
         rules.patience = .milliseconds(200)
@@ -205,7 +205,7 @@ struct PushSocketTests {
         }
     }
 
-    @Test("More peers than there may be are told so; those who are there are served, and their places are given again")
+    @Test("More peers than there may be are told so; those that are there are served, and their places are given again")
     func crowd() async throws {
         var rules = PushSocket.rules
         rules.patience = TestTimeout.long
@@ -244,7 +244,7 @@ struct PushSocketTests {
         }
     }
 
-    @Test("A path where somebody listens, or where a file stands, is left alone; what nobody listens at is replaced")
+    @Test("A path with a listener, or with a file, is left alone; a socket without a listener is replaced")
     func taken() async throws {
         let first = try StreamListener(path: path)
         #expect { try StreamListener(path: path) } throws: { ($0 as? SystemCallError)?.isAddressTaken == true }

@@ -29,7 +29,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("Executors stay with the group that the host serves, whatever the file says by now")
+    @Test("Executors stay with the group that the host serves, also when the file changes")
     func group() async throws {
         let program = try HostProgram()
         @Sendable func configuration(_ group: String, memory: String) -> String {

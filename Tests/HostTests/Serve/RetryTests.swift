@@ -38,7 +38,7 @@ struct RetryTests {
         }
     }
 
-    @Test("A push that fails too often is given up: said, kept and shown, and tried anew when somebody asks for it")
+    @Test("A push that fails too often is given up: said, kept and shown, and tried anew on request")
     func givenUp() async throws {
         let program = try program("[ -e \"$(dirname \"$0\")/works\" ] || exit 9", attempts: 2)
         try await ServingHost.serve(program) { host in
@@ -99,7 +99,7 @@ struct RetryTests {
         }
     }
 
-    @Test("An Executor that somebody interrupts has not served its push", arguments: ["file", "zmq"])
+    @Test("An Executor that is interrupted has not served its push", arguments: ["file", "zmq"])
     func interrupted(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             var program = program

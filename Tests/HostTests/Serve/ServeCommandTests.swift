@@ -138,7 +138,7 @@ struct ServeCommandTests {
         }
     }
 
-    @Test("A second host of the group is refused, and told who runs it")
+    @Test("A second host of the group is refused, and told which process runs it")
     func second() async throws {
         let program = try HostProgram()
         try await ServingHost.serve(program) { host in

@@ -19,7 +19,7 @@ struct GroupDirectoryTests {
         #expect(ended.errors.split(separator: "\n").count == 1)
     }
 
-    @Test("A directory of somebody else is refused", .enabled(if: getuid() == 0, "needs root to act as another user"))
+    @Test("A directory of another user is refused", .enabled(if: getuid() == 0, "needs root to act as another user"))
     func foreign() async throws {
         let program = try HostProgram()
         chmod(program.directory.path, 0o755)

@@ -83,7 +83,7 @@ struct StoreCommandTests {
         #expect(try await program.run("store", "list", "z").output == "z\tv\n")
     }
 
-    @Test("The coordination's own keys are hidden unless asked for, and written by nobody else")
+    @Test("The coordination's own keys are hidden unless asked for, and written by no other program")
     func reserved() async throws {
         let program = try HostProgram()
         // A Main leaves its timeline there.

@@ -47,7 +47,7 @@ extension KeeperTests {
             #expect(machine.handle(.timePassed, at: at(100_000)) == [])
         }
 
-        @Test("A Main that was closed stays down when a keeper begins, until somebody wants it")
+        @Test("A Main that was closed stays down when a keeper begins, until it is wanted")
         mutating func closedBefore() {
             #expect(machine.handle(.begun(isClosed: true), at: at(0)) == [])
             #expect(machine.nextTime == nil)
@@ -150,7 +150,7 @@ extension KeeperTests {
             #expect(machine.nextTime == at(1))
         }
 
-        @Test("One whose end nobody saw was closed if it said so")
+        @Test("One whose end was not seen was closed if it said so")
         mutating func leaving() {
             _ = machine.handle(.adopted, at: at(0))
             _ = machine.handle(.connected, at: at(1))

@@ -91,7 +91,7 @@ struct ConnectivityRunnerTests {
         delegate.release()
     }
 
-    @Test("P2: after its close a runner does nothing, and nobody waits for it")
+    @Test("P2: after its close a runner does nothing, and no task waits for it")
     func close() async throws {
         let delegate = ScriptedDelegate()
         let runner = runner(delegate, ManualClock())
@@ -145,7 +145,7 @@ struct ConnectivityRunnerTests {
         delegate.release()
     }
 
-    @Test("P2: who is cancelled does not wait for the runner any longer")
+    @Test("P2: a cancelled task does not wait for the runner any longer")
     func settleIsCancelled() async throws {
         let delegate = ScriptedDelegate()
         let runner = runner(delegate, ManualClock())

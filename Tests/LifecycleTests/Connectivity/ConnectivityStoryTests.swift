@@ -57,7 +57,7 @@ struct ConnectivityStoryTests {
         #expect(waits(1) != waits(2))
     }
 
-    @Test("T3, T8: nobody tries to connect again in the background")
+    @Test("T3, T8: no machine tries to connect again in the background")
     func noRetryInBackground() {
         var driver = MachineDriver()
         driver.outcome = { $0 == .register ? .failed("503") : MachineDriver.well($0) }
@@ -179,7 +179,7 @@ struct ConnectivityStoryTests {
         #expect(driver.machine.position == LifecyclePosition(.suspended, .connected))
     }
 
-    @Test("T6, T7: who cannot give up ownership and locks stays awake", arguments: Connectivity.allCases)
+    @Test("T6, T7: a process that cannot give up ownership and locks stays awake", arguments: Connectivity.allCases)
     func notGivenUp(connectivity: Connectivity) {
         var driver = MachineDriver(.background, connectivity)
         driver.outcome = { $0 == .giveUpOwnershipAndLocks ? .failed("busy") : MachineDriver.well($0) }
@@ -203,7 +203,7 @@ struct ConnectivityStoryTests {
         #expect(driver.carriedOut.count { $0 == .prepareForBackground(interval: .seconds(600)) } == 3)
     }
 
-    @Test("T6: who comes to the foreground meanwhile is not suspended by the answer")
+    @Test("T6: a process that comes to the foreground meanwhile is not suspended by the answer")
     func answerComesTooLate() throws {
         var driver = MachineDriver(.background, .connected)
         driver.feed(.suspendedBySystem(interval: .seconds(600)))
@@ -229,7 +229,7 @@ struct ConnectivityStoryTests {
         #expect(driver.carriedOut.last == .allowSuspension)
     }
 
-    @Test("T6: what was given up, or was to be, comes back to who stays awake")
+    @Test("T6: what was given up, or was to be, comes back to a process that stays awake")
     func ownsAgain() {
         for count in 0...1 {
             for event in [ConnectivityEvent.toForeground, .activeCallBegan] {

@@ -335,7 +335,7 @@ struct ConnectivityWakeTests {
         #expect(driver.machine.isSubscribed && driver.machine.position == LifecyclePosition(.background, .connected))
     }
 
-    @Test("T14: the network's return wakes nobody")
+    @Test("T14: the network's return wakes no process")
     func networkBackWhileSuspended() {
         var driver = MachineDriver(.suspended, .disconnected)
         #expect(driver.run(.networkBack).isEmpty)

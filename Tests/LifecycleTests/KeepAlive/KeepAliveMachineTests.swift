@@ -46,7 +46,7 @@ struct KeepAliveMachineTests {
         #expect(windows == Array(0..<100))
     }
 
-    @Test("P4: whoever comes a little late does not skip an interval")
+    @Test("P4: a process that is a little late does not skip an interval")
     func lateTimer() throws {
         var driver = KeepAliveDriver()
         try driver.machine.add(handler: "a", every: .seconds(600), at: driver.now)
@@ -122,7 +122,7 @@ struct KeepAliveMachineTests {
         #expect(!again, "it is over")
     }
 
-    @Test("P4: what nobody ran for is made up for once, at once; the rhythm stays")
+    @Test("P4: what was missed while none ran is made up for once, at once; the rhythm stays")
     func missed() throws {
         var driver = KeepAliveDriver()
         try driver.machine.add(handler: "a", every: .seconds(600), at: driver.now)

@@ -34,7 +34,7 @@ struct KeepAliveRecordTests {
         #expect(next.runs[0].run.missed == 0)
     }
 
-    @Test("P4: what was due while nobody ran is due when somebody does")
+    @Test("P4: what was due while no process ran is due when one does")
     func dueIsDue() throws {
         var driver = KeepAliveDriver()
         try driver.machine.add(handler: "a", every: .seconds(600), at: driver.now)
@@ -87,7 +87,7 @@ struct KeepAliveRecordTests {
         #expect(next.runs.count == 3)
     }
 
-    @Test("P4: a record is the same after a round through bytes, whatever the names")
+    @Test("P4: a record is the same after a round through bytes, with any names")
     func bytes() throws {
         var driver = KeepAliveDriver()
         for name in ["a", "with space", "  ", "ünï 🎈", "handler 1 2 3 x", "\u{301}e", "a\u{301}"] {

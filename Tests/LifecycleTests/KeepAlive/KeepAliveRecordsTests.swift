@@ -32,7 +32,7 @@ struct KeepAliveRecordsTests {
         await second.close()
     }
 
-    @Test("P4: who waits for the writer's end has lost no record, and nothing comes back that is removed after it")
+    @Test("P4: a wait for the writer's end has lost no record, and nothing comes back that is removed after it")
     func lastRecord() async throws {
         let group = try await MemorySpace().open("group", as: SessionDescription(role: .main, name: "one"))
         let (gate, opening) = AsyncStream.makeStream(of: Void.self)
@@ -66,7 +66,7 @@ struct KeepAliveRecordsTests {
         #expect(error?.code == .closed)
     }
 
-    @Test("E2: what nobody understands is as good as nothing")
+    @Test("E2: what cannot be understood is as good as nothing")
     func foreign() async throws {
         let group = try await MemorySpace().open("group", as: SessionDescription(role: .main, name: "one"))
         try await group.put(".sharedcore/keep-alives/main", [0xff])

@@ -84,7 +84,7 @@ struct KeepAliveRegistrationTests {
         #expect(run.toRefresh == ["former", "quiet"])
     }
 
-    @Test("P4: a registration that would lapse before the next call is refreshed, whatever traffic has proved")
+    @Test("P4: a registration that would lapse before the next call is refreshed in spite of proof by traffic")
     func proofIsNoRefresh() throws {
         var driver = KeepAliveDriver()
         try driver.machine.add(handler: "a", every: .seconds(600), at: driver.now)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Queue: take and acknowledge (M6)")
 struct TakingTests {
-    @Test("M6: a message in one consumer's hand is nobody else's")
+    @Test("M6: a message taken by one consumer is not given to another")
     func exclusive() async throws {
         let fixture = QueueFixture()
         let (first, second) = try await (fixture.mailbox(), fixture.mailbox())

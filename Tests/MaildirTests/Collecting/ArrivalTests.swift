@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import MaildirCore
 
-@Suite("Messages are taken as they arrive, whoever puts them there")
+@Suite("Messages are taken as they arrive, from any program")
 struct ArrivalTests {
     @Test("What waits is taken first, what is moved in later at once")
     func takesEarlyAndLate() async throws {
@@ -81,7 +81,7 @@ struct ArrivalTests {
         #expect(maildir.names(".Malformed").isEmpty)
     }
 
-    @Test("A file that is linked in while it is written elsewhere is taken when nobody has it open any more")
+    @Test("A file that is linked in while it is written elsewhere is taken when no process has it open any more")
     func waitsForWritersElsewhere() async throws {
         let maildir = try TestMaildir()
         try maildir.makeFolders()

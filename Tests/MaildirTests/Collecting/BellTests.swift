@@ -48,7 +48,7 @@ struct BellTests {
         #expect(try source.look().arrivals.messages.map(\.description) == ["one.mail"])
     }
 
-    @Test("Stopped, the bell keeps nobody waiting")
+    @Test("Stopped, the bell keeps no task waiting")
     func stops() async throws {
         let maildir = try TestMaildir()
         let source = try MailSource(path: maildir.path, limits: MailLimits())

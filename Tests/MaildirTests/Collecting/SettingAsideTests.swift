@@ -249,7 +249,7 @@ struct SettingAsideTests {
         #expect(maildir.names(".Malformed/new") == ["same", "same_1"])
     }
 
-    @Test("C11: a message too large for a value goes to .Oversized, and nobody waits for it in vain")
+    @Test("C11: a message too large for a value goes to .Oversized, and no task waits for it in vain")
     func tooLargeForAValue() async throws {
         let maildir = try TestMaildir()
         try maildir.deliver(id: "large", text: String(repeating: "x", count: 5000), as: "large")
@@ -279,7 +279,7 @@ struct SettingAsideTests {
         #expect(maildir.names(".Oversized/new") == ["large"])
     }
 
-    @Test("C11: of a file that is too large to be read, whoever waits for it is told from whom it is")
+    @Test("C11: of a file that is too large to be read, each call that waits for it is told its sender")
     func tooLargeToBeRead() async throws {
         var limits = MailLimits()
         limits.messageByteCount = 4096
@@ -342,7 +342,7 @@ struct SettingAsideTests {
         #expect(inbox.content(of: "large") == Self.tooLarge)
     }
 
-    @Test("C4, C8: a superseded core sets nothing aside that somebody waits for")
+    @Test("C4, C8: a superseded core sets nothing aside that a call waits for")
     func supersededWhileSettingAside() async throws {
         let maildir = try TestMaildir()
         try maildir.deliver(HostileMessageTests.nested(500), as: "deep")

@@ -333,7 +333,7 @@ struct HostileMessageTests {
         #expect(refusal.notice.hasShortSender)
     }
 
-    @Test("A text larger than a value is refused with the identifier, whatever its encoding")
+    @Test("A text larger than a value is refused with the identifier, in any encoding")
     func largeTexts() async throws {
         var limits = MailLimits()
         limits.textByteCount = 1000

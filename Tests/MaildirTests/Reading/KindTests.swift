@@ -28,7 +28,7 @@ struct KindTests {
         #expect(message.content.withoutDetails == .text(from: "ann@example.org", to: "bob@example.org", text: "shown"))
     }
 
-    @Test("A kind that nobody knows is no kind")
+    @Test("A kind that is unknown is no kind")
     func unknownKind() async throws {
         let message = try await ReadingDesk().read(MailSample.head + "X-SharedCore-Kind: surprise\n\nshown\n")
         #expect(message.content.withoutDetails == .text(from: "ann@example.org", to: "bob@example.org", text: "shown"))

@@ -68,7 +68,7 @@ package struct Exploration {
         "an acquisition in place of an owner", "an acquisition past the request of a Main",
         "an owner that does not answer", "a holder that is believed while it is frozen",
         "a take-over that does not ask whether the challenge was answered",
-        "a request that outlives the silence of who made it", "a deadline of a request that never comes",
+        "a request that outlives the silence of its Main", "a deadline of a request that never comes",
         "a Main that does not wait for a core that is stopping", "a core that is not told to stop",
         "a death that is not looked for", "a kill that was not announced",
     ]

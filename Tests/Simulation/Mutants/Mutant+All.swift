@@ -50,7 +50,7 @@ extension Mutant {
                 return directive.changingTransaction { $0.dropGuards(on: OwnershipKey.challenge, OwnershipKey.answer) }
             }
         },
-        Mutant("a request that outlives the silence of who made it") {
+        Mutant("a request that outlives the silence of its Main") {
             $0.changeDirective = { directive, move, _ in move == .removesRequest ? nil : directive }
         },
         Mutant("a deadline of a request that never comes") {
@@ -73,7 +73,7 @@ extension Mutant {
         Mutant("a death that is not looked for") {
             $0.changeDirective = { directive, move, _ in move == .buries ? .look : directive }
         },
-        Mutant("a kill of whatever has the number of the process") { $0.killsByNumber = true },
+        Mutant("a kill of any process with that number") { $0.killsByNumber = true },
         Mutant("a Main that is started again and forgets that its core runs") { $0.startsAnew = true },
         Mutant("a core that is not told why it stops") { $0.tellsNoReason = true },
         Mutant("a core that is given up before its bound") { $0.changeRules = { $0.stopTimeout = .milliseconds(20) } },

@@ -23,7 +23,7 @@ struct LifetimeTests {
     }
 
     @Test(
-        "S8: every duration is the same for the writer and for whoever reads the journal, and never early",
+        "S8: every duration is the same for the writer and for each reader of the journal, and never early",
         arguments: [
             Duration.nanoseconds(1), .seconds(Int64.max), .nanoseconds(Int64.max),
             .nanoseconds(Int64.max) + .nanoseconds(1),

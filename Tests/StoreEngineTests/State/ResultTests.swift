@@ -48,7 +48,7 @@ struct ResultTests {
         }
     }
 
-    @Test("S12: a request of a session that has ended is refused as such, and applied by nobody")
+    @Test("S12: a request of a session that has ended is refused as such, and never applied")
     func endedSessionsAreRefused() throws {
         var state = StoreState()
         let session = opened(&state)

@@ -39,7 +39,7 @@ struct InnocentProcessTests {
         return reasons
     }
 
-    @Test("A process lives whose namespace neither the record nor the Main knows, whatever its number means here")
+    @Test("A process lives whose namespace neither the record nor the Main knows, with any meaning of its number here")
     func unknownNamespace() async throws {
         let child = try ChildProcess("/bin/sleep", ["600"])
         let identity = try #require(ProcessIdentity(of: child.pid))

@@ -84,7 +84,7 @@ struct MessageCodingTests {
         #expect(error.code == .corrupt)
     }
 
-    @Test("whatever is said is what is heard", arguments: Seed.several(6))
+    @Test("each message that is sent is what is heard", arguments: Seed.several(6))
     func invented(seed: Seed) throws {
         var random = RandomMessages(seed: seed)
         for _ in 0..<300 {

@@ -15,7 +15,7 @@ struct LetterCore: Core {
                 guard let callID = CallID(letter.callID) else { continue }
                 let content = InboxMessage.Content.text(from: "server", to: "me", text: letter.text)
                 try await context.deliver(InboxMessage(callID: callID, content: content))
-                // Only now is it stored for whoever asks for it, so only now may the server forget it.
+                // Only now is it stored for each process that asks, so only now may the server forget it.
                 try box.throwAway(letter.callID)
             }
             try await Task.sleep(for: .milliseconds(50))

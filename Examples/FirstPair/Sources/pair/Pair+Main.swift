@@ -3,7 +3,7 @@ import CoreAPI
 import FileNotifyBackend
 
 extension Pair {
-    /// The application that its user has open: it owns the core until somebody asks it to close.
+    /// The application that its user has open: it owns the core until it is asked to close.
     static func runMain(_ directory: String, _ box: LetterBox) async throws {
         let group = try await FileGroup.open(
             directory: directory, as: SessionDescription(role: .main, name: "pair"))

@@ -20,7 +20,7 @@ struct PageTests {
         let sources = try FileManager.default.contentsOfDirectory(
             atPath: Self.example.appending(path: "Sources/pair").path)
         var files = try Set(sources.map { try read("Sources/pair/\($0)") })
-        // Who follows the tutorial has no tests yet.
+        // A reader of the tutorial has no tests yet.
         files.insert(try #require(read("Package.swift").components(separatedBy: "\n// The tutorial ends").first))
         #expect(try Set(listings()) == files)
         #expect(files.count == sources.count + 1)

@@ -16,7 +16,7 @@ struct MessengerCore: Core {
         while true {
             for message in try server.waiting() {
                 try await context.deliver(message)
-                // Only now is it stored for whoever asks for it, so only now may the server forget it.
+                // Only now is it stored for each process that asks, so only now may the server forget it.
                 try server.acknowledge(message.callID)
             }
             try await clock.sleep(until: clock.now().advanced(by: .milliseconds(20)))

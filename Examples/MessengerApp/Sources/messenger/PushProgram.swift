@@ -11,7 +11,7 @@ enum PushProgram {
             let answer = try await executor.message(forCallID: callID, timeout: .seconds(20))
             if case .message(let taken) = answer.content {  // from the process that has it, or from a core run here
                 show(taken.message)
-                try await executor.acknowledge(taken)  // once for everybody
+                try await executor.acknowledge(taken)  // once for all processes
             }
         }  // also when the message does not come: its core fetches what others wait for, then the group is closed
     }

@@ -22,7 +22,7 @@ enum DemandCases {
     }
 
     static let runsForOthers = ConformanceCase(
-        "C9b", "the core runs while anybody waits, in any process, and stops when the last one is served"
+        "C9b", "the core runs while a call waits, in any process, and stops when the last one is served"
     ) { context in
         try await context.withTroupe { troupe in
             let first = try await troupe.owningExecutor("first", waitingFor: "call-1")

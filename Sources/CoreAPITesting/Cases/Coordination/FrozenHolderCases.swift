@@ -55,7 +55,7 @@ enum FrozenHolderCases {
     }
 
     static let frozenRequestIsRemoved = ConformanceCase(
-        "C6d", "a Main that is frozen while it asks holds up nobody: its request is removed, and it asks anew"
+        "C6d", "a Main that is frozen while it asks holds up no other: its request is removed, and it asks anew"
     ) { context in
         try await context.withTroupe { troupe in
             let owner = try await troupe.owningExecutor("owner", "hold-stop=stop", waitingFor: "call-1")

@@ -6,7 +6,7 @@ enum InboxCases {
     static let all = [takenOnce, consumerIsKilled, duplicates, machineStartsAgain, nothingToShow, invitations]
 
     static let takenOnce = ConformanceCase(
-        "C10a", "a message is taken by one and acknowledged once; given back, another gets it; afterwards nobody does"
+        "C10a", "a message is taken by one and acknowledged once; given back, another gets it; afterwards none does"
     ) { context in
         try await context.withTroupe { troupe in
             _ = try await troupe.owningMain()

@@ -34,7 +34,7 @@ enum KilledHolderCases {
 
     static let deathIsNotNoticed = ConformanceCase(
         "C6e",
-        "also where nobody notices a death: a killed owner does not answer, so the next push and the next Main own"
+        "also where no death is noticed: a killed owner does not answer, so the next push and the next Main own"
     ) { context in
         // One that cannot be seen is like one that is stopped.
         if let limitation = context.harness.stopLimitation { throw limitation }

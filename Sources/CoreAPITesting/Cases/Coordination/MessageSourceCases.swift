@@ -6,7 +6,7 @@ enum MessageSourceCases {
     static let all = [ownCore, mainHasIt, mainGetsIt, mainGoesAway, mainIsKilled, mainFreezes, storeFirst]
 
     static let ownCore = ConformanceCase(
-        "C8a", "scenario 3: where nobody owns, the Executor's core fetches sender, recipient and text, and stops"
+        "C8a", "scenario 3: without an owner, the Executor's core fetches sender, recipient and text, and stops"
     ) { context in
         try await context.withTroupe { troupe in
             try troupe.receive("call-1", .text(from: "sip:a@example.org", to: "sip:b@example.org", text: "hello you"))

@@ -128,7 +128,7 @@ enum OpenMessageCases {
             let executor = try await troupe.executor()
             try await executor.ask("call-1", as: 1, sequence: "2")
             try await troupe.waits(1)
-            // No caller waits for the first one, and its core goes on for the second.
+            // No call waits for the first one, and its core goes on for the second.
             try troupe.receive("call-1", .text(from: "ann", to: "bob", text: "one"), sequence: "1")
             try await troupe.stored("call-1")
             for _ in 1...2 {

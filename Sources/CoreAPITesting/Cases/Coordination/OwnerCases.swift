@@ -9,7 +9,7 @@ enum OwnerCases {
     ]
 
     static let statesAreReadable = ConformanceCase(
-        "C1a", "one owns, as everybody can read: starting, running, stopping; the next epoch is higher"
+        "C1a", "one owns, as each process can read: starting, running, stopping; the next epoch is higher"
     ) { context in
         try await context.withTroupe { troupe in
             try expect(try await troupe.owner(), is: nil, "the owner at first")
@@ -129,7 +129,7 @@ enum OwnerCases {
     }
 
     static let othersChangeNothing = ConformanceCase(
-        "C5a", "scenario 9: whoever only reads, is refused, is killed or ends changes nothing of the owner"
+        "C5a", "scenario 9: a process that only reads, is refused, is killed or ends changes nothing of the owner"
     ) { context in
         try await context.withTroupe { troupe in
             _ = try await troupe.owningMain()

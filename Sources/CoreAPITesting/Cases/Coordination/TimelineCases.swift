@@ -7,7 +7,7 @@ enum TimelineCases {
     static let all = [everythingIsTold, itIsBounded]
 
     static let everythingIsTold = ConformanceCase(
-        "C15a", "every transition is told: who, in which role, with which epoch, from what to what, when and why"
+        "C15a", "every transition is told: the session, its role and epoch, from what to what, when and why"
     ) { context in
         try await context.withTroupe { troupe in
             let executor = try await troupe.owningExecutor("executor")

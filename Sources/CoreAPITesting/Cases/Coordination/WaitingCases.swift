@@ -33,7 +33,7 @@ enum WaitingCases {
     }
 
     static let deadlinesAreApart = ConformanceCase(
-        "C7b", "scenario 19: a short deadline cuts nobody else's wait, a long one holds nobody up, the core goes on"
+        "C7b", "scenario 19: a short deadline cuts no other wait, a long one holds no other up, the core goes on"
     ) { context in
         try await context.withTroupe { troupe in
             let executor = try await troupe.executor("executor")
@@ -53,7 +53,7 @@ enum WaitingCases {
     }
 
     static let lostWakeUps = ConformanceCase(
-        "C13a", "a lost wake-up costs 250 ms: one that none reaches gets its message soon, and owns when nobody does"
+        "C13a", "a lost wake-up costs 250 ms: one that none reaches gets its message soon, and owns when none does"
     ) { context in
         try await context.withTroupe { troupe in
             let main = try await troupe.owningMain()

@@ -227,7 +227,7 @@ enum LatestMailboxCases {
     }
 
     static let originFilter = ConformanceCase(
-        "M4c", "a listener hears everybody, the others, or one session, as it asked"
+        "M4c", "a listener hears all sessions, the others, or one session, as it asked"
     ) { context in
         try await context.withGroup { group in
             let (own, other) = (Wormhole(try await group.open()), Wormhole(try await group.open()))

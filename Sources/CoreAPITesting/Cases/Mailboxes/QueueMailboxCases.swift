@@ -132,7 +132,7 @@ enum QueueMailboxCases {
     }
 
     static let clearing = ConformanceCase(
-        "M5b", "clearing a queue removes all, also what is in somebody's hand, whose acknowledgement then says so"
+        "M5b", "clearing a queue removes all, also taken messages: their acknowledgement then says so"
     ) { context in
         try await context.withGroup { group in
             let wormhole = Wormhole(try await group.open())
@@ -208,7 +208,7 @@ enum QueueMailboxCases {
     }
 
     static let requestsWait = ConformanceCase(
-        "M6d", "a request waits for whoever comes, also after one who had it in hand has gone; else it times out"
+        "M6d", "a request waits for a replier, also after one that had taken it has gone; else it times out"
     ) { context in
         try await context.withGroup { group in
             let requester = Wormhole(try await group.open())

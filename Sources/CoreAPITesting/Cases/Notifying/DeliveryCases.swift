@@ -8,7 +8,7 @@ enum DeliveryCases {
     ]
 
     static let observersAreArmed = ConformanceCase(
-        "N2a", "`observe` returns armed, also when nobody waits yet"
+        "N2a", "`observe` returns armed, also when no consumer waits yet"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
@@ -59,7 +59,7 @@ enum DeliveryCases {
     }
 
     static let untakenPostsAreMerged = ConformanceCase(
-        "N3b", "posts that nobody took are one delivery that stands for all"
+        "N3b", "posts that no consumer took are one delivery that stands for all"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()

@@ -91,7 +91,7 @@ enum PostCases {
     }
 
     static let writtenBeforeIsReadableAfter = ConformanceCase(
-        "N7a", "what was committed before the post, by anybody, is readable after the wake"
+        "N7a", "commits before the post, by any session, are readable after the wake"
     ) { context in
         try await context.withGroup { group in
             let writers = try await group.open(count: 3)
@@ -132,7 +132,7 @@ enum PostCases {
     }
 
     static let postsDoNotPileUp = ConformanceCase(
-        "N8a", "524,288 posts with nobody reading: no error, no growth", timeLimit: .seconds(1200)
+        "N8a", "524,288 posts without a reader: no error, no growth", timeLimit: .seconds(1200)
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()

@@ -87,7 +87,7 @@ enum HolderEndCases {
     }
 
     static let newcomersDoNotBelieve = ConformanceCase(
-        "L3b", "a newcomer never believes a dead owner, also when nobody was there to see its end",
+        "L3b", "a newcomer never believes a dead owner, also when no process was there to see its end",
         promises: [.multipleProcesses, .promptDeathNotice]
     ) { context in
         for end in HolderEnd.allCases {
@@ -107,7 +107,7 @@ enum HolderEndCases {
     }
 
     static let endsAreSeen = ConformanceCase(
-        "L3d", "behind a look at who is there, not even causal reads show what lived with a process that is dead",
+        "L3d", "after a list of sessions, not even causal reads show entries of a process that is dead",
         promises: [.multipleProcesses, .promptDeathNotice]
     ) { context in
         for end in HolderEnd.allCases {

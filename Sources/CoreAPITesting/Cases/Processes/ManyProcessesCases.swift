@@ -8,7 +8,7 @@ enum ManyProcessesCases {
     ]
 
     static let readsSeeOtherProcesses = ConformanceCase(
-        "S4f", "`get` and `list` reflect every commit that had returned in another process, with nobody watching",
+        "S4f", "`get` and `list` reflect every commit that had returned in another process, without a watch",
         promises: [.multipleProcesses, .linearizableReads]
     ) { context in
         try await context.withGroup { group in
@@ -66,7 +66,7 @@ enum ManyProcessesCases {
     }
 
     static let observersMayDie = ConformanceCase(
-        "N1c", "an observer that is killed is nobody's loss: posters go on, and others are woken",
+        "N1c", "an observer that is killed harms no other process: posters go on, and others are woken",
         promises: [.multipleProcesses]
     ) { context in
         try await context.withGroup { group in

@@ -7,7 +7,7 @@ enum StoppedProcessCases {
 
     static let othersGoOn = ConformanceCase(
         "S15b",
-        "stopped inside a commit, a process holds up nobody, nothing is seen by halves, and it goes on when continued",
+        "stopped inside a commit, a process holds up no other, no half is seen, and it goes on when continued",
         promises: [.multipleProcesses, .stoppedWritersTolerated]
     ) { context in
         let places = context.harness.failPoints
@@ -83,7 +83,7 @@ enum StoppedProcessCases {
     }
 
     static let stoppedAtRandom = ConformanceCase(
-        "S15d", "a busy writer stopped at random moments holds up nobody and loses nothing",
+        "S15d", "a busy writer stopped at random moments holds up no other process and loses nothing",
         promises: [.multipleProcesses, .stoppedWritersTolerated], timeLimit: .seconds(600)
     ) { context in
         try await context.withGroup(GroupSettings(historyByteCount: 64 << 20)) { group in

@@ -33,7 +33,7 @@ enum SessionCases {
     }
 
     static let closedSessionsAreGone = ConformanceCase(
-        "L1a", "a session ends when it is closed: once, for everybody, never to be used again"
+        "L1a", "a session ends when it is closed: once, for all processes, never to be used again"
     ) { context in
         try await context.withGroup { group in
             let witness = try await group.open()
@@ -129,7 +129,7 @@ enum SessionCases {
     }
 
     static let endsAreSeen = ConformanceCase(
-        "L3c", "behind a look at who is there, not even causal reads show what lived with a session that has ended"
+        "L3c", "after a list of sessions, not even causal reads show entries of a session that has ended"
     ) { context in
         try await context.withGroup { group in
             let witness = try await group.open()

@@ -6,7 +6,7 @@ enum SimulatedFaultCases {
     static let all = [stoppedParticipants, killedParticipants, killedWhileStopped]
 
     static let stoppedParticipants = ConformanceCase(
-        "S15a", "a stopped participant holds up nobody, and sees the last state when it continues (N9)",
+        "S15a", "a stopped participant holds up no other, and sees the last state when it continues (N9)",
         promises: [.stoppedWritersTolerated]
     ) { context in
         try await context.withGroup { group in

@@ -48,7 +48,7 @@ enum ClosingCases {
     }
 
     static let closeUnblocks = ConformanceCase(
-        "S13b", "`close` ends whoever waits at a watch or an observation (W4)"
+        "S13b", "`close` ends each wait at a watch or an observation (W4)"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
@@ -287,7 +287,7 @@ enum ClosingCases {
     }
 
     static let closedWhenCancelled = ConformanceCase(
-        "S13h", "closing in a cancelled task ends the session for everybody (L1)"
+        "S13h", "closing in a cancelled task ends the session for all processes (L1)"
     ) { context in
         try await context.withGroup { group in
             let leaving = try await group.open()

@@ -5,7 +5,7 @@ enum CompareAndSetCases {
     static let all = [oneCreatorWins, incrementsAreExact, incrementsOfProcessesAreExact, nothingOfProcessesIsLost]
 
     static let oneCreatorWins = ConformanceCase(
-        "S6a", "of 32 creators exactly one succeeds, and the others learn who it was"
+        "S6a", "of 32 creators exactly one succeeds, and the others learn which one it was"
     ) { context in
         try await context.withGroup { group in
             let handles = try await group.open(count: 32)

@@ -65,7 +65,7 @@ enum LifetimeCases {
     }
 
     static let goneWithoutAReader = ConformanceCase(
-        "S8c", "an entry goes within a second of its end while anyone has the group open, though nobody reads (W1)"
+        "S8c", "an entry goes within a second of its end while a process has the group open, also without reads (W1)"
     ) { context in
         let clock = ManualClock()
         try await context.withGroup(GroupSettings(clock: clock)) { group in
@@ -84,7 +84,7 @@ enum LifetimeCases {
     }
 
     static let expiriesAreSeen = ConformanceCase(
-        "S8d", "by the machine's clock, a watch sees an expiry as one, without anybody reading (W1)"
+        "S8d", "by the machine's clock, a watch sees an expiry as one, without a read (W1)"
     ) { context in
         try await context.withGroup { group in
             let writer = try await group.open()

@@ -7,7 +7,7 @@ enum RestartCases {
     static let all = [everybodyLeaves, longOrder]
 
     static let revisionsRiseOverRestarts = ConformanceCase(
-        "S3c", "revisions go on rising when everybody has left", durability: .process
+        "S3c", "revisions go on rising after all sessions have ended", durability: .process
     ) { context in
         try await context.withGroup { group in
             var last = Revision.zero
@@ -25,7 +25,7 @@ enum RestartCases {
 
     static let machineStartsAgain = ConformanceCase(
         "S8j",
-        "after a start of the machine nobody of before lives, and what expires has one full duration at most (L1)",
+        "after a reboot no earlier session lives, and an entry that expires has one full duration at most (L1)",
         durability: .process
     ) { context in
         let clock = ManualClock()
@@ -53,7 +53,7 @@ enum RestartCases {
     }
 
     static let dueWhileNobodyLooked = ConformanceCase(
-        "S8k", "what was due while nobody had the group open is gone for whoever opens it", durability: .process
+        "S8k", "an entry due while no process had the group open is gone for the next opener", durability: .process
     ) { context in
         let clock = ManualClock()
         try await context.withGroup(GroupSettings(clock: clock)) { group in
@@ -71,7 +71,7 @@ enum RestartCases {
     }
 
     static let everybodyLeaves = ConformanceCase(
-        "S10h", "when everybody has left, the store is as it was, without the sessions and what lived with them (L1)",
+        "S10h", "after all sessions have ended, the store is as it was, without them and their entries (L1)",
         durability: .process
     ) { context in
         try await context.withGroup { group in

@@ -94,7 +94,7 @@ enum RevisionCases {
     }
 
     static let deletingTheAbsentIsNothing = ConformanceCase(
-        "S7c", "deleting an absent key succeeds, changes nothing and wakes nobody"
+        "S7c", "deleting an absent key succeeds, changes nothing and wakes no watch"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()

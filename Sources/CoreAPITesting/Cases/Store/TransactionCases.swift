@@ -99,7 +99,7 @@ enum TransactionCases {
     }
 
     static let neverSeenInPart = ConformanceCase(
-        "S5d", "nobody sees a part of a transaction: what is moved between accounts is never lost nor doubled"
+        "S5d", "no reader sees a part of a transaction: a sum moved between accounts is never lost nor doubled"
     ) { context in
         try await context.withGroup { group in
             let handles = try await group.open(count: 6)

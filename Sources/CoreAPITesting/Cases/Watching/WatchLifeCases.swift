@@ -47,7 +47,7 @@ enum WatchLifeCases {
     }
 
     static let cancelEnds = ConformanceCase(
-        "W4b", "`cancel` ends the sequence at once, for whoever waits and for whoever comes later"
+        "W4b", "`cancel` ends the sequence at once, for present and for later consumers"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()

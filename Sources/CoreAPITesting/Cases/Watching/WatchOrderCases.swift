@@ -78,7 +78,7 @@ enum WatchOrderCases {
     }
 
     static let changesAreComplete = ConformanceCase(
-        "W1c", "a change names its key, its kind, what stands after it, and who did it"
+        "W1c", "a change names its key, its kind, the value after it, and the session that made it"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
@@ -118,7 +118,7 @@ enum WatchOrderCases {
     }
 
     static let expiryIsAChange = ConformanceCase(
-        "W1d", "the end of a lifetime is a change of its own kind, by whoever wrote the entry"
+        "W1d", "the end of a lifetime is a change of its own kind, by the session that wrote the entry"
     ) { context in
         let clock = ManualClock()
         try await context.withGroup(GroupSettings(clock: clock)) { group in
@@ -211,7 +211,7 @@ enum WatchOrderCases {
     }
 
     static let watchesAreArmed = ConformanceCase(
-        "W1h", "`watch` returns armed: whatever begins after it is delivered"
+        "W1h", "`watch` returns armed: each commit that begins after it is delivered"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
