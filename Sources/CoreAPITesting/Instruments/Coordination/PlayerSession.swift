@@ -16,6 +16,8 @@ internal import Synchronization
 /// - `begin <milliseconds> <id>`: begins an activity with this bound as the last core here; `end <id>` ends it; answer
 ///   as `write`
 /// - `stopped`: answers the reason for which the last core here was stopped, or `none`
+/// - `push`: a Main waits for the oldest push that it can take, and answers its call-id; `handled` acknowledges it, and answers
+///   whether it was still its own
 /// - `finish`: waits until nothing is run here; `leave`: ends the participation; `close`: and the handle with it
 /// - `ended`: waits for a Main's end; answers with it
 /// - `epoch`, `coreStarts`, `session`
@@ -40,6 +42,7 @@ final class PlayerSession: Sendable {
     private let contexts = Box<[CoreContext]>([])
     private let requests = Box<[StopRequest]>([])
     private let activities = Box<[String: OpenActivity]>([:])
+    private let push = Box<TakenPush?>(nil)
     private let state = Mutex(State())
     let life = SimulatedLife()
 
@@ -93,6 +96,8 @@ final class PlayerSession: Sendable {
         case "end":
             guard let activity = activities.value[first] else { return "failed: no such activity" }
             return await written { _ throws(SharedCoreError) in try await activity.end() }
+        case "push": return try await takePush()
+        case "handled": return try await acknowledgePush()
         case "stopped": return requests.value.last?.reason.description ?? "none"
         case "finish":
             if case .executor(let executor) = participant { await executor.finish() }
@@ -183,6 +188,27 @@ final class PlayerSession: Sendable {
         do throws(CoordinationError) {
             try await executor.giveBack(taken)
             return ""
+        } catch {
+            return "failed \(error.code)"
+        }
+    }
+
+    private func takePush() async throws(SharedCoreError) -> String {
+        guard case .main(let main) = participant else { throw Self.wrongRole("push") }
+        do throws(CoordinationError) {
+            var pushes = try await main.pushes().makeAsyncIterator()
+            guard let taken = try await pushes.next() else { return "none" }
+            push.update { $0 = taken }
+            return taken.push.callID.text
+        } catch {
+            return "failed \(error.code)"
+        }
+    }
+
+    private func acknowledgePush() async throws(SharedCoreError) -> String {
+        guard case .main(let main) = participant, let taken = push.value else { throw Self.wrongRole("handled") }
+        do throws(CoordinationError) {
+            return String(try await main.acknowledge(taken))
         } catch {
             return "failed \(error.code)"
         }
