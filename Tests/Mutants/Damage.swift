@@ -41,6 +41,9 @@ struct Damage: Sendable {
         try await group.sessions()
     }
     var session: @Sendable (Group) -> Session = { $0.session }
+    var lease: @Sendable (Group) -> SessionLease? = { $0.lease }
+    /// The features that it promises, of those of the memory backend.
+    var features: @Sendable (Set<Capability>) -> Set<Capability> = { $0 }
     var close: @Sendable (Group) async -> Void = { await $0.close() }
     var kill: @Sendable (Group) -> Void = { $0.simulateKill() }
     var stop: @Sendable (Group) -> Void = { $0.simulateStop() }

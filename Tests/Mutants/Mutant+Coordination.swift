@@ -171,6 +171,14 @@ extension Mutant {
                 return key.text.utf8.count { $0 == UInt8(ascii: "/") } > 3 ? nil : operation
             }
         },
+        Mutant("keeps a push in the hand of a Main that has ended", caughtBy: "P13") { damage in
+            damage.operations { operation in
+                guard operation.puts("/main-pushes/", ending: "/t"), case .put(let key, let value, _) = operation else {
+                    return operation
+                }
+                return .put(key, value, .persistent)
+            }
+        },
         Mutant("loses every other entry of the timeline", caughtBy: "C15") { damage in
             let turn = Box(0)
             damage.operations { operation in

@@ -88,6 +88,18 @@ extension Mutant {
                 return try GroupView(state, as: reader.session, capabilities: reader.capabilities, location: "memory")
             }
         },
+        Mutant("gives no lease where a death is noticed by one", caughtBy: "L5") { damage in
+            damage.features = { $0.subtracting([.promptDeathNotice]) }
+        },
+        Mutant("gives a lease that no answer moves", caughtBy: "L5") { damage in
+            let lease = SessionLease(duration: .seconds(3), confirmedAt: SystemClock().now())
+            damage.lease = { _ in lease }
+        },
+        Mutant("gives a lease that ends later than the session", caughtBy: "L5") { damage in
+            damage.lease = { _ in
+                SessionLease(duration: .seconds(3), confirmedAt: SystemClock().now().advanced(by: .seconds(3)))
+            }
+        },
         Mutant("takes a stop for a death", caughtBy: "S15") { damage in
             damage.stop = { $0.simulateKill() }
         },

@@ -59,11 +59,13 @@ private final class MutantGroup: SharedGroup {
         self.damage = damage
         let declared = inner.capabilities
         capabilities = Capabilities(
-            backend: declared.backend, features: declared.features, durability: declared.durability, limits: limits)
+            backend: declared.backend, features: damage.features(declared.features), durability: declared.durability,
+            limits: limits)
         if !damage.endsWhenLetGo { Self.kept.update { $0.append(inner) } }
     }
 
     var session: Session { damage.session(inner) }
+    var lease: SessionLease? { damage.lease(inner) }
 
     func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
         try await damage.get(inner, key, consistency)

@@ -50,7 +50,7 @@ public struct ConformanceCase: Hashable, Sendable, Identifiable, CustomStringCon
 extension ConformanceCase {
     /// The place of the case in the contract: by part, by number, by letter.
     var place: (part: Int, number: Int, letter: String) {
-        let parts: [Character] = ["S", "W", "N", "L", "C", "M", "E"]
+        let parts: [Character] = ["S", "W", "N", "L", "C", "P", "M", "E"]
         let part = id.first.flatMap { parts.firstIndex(of: $0) } ?? parts.count
         return (part, Int(rule.dropFirst()) ?? 0, String(id.dropFirst(rule.count)))
     }

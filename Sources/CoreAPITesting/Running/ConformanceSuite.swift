@@ -40,7 +40,7 @@ public enum ConformanceSuite {
         OwnerCases.all, HandoverCases.all, ActivityCases.all, CallCases.all, SupersededCases.all, FrozenHolderCases.all,
         KilledHolderCases.all,
         WaitingCases.all, MessageSourceCases.all, DemandCases.all, BurstCases.all, InboxCases.all, SecondMainCases.all,
-        TimelineCases.all, OpenMessageCases.all, MessageChangeCases.all,
+        TimelineCases.all, OpenMessageCases.all, MessageChangeCases.all, MainPushCases.all,
     ].flatMap { $0 }
 
     private static let mailboxCases: [ConformanceCase] = [

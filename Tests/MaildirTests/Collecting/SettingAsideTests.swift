@@ -108,6 +108,17 @@ struct SettingAsideTests {
         }
     }
 
+    @Test("P11: the largest text comes into an empty inbox also where all values are in memory and none waits for it")
+    func largestText() async throws {
+        let maildir = try TestMaildir()
+        let inbox = try await TestInbox()
+        let limits = MailLimits(memory: 24 << 20, valueByteCount: 1 << 20, isResident: true)
+        try maildir.deliver(id: "largest", text: String(repeating: "x", count: limits.textByteCount - 2))
+        try await withCore(on: maildir, inbox: inbox, memory: 24 << 20) {
+            try await eventually("it is taken") { inbox.callIDs == ["largest"] }
+        }
+    }
+
     @Test("P11: content counts with all of its bytes where all values are in memory")
     func largeContent() async throws {
         let maildir = try TestMaildir()

@@ -23,6 +23,8 @@ internal import Synchronization
 /// - `obey <id> accept|refuse|nothing`: begins to take the commands for a call here; `obeyed <id>` answers what was taken
 /// - `send <number> <command> <id> <milliseconds>`: begins to send a command; `sent <number>` waits, and answers `done` or `failed <code>`
 /// - `stopped`: answers the reason for which the last core here was stopped, or `none`
+/// - `push`: a Main waits for the oldest push that it can take, and answers its call-id; `handled` acknowledges it, and answers
+///   whether it was still its own
 /// - `finish`: waits until nothing is run here; `leave`: ends the participation; `close`: and the handle with it
 /// - `ended`: waits for a Main's end; answers with it
 /// - `epoch`, `coreStarts`, `session`
@@ -50,6 +52,7 @@ final class PlayerSession: Sendable {
     private let activities = Box<[String: OpenActivity]>([:])
     let openCalls = Box<[String: OpenCall]>([:])
     let obeyed = Box<[String: [String]]>([:])
+    private let push = Box<TakenPush?>(nil)
     let state = Mutex(State())
     let life = SimulatedLife()
 
@@ -124,6 +127,8 @@ final class PlayerSession: Sendable {
             }
         case "call", "callIs", "calls", "acknowledgeCall", "obey", "obeyed", "send", "sent":
             return try await runCall(command, arguments)
+        case "push": return try await takePush()
+        case "handled": return try await acknowledgePush()
         case "stopped": return requests.value.last?.reason.description ?? "none"
         case "finish":
             if case .executor(let executor) = participant { await executor.finish() }
@@ -219,6 +224,27 @@ final class PlayerSession: Sendable {
         do throws(CoordinationError) {
             try await executor.giveBack(taken)
             return ""
+        } catch {
+            return "failed \(error.code)"
+        }
+    }
+
+    private func takePush() async throws(SharedCoreError) -> String {
+        guard case .main(let main) = participant else { throw Self.wrongRole("push") }
+        do throws(CoordinationError) {
+            var pushes = try await main.pushes().makeAsyncIterator()
+            guard let taken = try await pushes.next() else { return "none" }
+            push.update { $0 = taken }
+            return taken.push.callID.text
+        } catch {
+            return "failed \(error.code)"
+        }
+    }
+
+    private func acknowledgePush() async throws(SharedCoreError) -> String {
+        guard case .main(let main) = participant, let taken = push.value else { throw Self.wrongRole("handled") }
+        do throws(CoordinationError) {
+            return String(try await main.acknowledge(taken))
         } catch {
             return "failed \(error.code)"
         }
