@@ -97,7 +97,8 @@ public struct BackendConfiguration: Hashable, Sendable {
     public var requirements: Requirements
     /// Values that only one backend knows, by key, such as `zmq.endpoint`.
     public var settings: [String: String]
-    /// How long opening may wait for a hub at most; nil leaves it to the backend. Others than `zmq` wait for none.
+    /// How long opening may wait for a hub or a cluster at most; nil leaves it to the backend. Others than `zmq` and `etcd`
+    /// wait for none.
     public var openTimeout: Duration?
 
     public init(

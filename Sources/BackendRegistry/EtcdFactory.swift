@@ -21,7 +21,8 @@
             _ configuration: BackendConfiguration, as description: SessionDescription
         ) async throws(SharedCoreError) -> any SharedGroup {
             let settings = configuration.settings
-            var options = EtcdGroupOptions(requirements: configuration.requirements)
+            var options = EtcdGroupOptions(
+                openTimeout: configuration.openTimeout, requirements: configuration.requirements)
             if let prefix = settings["etcd.prefix"] { options.prefix = prefix }
             if let text = settings["etcd.lease"] {
                 guard let seconds = Int(text), (1...86_400).contains(seconds) else {

@@ -33,6 +33,7 @@
             EtcdMutant(defect: .tornFragments, trial: 14, complaint: "changes are told"),
             EtcdMutant(defect: .eagerRenewal, trial: 15, complaint: "renewals in the time of"),
             EtcdMutant(defect: .unansweredRenewal, trial: 18, complaint: "is cut off runs beside another"),
+            EtcdMutant(defect: .patientOpening, trial: 6, complaint: "for longer than it may"),
         ]
 
         /// The longest time of a trial, since a defect may have it wait for ever.

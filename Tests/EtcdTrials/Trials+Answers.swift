@@ -10,6 +10,7 @@
                 ("many removals", manyRemovals), ("a retry beyond the limits", retryBeyondLimits),
                 ("a refusal, then a causal read", refusalThenRead), ("leases of two lengths", mixedLeases),
                 ("an opening that takes longer than its lease", slowOpening),
+                ("an opening with a time of its own", limitedOpening),
                 ("nested prefixes", nestedPrefixes), ("an epoch that never was", greatestEpoch),
             ])
         }
@@ -104,6 +105,27 @@
             try await short.put("alive", [1])
             await short.close()
             await long.close()
+        }
+
+        /// Its limit holds though the cluster's calls have longer.
+        ///
+        /// Source: contract C7.
+        private func limitedOpening() async throws {
+            let node = try cluster.alone("silent")
+            defer { node.kill() }
+            try await cluster.answers(node)
+            node.stop()
+            let began = ContinuousClock.now
+            do throws(SharedCoreError) {
+                _ = try await EtcdGroup.open(
+                    EtcdCluster([node.endpoint]), group: cluster.group,
+                    options: EtcdGroupOptions(openTimeout: .seconds(1), requestTimeout: .seconds(90)))
+                throw SharedCoreError(.system, "A group was opened on a member that is stopped.", at: "trial")
+            } catch {
+                try expect(error.code == .unavailable, "an opening without a cluster: \(error)")
+            }
+            let waited = began.duration(to: .now)
+            try expect(waited < .seconds(60), "it waits \(waited), for longer than it may")
         }
 
         /// The lease is granted, then one member after the other does not listen.

@@ -43,6 +43,8 @@
         case believedRecord
         /// A lease counts as confirmed by a renewal that was not answered.
         case unansweredRenewal
+        /// An opening waits for the cluster for as long as its calls do.
+        case patientOpening
 
         #if FAIL_POINTS
             package static let present = injected()

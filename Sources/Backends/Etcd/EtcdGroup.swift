@@ -62,6 +62,40 @@
             _ cluster: EtcdCluster, group: String, as description: SessionDescription = SessionDescription(),
             options: EtcdGroupOptions = EtcdGroupOptions()
         ) async throws(SharedCoreError) -> EtcdGroup {
+            guard let limit = options.openTimeout, !EtcdDefect.patientOpening.isPresent else {
+                return try await join(cluster, group: group, as: description, options: options)
+            }
+            let outcome = Promise<Result<EtcdGroup, SharedCoreError>>()
+            let joining = Task {
+                let result: Result<EtcdGroup, SharedCoreError>
+                do throws(SharedCoreError) {
+                    result = .success(try await join(cluster, group: group, as: description, options: options))
+                } catch {
+                    result = .failure(error)
+                }
+                // The caller does not wait any more.
+                if !outcome.fulfil(result), case .success(let late) = result { await late.close() }
+            }
+            let timer = Task {
+                try await Task.sleep(for: limit)
+                outcome.fulfil(
+                    .failure(SharedCoreError(.unavailable, "The cluster does not answer within \(limit).", at: "open")))
+                joining.cancel()
+            }
+            defer { timer.cancel() }
+            // Others of this process may wait for the same load of the group, so a cancellation does not end that.
+            let result = await withTaskCancellationHandler {
+                await outcome.value()
+            } onCancel: {
+                outcome.fulfil(.failure(.cancelled("open")))
+                joining.cancel()
+            }
+            return try result.get()
+        }
+
+        private static func join(
+            _ cluster: EtcdCluster, group: String, as description: SessionDescription, options: EtcdGroupOptions
+        ) async throws(SharedCoreError) -> EtcdGroup {
             try TimeNamespace.requireKnown()
             let capabilities = promises(of: options)
             try capabilities.satisfy(options.requirements)
