@@ -68,6 +68,9 @@ package struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// The number of fields.
     package var count: Int { fields.count }
 
+    /// The fields in their order. Several may have the same name.
+    package var members: [(name: String, value: JSONValue)] { fields.map { ($0.name, $0.value) } }
+
     /// The value of a field; nil where there is none of that name. Of several, the last one's.
     package subscript(name: String) -> JSONValue? {
         fields.last { $0.name.utf8.elementsEqual(name.utf8) }?.value

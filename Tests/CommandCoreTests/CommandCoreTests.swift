@@ -77,6 +77,74 @@ struct CommandCoreTests {
         #expect(script.notes().last == "stopped")
     }
 
+    @Test("A message has all that the program gives it, and a sequence (C20, C21)", arguments: Place.allCases)
+    func deliversOpen(place: Place) async throws {
+        let content = InboxMessage.Content(
+            kind: try #require(InboxMessage.Kind("reaction")), sender: "ann", text: "Ann likes it",
+            contentType: "application/json", body: [0, 255], account: "work", conversation: "tea",
+            time: .milliseconds(1500), fields: ["emoji": "👍"])
+        let executor = try ExecutorParticipant(of: try await open(place, as: .executor, "executor")) { [script] in
+            CommandCore(
+                script.command(
+                    "ask",
+                    """
+                    deliver {"callID":"a","sequence":"2","kind":"reaction","from":"ann","text":"Ann likes it",\
+                    "contentType":"application/json","body":"AP8=","account":"work","conversation":"tea",\
+                    "timeMs":1500,"fields":{"emoji":"👍"}}
+                    """,
+                    #"deliver {"callID":"a","sequence":"1","from":"ann","to":"bob","text":"first"}"#,
+                    #"deliver {"callID":"a","sequence":"2","kind":"nothing"}"#), log: { _ in })
+        }
+        let id = try #require(MessageID(callID("a"), sequence: "2"))
+        let answer = try await executor.message(for: id, timeout: TestTimeout.long)
+        guard case .message(let message) = answer.content else { throw NoMessage() }
+        #expect(message.message == InboxMessage(id: id, content: content))
+        _ = try await script.untilNote("asked")
+        #expect(try await executor.acknowledge(message))
+        await executor.finish()
+        await executor.close()
+        let answers = ["stored", "stored", "duplicate"].map { "answer deliver \($0)" }
+        #expect(script.notes().filter { $0.hasPrefix("answer") } == answers)
+    }
+
+    @Test(
+        "A program updates a message, and takes it back, and hears what became of it (C22)", arguments: Place.allCases)
+    func changes(place: Place) async throws {
+        let executor = try ExecutorParticipant(of: try await open(place, as: .executor, "executor")) { [script] in
+            CommandCore(
+                script.command(
+                    "ask", #"update {"callID":"a","from":"ann","to":"bob","text":"too early"}"#,
+                    #"deliver {"callID":"b","from":"ann","to":"bob","text":"first"}"#,
+                    #"update {"callID":"b","from":"ann","to":"bob","text":"second"}"#,
+                    #"deliver {"callID":"a","sequence":"1","from":"ann","to":"bob","text":"first"}"#, "await taken",
+                    #"update {"callID":"a","from":"ann","to":"bob","text":"no sequence"}"#,
+                    #"update {"callID":"a","sequence":"1","from":"ann","to":"bob","text":"edited"}"#,
+                    "await again", #"withdraw {"callID":"a"}"#, #"withdraw {"callID":"a","sequence":"1"}"#,
+                    #"update {"callID":"a","sequence":"1","from":"ann","to":"bob","text":"too late"}"#,
+                    #"withdraw {"callID":"a","sequence":"1"}"#), log: { _ in })
+        }
+        let id = try #require(MessageID(callID("a"), sequence: "1"))
+        for (text, file, count) in [("first", "notes.taken", 6), ("edited", "notes.again", 10)] {
+            let answer = try await executor.message(for: id, timeout: TestTimeout.long)
+            guard case .message(let message) = answer.content else { throw NoMessage() }
+            #expect(message.message.content == .text(from: "ann", to: "bob", text: text))
+            try script.touch(file)
+            try await eventually("it is changed", timeout: TestTimeout.long) {
+                script.notes().count { $0.hasPrefix("answer") } >= count
+            }
+            #expect(try await executor.acknowledge(message) == false)
+        }
+        #expect(try await executor.message(for: id, timeout: TestTimeout.long).content == .nothingToShow)
+        await executor.finish()
+        await executor.close()
+        #expect(
+            script.notes().filter { $0.hasPrefix("answer") } == [
+                "answer update absent", "answer deliver stored", "answer update changed", "answer deliver stored",
+                "answer update absent", "answer update changedInHand", "answer withdraw absent",
+                "answer withdraw changedInHand", "answer update over", "answer withdraw over",
+            ])
+    }
+
     @Test("An Executor's program hands over to a Main's, which starts when it is gone (C3)", arguments: Place.allCases)
     func handsOver(place: Place) async throws {
         let options = CoordinationOptions(
@@ -444,5 +512,125 @@ struct CommandCoreTests {
         #expect(!isGone(sleeping.pid))
         #expect(script.notes().isEmpty)
         await main.stop()
+    }
+
+    private static func beginCall(_ id: String) -> String {
+        #"beginCall {"callID":"\#(id)","direction":"incoming","from":"ann","to":"bob"}"#
+    }
+
+    @Test(
+        "A call is what its program says of it, and the program carries out or refuses commands (C23, C24)",
+        arguments: Place.allCases)
+    func calls(place: Place) async throws {
+        let core = script.command(
+            "ask",
+            """
+            beginCall {"callID":"a","direction":"outgoing","from":"ann","to":"bob","account":"work",\
+            "media":["audio","video"],"state":"ringing"}
+            """)
+        let main = try main(core, of: try await open(place, as: .main, "main"))
+        try await main.start()
+        _ = try await script.untilNote("asked")
+        let calls = Calls(try await open(place, as: .executor, "other"))
+        let id = try callID("a")
+        let begun = try #require(try await calls.list().first)
+        #expect(begun.id == id && begun.direction == .outgoing && begun.state == .ringing)
+        #expect(
+            begun.from == "ann" && begun.to == "bob" && begun.account == "work"
+                && begun.media == [.audio, .video])
+        try await calls.send(.answer, to: id, within: TestTimeout.long)
+        #expect(try await calls.list().map(\.state) == [.answered])
+        for (command, reason) in [(CallCommand.decline, "no line"), (.resume, "unknown")] {
+            let error = await #expect(throws: CoordinationError.self) {
+                try await calls.send(command, to: id, within: TestTimeout.long)
+            }
+            #expect(error?.code == .refused)
+            #expect(error?.message.contains("refuses: \(reason)") == true, "\(error?.message ?? "")")
+        }
+        try await calls.send(.hangUp, to: id, within: TestTimeout.long)
+        #expect(try await calls.list().map(\.state) == [.ended(.failed("no line"))])
+        await main.stop()
+        #expect(
+            script.notes().filter { $0.hasPrefix("command") } == [
+                "command a answer", "command a decline", "command a hangUp",
+            ])
+        #expect(script.notes().last == "stopped")
+    }
+
+    @Test(
+        "Calls that are not there, or are over, are refused with a code; one that is begun again goes on"
+    )
+    func refusedCalls() async throws {
+        let many = (1...15).map { Self.beginCall("many-\($0)") }
+        let steps =
+            [
+                #"changeCall {"callID":"a","state":"held"}"#, #"endCall {"callID":"a","reason":"missed"}"#,
+                Self.beginCall("a"), Self.beginCall("a"),
+                #"beginCall {"callID":"a","direction":"incoming","from":"eve","to":"bob"}"#,
+                #"changeCall {"callID":"a","state":"held"}"#, #"endCall {"callID":"a","reason":"missed"}"#,
+                #"endCall {"callID":"a","reason":"missed"}"#, Self.beginCall("a"),
+            ] + many + [
+                Self.beginCall("more"), #"endCall {"callID":"a","reason":"busy"}"#, Self.beginCall("more"),
+            ]
+        let main = try main(script.command("ask") + steps, of: try await open(as: .main, "main"))
+        try await main.start()
+        _ = try await script.untilNote("asked")
+        await main.stop()
+        let answers = script.notes().compactMap {
+            $0.hasPrefix("answer") ? $0.split(separator: " ").last : nil
+        }
+        let beginning: [Substring] = [
+            "guardFailed", "guardFailed", "done", "done", "guardFailed", "done", "done", "guardFailed",
+            "done",
+        ]
+        let rest: [Substring] = ["limitExceeded", "done", "done"]
+        #expect(answers == beginning + Array(repeating: "done", count: 15) + rest)
+    }
+
+    @Test(
+        "A command that the program does not answer has an unknown outcome when it ends; beside 32 of them no more are given to it"
+    )
+    func unansweredCommands() async throws {
+        let ids = try ["a", "b", "c"].map(callID)
+        let main = try main(
+            script.command("ask") + ids.map { Self.beginCall($0.text) },
+            of: try await open(as: .main, "main"))
+        try await main.start()
+        _ = try await script.untilNote("asked")
+        let calls = Calls(try await open(as: .executor, "other"))
+        let codes = try await withThrowingTaskGroup(of: CoordinationError.Code?.self) { tasks in
+            for number in 0..<32 {
+                tasks.addTask {
+                    await Self.code { () async throws(CoordinationError) in
+                        try await calls.send(.hold, to: ids[number / 16], within: TestTimeout.long)
+                    }
+                }
+            }
+            try await eventually("all are given to the program", timeout: TestTimeout.long) {
+                script.notes().count { $0.hasPrefix("command") } == 32
+            }
+            let error = await #expect(throws: CoordinationError.self) {
+                try await calls.send(.hold, to: ids[2], within: TestTimeout.long)
+            }
+            #expect(error?.code == .refused)
+            #expect(error?.message.contains("32 commands") == true, "\(error?.message ?? "")")
+            await main.stop()
+            return try await tasks.reduce(into: [CoordinationError.Code?]()) { $0.append($1) }
+        }
+        #expect(codes == Array(repeating: CoordinationError.Code.outcomeUnknown, count: 32))
+        #expect(script.notes().count { $0.hasPrefix("command") } == 32)
+        #expect(try await calls.list().map(\.state) == Array(repeating: .ended(.lost), count: 3))
+    }
+
+    /// The code of an error; nil where there is none.
+    private static func code(_ body: () async throws(CoordinationError) -> Void) async
+        -> CoordinationError.Code?
+    {
+        do throws(CoordinationError) {
+            try await body()
+            return nil
+        } catch {
+            return error.code
+        }
     }
 }

@@ -61,6 +61,115 @@ struct MessageTests {
         }
     }
 
+    @Test("All that a message may carry is read (C20, C21), and each of it may be missing or null")
+    func openMessage() throws {
+        let fields = """
+            "kind":"reaction","from":"a","to":"b","text":"é","account":"work","conversation":"tea","timeMs":-1500,
+            "contentType":"application/json","body":"AP8=","fields":{"emoji":"👍","x.y-1":""},"sequence":"7.INVITE_-"
+            """
+        let line = fields.split(separator: "\n").joined()
+        let content = InboxMessage.Content(
+            kind: try #require(InboxMessage.Kind("reaction")), sender: "a", recipient: "b", text: "é",
+            contentType: "application/json", body: [0, 255], account: "work", conversation: "tea",
+            time: .milliseconds(-1500), fields: ["emoji": "👍", "x.y-1": ""])
+        let callID = try #require(CallID("c"))
+        let message = InboxMessage(id: try #require(MessageID(callID, sequence: "7.INVITE_-")), content: content)
+        for method in ["deliver", "update"] {
+            switch try call(method, "{\"callID\":\"c\",\(line)}") {
+            case .deliver(let read) where method == "deliver": #expect(read == message)
+            case .update(let read) where method == "update": #expect(read == message)
+            default: Issue.record("another call than \(method)")
+            }
+        }
+        let none = #""account":null,"conversation":null,"timeMs":null,"contentType":null,"body":null,"fields":null"#
+        guard
+            case .deliver(let text) = try call(
+                "deliver", #"{"callID":"c","sequence":null,"from":"a","to":"b","text":"t",\#(none)}"#),
+            case .deliver(let bare) = try call("deliver", #"{"callID":"c","kind":"read-receipt"}"#),
+            case .withdraw(let id) = try call("withdraw", #"{"callID":"c","sequence":"1"}"#)
+        else { throw NoRequest() }
+        #expect(text == InboxMessage(callID: callID, content: .text(from: "a", to: "b", text: "t")))
+        #expect(bare.content == InboxMessage.Content(kind: try #require(InboxMessage.Kind("read-receipt"))))
+        #expect(id == MessageID(callID, sequence: "1"))
+    }
+
+    @Test(
+        "A value of a message that breaks its rule (C20, C21) is refused, and the number says so",
+        arguments: [
+            (#""kind":"Picture""#, #""kind":"picture""#), (#""kind":1"#, #""kind":"a""#),
+            (
+                #""account":"\#(String(repeating: "a", count: 257))""#,
+                #""account":"\#(String(repeating: "a", count: 256))""#
+            ),
+            (#""account":"a\n""#, #""account":"a""#),
+            (#""contentType":"\#(String(repeating: "a", count: 257))""#, #""contentType":"text/plain""#),
+            (
+                #""conversation":"\#(String(repeating: "é", count: 257))""#,
+                #""conversation":"\#(String(repeating: "é", count: 256))""#
+            ),
+            (#""timeMs":1.5"#, #""timeMs":9223372036854775807"#), (#""timeMs":"1""#, #""timeMs":-9223372036854775808"#),
+            (#""body":"AP8""#, #""body":"AP8=""#), (#""body":[0]"#, #""body":"""#),
+            (#""fields":["a"]"#, #""fields":{}"#), (#""fields":{"a":1}"#, #""fields":{"a":"1"}"#),
+            (#""fields":{"A":"1"}"#, #""fields":{"a.-0":"1"}"#), (#""fields":{"":"1"}"#, #""fields":{}"#),
+            (
+                #""fields":{"a":"\#(String(repeating: "a", count: 1025))"}"#,
+                #""fields":{"a":"\#(String(repeating: "a", count: 1024))"}"#
+            ),
+            (MessageTests.fields(33), MessageTests.fields(32)),
+            (#""sequence":"""#, #""sequence":"1""#), (#""sequence":"1 INVITE""#, #""sequence":"1""#),
+            (
+                #""sequence":"\#(String(repeating: "1", count: 65))""#,
+                #""sequence":"\#(String(repeating: "1", count: 64))""#
+            ),
+        ])
+    func boundedMessage(wrong: String, right: String) throws {
+        let needed = #"{"callID":"c","from":"a","to":"b","text":"t","#
+        for method in ["deliver", "update"] {
+            let refusal = #expect(throws: Refusal.self) { try call(method, needed + wrong + "}") }
+            #expect(refusal?.number == -32602)
+            _ = try call(method, needed + right + "}")
+        }
+    }
+
+    private static func fields(_ count: Int) -> String {
+        #""fields":{"# + (1...count).map { #""f\#($0)":"""# }.joined(separator: ",") + "}"
+    }
+
+    @Test("Calls are read with all that may be left out, and without (C23)")
+    func calls() throws {
+        let id = try #require(CallID("c"))
+        let all = """
+            {"callID":"c","direction":"outgoing","from":"a","to":"b","account":"work","media":["video"],"state":"ringing"}
+            """
+        guard case .beginCall(let full, .ringing) = try call("beginCall", all),
+            case .beginCall(let bare, .incoming) = try call(
+                "beginCall", #"{"callID":"c","direction":"incoming","from":"a","to":"b"}"#)
+        else { throw NoRequest() }
+        #expect(
+            full == CallDescription(id, .outgoing, from: "a", to: "b", account: "work", media: .video))
+        #expect(bare == CallDescription(id, .incoming, from: "a", to: "b"))
+        let states: [(String, Call.State)] = [
+            ("incoming", .incoming), ("ringing", .ringing), ("answered", .answered), ("held", .held),
+            ("remotelyHeld", .remotelyHeld),
+        ]
+        for (word, state) in states {
+            guard
+                case .changeCall(id, state) = try call("changeCall", #"{"callID":"c","state":"\#(word)"}"#)
+            else {
+                throw NoRequest()
+            }
+        }
+        let reasons: [Call.EndReason] = [
+            .hungUp, .remoteHungUp, .declined, .missed, .answeredElsewhere, .busy, .failed("no line"),
+        ]
+        for reason in reasons {
+            let parameters = #"{"callID":"c","reason":"\#(reason)","text":"no line"}"#
+            guard case .changeCall(id, .ended(reason)) = try call("endCall", parameters) else {
+                throw NoRequest()
+            }
+        }
+    }
+
     @Test(
         "Parameters that are missing or wrong are refused, and the number says so",
         arguments: [
@@ -69,7 +178,26 @@ struct MessageTests {
             ("beginActivity", #"{"kind":"sync","id":"1"}"#),
             ("beginActivity", #"{"kind":"call","id":"1","expectedEndMs":-1}"#),
             ("beginActivity", #"{"kind":"call","id":"1","expectedEndMs":9000000000000000000}"#),
-            ("endActivity", #"{"id":"1"}"#),
+            ("endActivity", #"{"id":"1"}"#), ("update", #"{"callID":"c"}"#), ("withdraw", "{}"),
+            ("beginCall", #"{"callID":"c","from":"a","to":"b"}"#),
+            ("beginCall", #"{"callID":"c","direction":"both","from":"a","to":"b"}"#),
+            ("beginCall", #"{"callID":"c","direction":"incoming","to":"b"}"#),
+            ("beginCall", #"{"callID":"c","direction":"incoming","from":"a","to":"b","media":"audio"}"#),
+            (
+                "beginCall", #"{"callID":"c","direction":"incoming","from":"a","to":"b","media":["smell"]}"#
+            ),
+            ("beginCall", #"{"callID":"c","direction":"incoming","from":"a","to":"b","state":"ended"}"#),
+            (
+                "beginCall",
+                #"{"callID":"c","direction":"incoming","from":"a","to":"\#(String(repeating: "é", count: 257))"}"#
+            ),
+            ("changeCall", #"{"callID":"c"}"#), ("changeCall", #"{"callID":"c","state":"lost"}"#),
+            ("endCall", #"{"callID":"c"}"#), ("endCall", #"{"callID":"c","reason":"lost"}"#),
+            (
+                "endCall",
+                #"{"callID":"c","reason":"failed","text":"\#(String(repeating: "é", count: 257))"}"#
+            ),
+            ("withdraw", #"{"callID":""}"#), ("withdraw", #"{"callID":"c","sequence":7}"#),
         ])
     func refused(method: String, parameters: String) {
         let refusal = #expect(throws: Refusal.self) { try call(method, parameters) }

@@ -140,7 +140,7 @@ extension Call.State {
 /// What a core says of a call that begins.
 public struct CallDescription: Hashable, Sendable {
     static let maximumByteCount = 512
-    static let maximumReasonByteCount = 256
+    package static let maximumReasonByteCount = 256
 
     /// Its identifier, such as the Call-ID of its INVITE: at most 512 bytes of UTF-8.
     public var id: CallID
@@ -168,7 +168,7 @@ public struct CallDescription: Hashable, Sendable {
     }
 
     /// The rule that it breaks; nil where it breaks none.
-    var problem: String? {
+    package var problem: String? {
         for (name, text) in [("id", id.text), ("from", from), ("to", to), ("account", account)]
         where text.utf8.count > Self.maximumByteCount {
             return "“\(name)” of a call has at most \(Self.maximumByteCount) bytes, not \(text.utf8.count)."

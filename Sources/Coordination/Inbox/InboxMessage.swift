@@ -134,7 +134,7 @@ extension InboxMessage.Content {
     static let maximumFieldByteCount = 1_024
 
     /// The rule that a value breaks, as a sentence; nil when none does.
-    var problem: String? {
+    package var problem: String? {
         let lines = [
             ("An account", account, Self.maximumLineByteCount),
             ("A content type", contentType, Self.maximumLineByteCount),

@@ -30,6 +30,7 @@ public final class CommandCore: Core {
 
     private struct Run {
         let program: CoreProgram
+        let calls: ProgramCalls
         let context: CoreContext
         /// The note that the program runs; nil before it is made.
         var note: Key?
@@ -61,10 +62,11 @@ public final class CommandCore: Core {
         let path = try path()
         let former = try await FormerCommand.end(in: context.store, under: context.epoch)
         let mark = LaunchMark(parent: .current, number: .random(in: 1...UInt64.max))
-        let program = try await startProgram(at: path, in: context, mark)
+        let calls = ProgramCalls(in: context)
+        let program = try await startProgram(at: path, in: context, mark, answering: calls)
         let isFirst = current.withLock { current in
             guard current == nil else { return false }
-            current = Run(program: program, context: context)
+            current = Run(program: program, calls: calls, context: context)
             return true
         }
         guard isFirst else {
@@ -106,8 +108,10 @@ public final class CommandCore: Core {
             try await clock.sleep(until: limit)
             rest.cancel()
             run.program.cancelAnswers()
+            run.calls.cancel()
         }
         await run.program.untilAnswered()
+        await run.calls.finish()
         await rest.value
         timer.cancel()
     }
@@ -130,17 +134,16 @@ public final class CommandCore: Core {
     }
 
     private func startProgram(
-        at path: String, in context: CoreContext, _ mark: LaunchMark
+        at path: String, in context: CoreContext, _ mark: LaunchMark, answering calls: ProgramCalls
     ) async throws -> CoreProgram {
         var own = CoreVariables.of(context).merging(context.push?.variables ?? [:]) { one, _ in one }
         own[LaunchMark.Role.core.variable] = mark.text
         let omitted = CoreVariables.ofServiceManager.union(LaunchMark.Role.allCases.map(\.variable))
             .union(Push.Variable.allCases.map(\.rawValue))
-        let calls = ProgramCalls(in: context)
         do throws(SystemCallError) {
             return try await CoreProgram.start(
                 path, Array(command.dropFirst()), variables: variables.merging(own) { _, own in own },
-                omitting: omitted, mark: mark, log: log, answering: { await calls.answer($0) })
+                omitting: omitted, mark: mark, log: log, answering: { await calls.answer($0, of: $1) })
         } catch {
             guard error.call == "execve" else { throw SharedCoreError(error) }
             throw CommandCoreError(

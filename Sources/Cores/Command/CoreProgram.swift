@@ -10,9 +10,10 @@ internal import Synchronization
 /// The thread polls and never waits for anything else: each request of the program is answered by a task. The kernel kills the program
 /// when the thread is gone, and so with this process.
 final class CoreProgram: Sendable {
-    typealias Answering = @Sendable (ProgramRequest) async -> Result<JSONObject, Refusal>
+    typealias Answering = @Sendable (ProgramRequest, CoreProgram) async -> Result<JSONObject, Refusal>
+    typealias Hearing = @Sendable (Result<JSONObject, Refusal>) async -> Void
 
-    /// How many requests may be unanswered, and how long their lines may be together, until no more is read.
+    /// How many requests may be unanswered, of each side. So many of the program's, or of this length together, and no more is read.
     static let unansweredCount = 32
     static let unansweredByteCount = 4 << 20
     /// The longest line. A text of the largest value has six times its length where each of its characters is escaped; a program that
@@ -26,6 +27,8 @@ final class CoreProgram: Sendable {
     private enum RequestID {
         static let start: Int64 = 1
         static let stop: Int64 = 2
+        /// Of the first other request; the next ones follow.
+        static let first: Int64 = 3
     }
 
     /// When a program that is told to stop is asked to end by a signal, and when it is killed.
@@ -46,6 +49,9 @@ final class CoreProgram: Sendable {
         var outgoing: [Outgoing] = []
         var unansweredCount = 0
         var unansweredByteCount = 0
+        /// What takes the answers to the requests to the program.
+        var asked: [Int64: Hearing] = [:]
+        var nextID = RequestID.first
         var tasks: [Int: Task<Void, Never>] = [:]
         var lastTask = 0
         /// Until when `start` is to be answered; nil while that is not waited for.
@@ -151,6 +157,26 @@ final class CoreProgram: Sendable {
         }
     }
 
+    /// Asks it for something.
+    ///
+    /// - Parameter hearing: Given its answer. It is not called where the program ends before.
+    /// - Returns: Whether it is asked: not when it is to stop or ends, nor when ``unansweredCount`` of these requests are unanswered.
+    func ask(_ method: String, _ parameters: JSONObject, hearing: @escaping Hearing) -> Bool {
+        let isAsked = state.withLock { state in
+            guard state.stopping == nil, state.failure == nil, state.end == nil, !state.isInputClosed,
+                state.asked.count < Self.unansweredCount
+            else { return false }
+            let id = state.nextID
+            state.nextID += 1
+            state.asked[id] = hearing
+            state.outgoing.append(
+                Outgoing(bytes: ProgramMessage.request(method, parameters, id: id)[...], request: nil))
+            return true
+        }
+        if isAsked { wake.raise() }
+        return isAsked
+    }
+
     /// Waits until it is no core any more.
     ///
     /// - Throws: The reason, always; `CancellationError`.
@@ -188,12 +214,12 @@ final class CoreProgram: Sendable {
         return state.withLock(\.problemInStop)
     }
 
-    /// Returns when all of its requests are done with, also in a task that is cancelled.
+    /// Returns when all of its requests and answers are done with, also in a task that is cancelled.
     func untilAnswered() async {
         while let task = state.withLock({ $0.tasks.first?.value }) { await task.value }
     }
 
-    /// Ends what its requests have begun: it is not there to hear of it.
+    /// Ends what its requests and answers have begun: it is not there to hear of it.
     func cancelAnswers() {
         for task in state.withLock({ Array($0.tasks.values) }) { task.cancel() }
     }
@@ -339,18 +365,22 @@ final class CoreProgram: Sendable {
         state.withLock { state in
             state.unansweredCount += 1
             state.unansweredByteCount += request.byteCount
-            state.lastTask += 1
-            let number = state.lastTask
-            state.tasks[number] = Task.detached { [self] in
-                let answer = await answering(request)
-                finish(request, number, answer)
-            }
+            begin(&state) { [self] in finish(request, await answering(request, self)) }
         }
     }
 
-    private func finish(_ request: ProgramRequest, _ number: Int, _ answer: Result<JSONObject, Refusal>) {
+    /// Begins a task that ``untilAnswered()`` waits for.
+    private func begin(_ state: inout State, _ body: @escaping @Sendable () async -> Void) {
+        state.lastTask += 1
+        let number = state.lastTask
+        state.tasks[number] = Task.detached { [self] in
+            await body()
+            self.state.withLock { $0.tasks[number] = nil }
+        }
+    }
+
+    private func finish(_ request: ProgramRequest, _ answer: Result<JSONObject, Refusal>) {
         state.withLock { state in
-            state.tasks[number] = nil
             guard request.id != .null, !state.isInputClosed else { return state.release(request) }
             state.outgoing.append(
                 Outgoing(bytes: ProgramMessage.answer(answer, to: request.id)[...], request: request))
@@ -370,6 +400,10 @@ final class CoreProgram: Sendable {
                 if case .failure(let error) = result { fail(error, &state) }
                 return true
             case .integer(RequestID.stop): return state.stopping != nil
+            case .integer(let number):
+                guard let hearing = state.asked.removeValue(forKey: number) else { return false }
+                begin(&state) { await hearing(answer) }
+                return true
             default: return false
             }
         }
@@ -414,6 +448,7 @@ final class CoreProgram: Sendable {
         let end = program.reap()
         _ = MarkedProcesses.end { [mark] in MarkedProcesses.kill(as: .core) { _, found in found == mark } }
         state.withLock { state in
+            state.asked = [:]
             state.end = state.failure ?? CommandCoreError(.ended, "the program \(end)")
         }
         ended.open()

@@ -12,6 +12,7 @@ final class ProgramCalls: Sendable {
     }
 
     private let context: CoreContext
+    private let calls: OpenCalls
     private let activities = Mutex<[ActivityName: OpenActivity]>([:])
     private let reports: Mutex<Allowance>
     private let clock: any TimeSource
@@ -21,16 +22,19 @@ final class ProgramCalls: Sendable {
 
     init(in context: CoreContext, clock: any TimeSource = SystemClock()) {
         self.context = context
+        calls = OpenCalls(in: context)
         self.clock = clock
         reports = Mutex(Allowance(Self.reportCapacity, then: .seconds(1), at: clock.now()))
     }
 
-    /// Answers a request.
-    func answer(_ request: ProgramRequest) async -> Result<JSONObject, Refusal> {
+    /// Answers a request of a program.
+    func answer(_ request: ProgramRequest, of program: CoreProgram) async -> Result<
+        JSONObject, Refusal
+    > {
         do throws(Refusal) {
             let call = try ProgramCall(request)
             do throws(SharedCoreError) {
-                return .success(try await perform(call))
+                return .success(try await perform(call, of: program))
             } catch {
                 throw Refusal(error)
             }
@@ -39,11 +43,21 @@ final class ProgramCalls: Sendable {
         }
     }
 
-    private func perform(_ call: ProgramCall) async throws(SharedCoreError) -> JSONObject {
+    /// Returns when nothing is done for the program any more. It has ended, and so have its requests.
+    func finish() async { await calls.finish() }
+
+    /// Ends what waits for the store.
+    func cancel() { calls.cancel() }
+
+    private func perform(
+        _ call: ProgramCall, of program: CoreProgram
+    ) async throws(SharedCoreError) -> JSONObject {
         switch call {
         case .deliver(let message):
             let result = try await context.deliver(message)
             return ["outcome": result == .stored ? "stored" : "duplicate"]
+        case .update(let message): return Self.outcome(of: try await context.update(message))
+        case .withdraw(let id): return Self.outcome(of: try await context.withdraw(id))
         case .beginActivity(let kind, let id, let expectedEnd):
             let activity = try await context.begin(kind, id: id, expectedEnd: expectedEnd)
             activities.withLock { $0[ActivityName(name: kind.name, id: id)] = activity }
@@ -53,6 +67,12 @@ final class ProgramCalls: Sendable {
             let activity = activities.withLock { $0.removeValue(forKey: ActivityName(name: name, id: id)) }
             try await activity?.end()
             return [:]
+        case .beginCall(let description, let state):
+            try await calls.begin(description, in: state, of: program)
+            return [:]
+        case .changeCall(let id, let state):
+            try await calls.change(id, to: state)
+            return [:]
         case .report(let problem):
             guard reports.withLock({ $0.take(at: clock.now()) }) else {
                 throw SharedCoreError(
@@ -61,6 +81,15 @@ final class ProgramCalls: Sendable {
             }
             await context.report(ProgramText.oneLine(problem, upTo: Self.reportByteCount))
             return [:]
+        }
+    }
+
+    private static func outcome(of change: MessageChange) -> JSONObject {
+        switch change {
+        case .changed: ["outcome": "changed"]
+        case .changedInHand: ["outcome": "changedInHand"]
+        case .over: ["outcome": "over"]
+        case .absent: ["outcome": "absent"]
         }
     }
 

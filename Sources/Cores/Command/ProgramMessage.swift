@@ -1,4 +1,3 @@
-internal import Coordination
 internal import CoreAPI
 internal import ProgramOutput
 
@@ -117,86 +116,5 @@ struct Refusal: Error, Hashable, Sendable {
         var object: JSONObject = ["code": .integer(number), "message": .text(message)]
         if let code { object.append("data", .object(["code": .text(code)])) }
         return object
-    }
-}
-
-/// The parameters of a request. Members that this version does not know are passed over.
-struct Parameters {
-    private let object: JSONObject
-
-    init(_ value: JSONValue?) throws(Refusal) {
-        switch value {
-        case nil, .null: object = [:]
-        case .object(let object): self.object = object
-        default: throw .wrongParameters("“params” must be an object.")
-        }
-    }
-
-    func text(_ name: String) throws(Refusal) -> String {
-        guard case .text(let text) = object[name] else { throw .wrongParameters("“\(name)” must be a text.") }
-        return text
-    }
-
-    /// A duration in whole milliseconds; nil where it is missing or null.
-    func milliseconds(_ name: String) throws(Refusal) -> Duration? {
-        switch object[name] {
-        case nil, .null: return nil
-        // A hundred years, so that no sum of two leaves 64 bits of nanoseconds.
-        case .integer(let count) where 0...3_153_600_000_000 ~= count: return .milliseconds(count)
-        default: throw .wrongParameters("“\(name)” must be a number of milliseconds.")
-        }
-    }
-}
-
-/// What the program asks for.
-enum ProgramCall {
-    case deliver(InboxMessage)
-    case beginActivity(Activity.Kind, id: String, expectedEnd: Duration?)
-    case endActivity(name: String, id: String)
-    case report(String)
-
-    init(_ request: ProgramRequest) throws(Refusal) {
-        let parameters = try Parameters(request.parameters)
-        switch request.method {
-        case "deliver": self = .deliver(try Self.message(parameters))
-        case "beginActivity":
-            self = .beginActivity(
-                try Self.kind(parameters), id: try parameters.text("id"),
-                expectedEnd: try parameters.milliseconds("expectedEndMs"))
-        case "endActivity":
-            self = .endActivity(name: try parameters.text("kind"), id: try parameters.text("id"))
-        case "report": self = .report(try parameters.text("problem"))
-        default: throw .unknownMethod(request.method)
-        }
-    }
-
-    private static func message(_ parameters: Parameters) throws(Refusal) -> InboxMessage {
-        guard let callID = CallID(try parameters.text("callID")) else {
-            throw .wrongParameters("“callID” must not be empty.")
-        }
-        let content: InboxMessage.Content
-        switch try parameters.text("kind") {
-        case "text":
-            content = .text(
-                from: try parameters.text("from"), to: try parameters.text("to"), text: try parameters.text("text"))
-        case "invitation":
-            content = .invitation(
-                from: try parameters.text("from"), subject: try parameters.text("subject"),
-                localAddress: try parameters.text("localAddress"))
-        case "tooLarge": content = .tooLarge(from: try parameters.text("from"), to: try parameters.text("to"))
-        case "nothing": content = .nothingToShow
-        default: throw .wrongParameters("“kind” must be text, invitation, tooLarge or nothing.")
-        }
-        return InboxMessage(callID: callID, content: content)
-    }
-
-    private static func kind(_ parameters: Parameters) throws(Refusal) -> Activity.Kind {
-        let name = try parameters.text("kind")
-        if name == Activity.Kind.call.name { return .call }
-        if name == Activity.Kind.transfer.name { return .transfer }
-        guard let bound = try parameters.milliseconds("boundMs") else {
-            throw .wrongParameters("A “kind” that is neither call nor transfer needs “boundMs”.")
-        }
-        return .custom(name, bound: bound)
     }
 }

@@ -88,7 +88,7 @@ package struct PythonCore: Sendable {
 
         def deliver(call_id, text):
             answer = call("deliver", callID=call_id, kind="text", **{"from": "ann"}, to="bob", text=text, unknown=1)
-            note("delivered", call_id, answer["result"]["outcome"] if "result" in answer else answer["error"])
+            note("delivered", call_id, answer["result"]["outcome"] if "result" in answer else answer["error"].get("data", answer["error"])["code"])
 
         def handle(message):
             method, parameters = message["method"], message.get("params", {})
@@ -96,6 +96,8 @@ package struct PythonCore: Sendable {
                 start(message["id"], parameters)
             elif method == "stop":
                 stop(message["id"], parameters)
+            elif method == "callCommand" and parameters["command"] != "resume":
+                command(message["id"], parameters)
             else:
                 send(id=message["id"], error={"code": -32601, "message": "unknown"})
 
@@ -124,7 +126,31 @@ package struct PythonCore: Sendable {
             note("stopped")
             sys.exit(0)
 
+        def ask(argument):
+            """Does a step: “await” and the end of a file's name, or a method and its parameters."""
+            method, parameters = argument.split(" ", 1)
+            if method == "await":
+                while not os.path.exists(path + "." + parameters): time.sleep(0.01)
+                return
+            answer = call(method, **json.loads(parameters))
+            note("answer", method, answer["result"].get("outcome", "done") if "result" in answer else answer["error"].get("data", answer["error"])["code"])
+
+        def command(number, parameters):
+            name, call_id = parameters["command"], parameters["callID"]
+            note("command", call_id, name)
+            if name == "hold": return
+            if name == "decline":
+                send(id=number, error={"code": 1, "message": "no line\n" + "x" * 1000})
+                return
+            if name == "answer": call("changeCall", callID=call_id, state="answered")
+            if name == "hangUp": call("endCall", callID=call_id, reason="failed", text="no line")
+            send(id=number, result={})
+
         def work():
+            if mode == "ask":
+                for argument in arguments: ask(argument)
+                note("asked")
+                return
             for argument in arguments:
                 deliver(*argument.split("=", 1))
             if mode == "exit": sys.exit(0)
@@ -185,8 +211,8 @@ package struct PythonCore: Sendable {
                     refused += "error" in call("report", problem="problem %d" % number)
                 note("refused", refused)
             if mode == "unknown":
-                note("error", call("update", message={})["error"]["code"])
-                note("error", call("deliver", callID="a", kind="picture")["error"]["code"])
+                note("error", call("forward", message={})["error"]["code"])
+                note("error", call("deliver", callID="a", kind="Picture")["error"]["code"])
                 note("error", call("deliver", callID="", kind="nothing")["error"]["code"])
                 note("error", call("deliver", callID="big", kind="text", **{"from": "a"}, to="b", text="z" * (3 << 19))
                     ["error"]["data"]["code"])

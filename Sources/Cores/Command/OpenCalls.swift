@@ -1,0 +1,116 @@
+internal import Coordination
+internal import CoreAPI
+internal import ProgramOutput
+internal import Synchronization
+
+/// The calls that a core's program has begun, and the commands for them, which it is asked to carry out.
+final class OpenCalls: Sendable {
+    private struct Entry {
+        let call: OpenCall
+        let commands: CallCommands
+        let task: Task<Void, Never>
+    }
+
+    private let context: CoreContext
+    private let entries = Mutex<[CallID: Entry]>([:])
+
+    init(in context: CoreContext) {
+        self.context = context
+    }
+
+    /// Begins a call, and has the program carry out the commands for it. One that is open stays so.
+    func begin(
+        _ description: CallDescription, in state: Call.State, of program: CoreProgram
+    ) async throws(SharedCoreError) {
+        let call = try await context.begin(call: description, in: state)
+        let commands = try await call.commands()
+        let task = Task { await hear(commands, of: call.id, by: program) }
+        // A former one is of the same call, or of one that is over. What it has taken is not taken again.
+        let former = entries.withLock {
+            $0.updateValue(Entry(call: call, commands: commands, task: task), forKey: call.id)
+        }
+        if let former { await end(former) }
+    }
+
+    /// Says how far a call is.
+    func change(_ id: CallID, to state: Call.State) async throws(SharedCoreError) {
+        guard let entry = entries.withLock({ $0[id] }) else {
+            throw SharedCoreError(
+                .guardFailed, "The program has begun no call of this id, or it is over.", at: "call")
+        }
+        do throws(SharedCoreError) {
+            try await entry.call.change(to: state)
+        } catch {
+            // It is over; or another core owns, and this one is to stop.
+            if error.code == .guardFailed { await forget(entry) }
+            throw error
+        }
+        if case .ended = state { await forget(entry) }
+    }
+
+    private func forget(_ entry: Entry) async {
+        await end(entry)
+        entries.withLock { entries in
+            if entries[entry.call.id]?.commands === entry.commands { entries[entry.call.id] = nil }
+        }
+    }
+
+    /// Takes no command any more, and returns when none is being taken.
+    private func end(_ entry: Entry) async {
+        entry.commands.cancel()
+        await withTaskCancellationHandler {
+            await entry.task.value
+        } onCancel: {
+            entry.task.cancel()
+        }
+    }
+
+    /// Takes no command any more: the program has ended, and so have its requests.
+    func finish() async {
+        for entry in entries.withLock({ Array($0.values) }) { await end(entry) }
+    }
+
+    /// Ends what waits for the store.
+    func cancel() {
+        for entry in entries.withLock({ Array($0.values) }) { entry.task.cancel() }
+    }
+
+    // MARK: - Commands
+
+    private static let refusal =
+        "the core's program stops, or has \(CoreProgram.unansweredCount) commands to answer"
+    /// Of the program's reason; behind it stands how much is left out.
+    private static let shownReasonByteCount = CallDescription.maximumReasonByteCount - 32
+
+    private func hear(_ commands: CallCommands, of id: CallID, by program: CoreProgram) async {
+        do {
+            for try await received in commands {
+                let isAsked = program.ask(
+                    "callCommand", ["callID": .text(id.text), "command": .text(received.command.description)]
+                ) { [self] answer in
+                    await tell(answer, of: received, for: id)
+                }
+                if !isAsked { try await received.refuse(because: Self.refusal) }
+            }
+        } catch {
+            await context.report("commands for the call “\(shown(id))” are not heard: \(error)")
+        }
+    }
+
+    private func tell(
+        _ answer: Result<JSONObject, Refusal>, of received: ReceivedCallCommand, for id: CallID
+    ) async {
+        do throws(SharedCoreError) {
+            switch answer {
+            case .success: try await received.accept()
+            case .failure(let refusal):
+                try await received.refuse(
+                    because: ProgramText.oneLine(refusal.message, upTo: Self.shownReasonByteCount))
+            }
+        } catch {
+            await context.report("the answer to a command for the call “\(shown(id))” is lost: \(error)")
+        }
+    }
+
+    private func shown(_ id: CallID) -> String { ProgramText.oneLine(id.text, upTo: 64) }
+}
