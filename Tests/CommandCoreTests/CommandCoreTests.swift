@@ -46,6 +46,10 @@ struct CommandCoreTests {
         }
     }
 
+    /// The core ends when the test closes its participant: its program goes on after the answer that a call waits for.
+    private let scriptPaced = CoordinationOptions(
+        executorBudget: TestTimeout.long, coreLinger: TestTimeout.long, stopTimeout: TestTimeout.long)
+
     private func isGone(_ pid: Int32) -> Bool {
         guard let identity = ProcessIdentity(of: pid), let handle = try? ProcessHandle(identity) else { return true }
         return handle.hasEnded
@@ -83,7 +87,9 @@ struct CommandCoreTests {
             kind: try #require(InboxMessage.Kind("reaction")), sender: "ann", text: "Ann likes it",
             contentType: "application/json", body: [0, 255], account: "work", conversation: "tea",
             time: .milliseconds(1500), fields: ["emoji": "👍"])
-        let executor = try ExecutorParticipant(of: try await open(place, as: .executor, "executor")) { [script] in
+        let executor = try ExecutorParticipant(
+            of: try await open(place, as: .executor, "executor"), options: scriptPaced
+        ) { [script] in
             CommandCore(
                 script.command(
                     "ask",
@@ -101,7 +107,6 @@ struct CommandCoreTests {
         #expect(message.message == InboxMessage(id: id, content: content))
         _ = try await script.untilNote("asked")
         #expect(try await executor.acknowledge(message))
-        await executor.finish()
         await executor.close()
         let answers = ["stored", "stored", "duplicate"].map { "answer deliver \($0)" }
         #expect(script.notes().filter { $0.hasPrefix("answer") } == answers)
@@ -110,7 +115,9 @@ struct CommandCoreTests {
     @Test(
         "A program updates a message, and takes it back, and hears what became of it (C22)", arguments: Place.allCases)
     func changes(place: Place) async throws {
-        let executor = try ExecutorParticipant(of: try await open(place, as: .executor, "executor")) { [script] in
+        let executor = try ExecutorParticipant(
+            of: try await open(place, as: .executor, "executor"), options: scriptPaced
+        ) { [script] in
             CommandCore(
                 script.command(
                     "ask", #"update {"callID":"a","from":"ann","to":"bob","text":"too early"}"#,
@@ -135,7 +142,6 @@ struct CommandCoreTests {
             #expect(try await executor.acknowledge(message) == false)
         }
         #expect(try await executor.message(for: id, timeout: TestTimeout.long).content == .nothingToShow)
-        await executor.finish()
         await executor.close()
         #expect(
             script.notes().filter { $0.hasPrefix("answer") } == [
