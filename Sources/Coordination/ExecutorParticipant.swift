@@ -58,9 +58,10 @@ public final class ExecutorParticipant: Sendable {
     ///   - insisting: Whether the core has to run here, also when the inbox has the message: refused while a Main owns.
     ///   - reporting: Told why no core runs here for it, each time that this is another reason. Called on the
     ///     participants' thread: it must return at once.
-    /// - Throws: ``CoordinationError/Code/timeout`` at the deadline; with `insisting`
-    ///   ``CoordinationError/Code/refused``, ``CoordinationError/Code/fenced`` when the ownership was taken away and
-    ///   ``CoordinationError/Code/coreFailed``; ``CoordinationError/Code/fenced`` when the session is over;
+    /// - Throws: ``CoordinationError/Code/timeout`` at the deadline, and ``CoordinationError/Code/coreFailed`` where the
+    ///   last core here had failed by then; with `insisting` also at once, beside ``CoordinationError/Code/refused``
+    ///   and ``CoordinationError/Code/fenced`` when the ownership was taken away;
+    ///   ``CoordinationError/Code/fenced`` when the session is over;
     ///   ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and ``CoordinationError/Code/store``.
     public func message(
         forCallID callID: CallID, timeout: Duration, insisting: Bool = false,

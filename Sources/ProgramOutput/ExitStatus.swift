@@ -11,6 +11,8 @@ package enum ExitStatus: Int32, Hashable, Sendable {
     case usage = 64
     /// The backend cannot be used now (`EX_UNAVAILABLE`).
     case unavailable = 69
+    /// The core failed (`EX_SOFTWARE`).
+    case coreFailed = 70
     /// Standard output could not be written, whether or not the work was done (`EX_IOERR`).
     case output = 74
     /// The configuration is wrong (`EX_CONFIG`).

@@ -390,7 +390,10 @@ struct CommandCoreTests {
     @Test("Wrong requests are answered with their error, and the program goes on")
     func refusals() async throws {
         let group = try await open(as: .main, "main")
-        let main = try main(script.command("unknown"), of: group)
+        let lines = Box<[String]>([])
+        let main = try MainParticipant(of: group) { [script] in
+            CommandCore(script.command("unknown"), log: { line in lines.update { $0.append(line) } })
+        }
         try await main.start()
         try await eventually("all are answered", timeout: TestTimeout.long) {
             script.notes().filter { $0.hasPrefix("error") }.count == 4
@@ -399,6 +402,10 @@ struct CommandCoreTests {
         #expect(
             script.notes().filter { $0.hasPrefix("error") }
                 == ["error -32601", "error -32602", "error -32602", "error limitExceeded"])
+        try await eventually("the log has them", timeout: TestTimeout.long) {
+            lines.value.count { $0.contains(" was refused: ") } == 4
+        }
+        #expect(lines.value.contains { $0.contains("“deliver” was refused: ") }, "\(lines.value)")
         #expect(script.notes().last == "stopped")
     }
 

@@ -40,6 +40,15 @@ struct MessageTests {
 
     private struct NoRequest: Error {}
 
+    @Test("A program is told of every request, and of no other")
+    func methods() throws {
+        for method in ProgramCall.methods {
+            #expect(throws: Refusal.self) { try call(method, "[]") }
+            let refusal = #expect(throws: Refusal.self) { try call(method, "{}") }
+            #expect(refusal?.number == -32602, "\(method)")
+        }
+    }
+
     @Test("Messages of each kind are read; members that this version does not know are passed over")
     func deliver() throws {
         let contents: [(String, InboxMessage.Content)] = [
@@ -48,7 +57,7 @@ struct MessageTests {
                 #""kind":"invitation","from":"a","subject":"s","localAddress":"l""#,
                 .invitation(from: "a", subject: "s", localAddress: "l")
             ),
-            (#""kind":"tooLarge","from":"a","to":"b""#, .tooLarge(from: "a", to: "b")),
+            (#""kind":"too-large","from":"a","to":"b""#, .tooLarge(from: "a", to: "b")),
             (#""kind":"nothing""#, .nothingToShow),
         ]
         for (text, content) in contents {

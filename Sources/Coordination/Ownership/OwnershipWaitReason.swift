@@ -56,8 +56,8 @@ extension Duration {
     fileprivate var atMost: String {
         switch self {
         case ...Duration.seconds(10): "\(wholeMilliseconds) ms at most"
-        case ...Duration.seconds(120): "\(wholeMilliseconds / 1000 + 1) s at most"
-        default: "\(wholeMilliseconds / 60_000 + 1) min at most"
+        case ...Duration.seconds(120): "\((wholeMilliseconds + 999) / 1000) s at most"
+        default: "\((wholeMilliseconds + 59_999) / 60_000) min at most"
         }
     }
 }

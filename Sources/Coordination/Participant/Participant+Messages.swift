@@ -343,18 +343,19 @@ extension Participant {
 
     private func timeout(of id: MessageID) -> CoordinationError {
         let refusal = knownRefusal
+        let absence = "o message “\(id.description.prefix(64))” came before the deadline"
+        if refusal == nil, let problem = intentions.problem {
+            return CoordinationError(.coreFailed, "\(problem.text); n\(absence)", owner: owner)
+        }
         let reason =
             if let refusal {
                 ". What a core receives cannot be stored now: \(refusal.message)"
-            } else if let problem = intentions.problem {
-                ". The last core here had a problem: \(problem.text)"
             } else if intentions.isSpent {
                 ". The core here was stopped before, when its budget of \(options.executorBudget) was used up."
             } else {
                 "."
             }
         return CoordinationError(
-            .timeout, "No message “\(id.description.prefix(64))” came before the deadline" + reason, owner: owner,
-            cause: refusal)
+            .timeout, "N" + absence + reason, owner: owner, cause: refusal)
     }
 }

@@ -162,6 +162,7 @@ public final class CommandCore: Core {
         return [
             "protocol": .integer(CoreProgram.version), "epoch": .natural(context.epoch.rawValue),
             "role": .text(context.role.rawValue), "group": .optional(group), "push": push,
+            "methods": .array(ProgramCall.methods.map { .text($0) }),
             "limits": .object([
                 "lineBytes": .integer(Int64(CoreProgram.lineByteCount)),
                 "valueBytes": .integer(Int64(context.store.capabilities.limits.valueByteCount)),

@@ -365,7 +365,11 @@ final class CoreProgram: Sendable {
         state.withLock { state in
             state.unansweredCount += 1
             state.unansweredByteCount += request.byteCount
-            begin(&state) { [self] in finish(request, await answering(request, self)) }
+            begin(&state) { [self] in
+                let answer = await answering(request, self)
+                if case .failure(let refusal) = answer { errors.note(refusal, of: request, at: clock.now()) }
+                finish(request, answer)
+            }
         }
     }
 

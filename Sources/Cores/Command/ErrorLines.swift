@@ -49,6 +49,17 @@ final class ErrorLines: Sendable {
         submit(texts)
     }
 
+    /// A request of the program was refused: the program is told so, and may say nothing of it to people.
+    func note(_ refusal: Refusal, of request: ProgramRequest, at now: BootInstant) {
+        let line = "“\(request.method)” was refused: \(refusal.message)"
+        submit(
+            state.withLock { state in
+                var texts: [String] = []
+                Self.add(Array(line.utf8), to: &texts, &state, at: now)
+                return texts
+            })
+    }
+
     /// The program has ended.
     func finish(at now: BootInstant) {
         let texts = state.withLock { state in

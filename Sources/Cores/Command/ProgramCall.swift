@@ -132,6 +132,11 @@ enum ProgramCall {
     case changeCall(CallID, to: Call.State)
     case report(String)
 
+    /// The names of all requests, which the program is told: it can see whether a later one is known.
+    static let methods = [
+        "deliver", "update", "withdraw", "beginActivity", "endActivity", "beginCall", "changeCall", "endCall", "report",
+    ]
+
     init(_ request: ProgramRequest) throws(Refusal) {
         let parameters = try Parameters(request.parameters)
         switch request.method {
@@ -197,13 +202,13 @@ enum ProgramCall {
             return .invitation(
                 from: try parameters.text("from"), subject: try parameters.text("subject"),
                 localAddress: try parameters.text("localAddress"))
-        case "tooLarge": return .tooLarge(from: try parameters.text("from"), to: try parameters.text("to"))
+        case "too-large": return .tooLarge(from: try parameters.text("from"), to: try parameters.text("to"))
         case "nothing": return .nothingToShow
         default: break
         }
         guard let kind = InboxMessage.Kind(kind) else {
             throw .wrongParameters(
-                "“kind” must be text, invitation, tooLarge, nothing, or 1 to 64 of a-z, 0-9, “-” and “.”.")
+                "“kind” must be text, invitation, too-large, nothing, or 1 to 64 of a-z, 0-9, “-” and “.”.")
         }
         return InboxMessage.Content(
             kind: kind, sender: try parameters.optionalText("from") ?? "",

@@ -3,11 +3,19 @@ internal import Coordination
 internal import CoreAPI
 internal import ExecutorRun
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
-/// `inbox`: lists the messages that wait to be acknowledged.
-struct InboxCommand: HostCommand {
+/// `inbox`: the messages that wait to be acknowledged.
+struct InboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inbox", abstract: "List the messages that wait to be acknowledged, the oldest first.",
+        commandName: "inbox", abstract: "List the messages that wait to be acknowledged, or acknowledge one.",
+        subcommands: [InboxList.self, InboxAcknowledge.self], defaultSubcommand: InboxList.self)
+}
+
+/// `inbox list`: a page of them.
+struct InboxList: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the messages that wait to be acknowledged, the oldest first.",
         discussion: """
             A line for each, and a last one that says after which revision to go on where there are more. Nothing is taken.
             """)
@@ -25,7 +33,7 @@ struct InboxCommand: HostCommand {
     }
 
     func run(in context: CommandContext) async throws {
-        try await context.withReader(for: "inbox") { group in
+        try await context.withReader(for: "inbox list") { group in
             let page = try await Inbox(group).messages(after: Revision(rawValue: after), limit: limit)
             for message in page.messages {
                 try await context.output.emit(text: message.sentence, json: message.json)
@@ -33,6 +41,37 @@ struct InboxCommand: HostCommand {
             guard let next = page.next else { return }
             try await context.output.emit(
                 text: "There are more: --after \(next)", json: ["event": "more", "after": .natural(next.rawValue)])
+        }
+    }
+}
+
+/// `inbox acknowledge`: a message was shown, such as by a Main.
+struct InboxAcknowledge: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "acknowledge", abstract: "Say that a message was shown, so that no Executor shows it again.",
+        discussion: "Also one that an Executor has in hand. Status 1 when no such message waits to be acknowledged.")
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The call-id of the message.")
+    var callID: String
+
+    @Option(help: "The sequence that the message has beside its call-id, as the list shows it.")
+    var sequence: String?
+
+    func run(in context: CommandContext) async throws {
+        guard let call = CallID(callID), let id = sequence.map({ MessageID(call, sequence: $0) }) ?? MessageID(call)
+        else { throw CommandFailure.usage("“\(callID)” with this sequence is the identity of no message") }
+        let options = try context.resolution.coordinationOptions()
+        try await context.withGroup(for: "inbox acknowledge") { group in
+            switch try await Inbox(group, lifetime: options.inboxLifetime).acknowledge(id) {
+            case .changed, .changedInHand: break
+            case .over, .absent: throw CommandFailure(.no, "no message “\(id)” waits to be acknowledged")
+            }
+            var json: JSONObject = ["callID": .text(callID)]
+            if let sequence { json.append("sequence", .text(sequence)) }
+            json.append("acknowledged", true)
+            try await context.output.confirm(text: "acknowledged", json: json)
         }
     }
 }

@@ -12,7 +12,8 @@ struct MainCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "main", abstract: "Run a Main with the configured core until stopped.",
         discussion: """
-            A line when it owns the core, and a line when it does not any more. Status 1 when another Main owns, or has \
+            A line when it owns the core, and a line when it has ended for good; a core that fails in between is \
+            started again, and the log says so. Status 1 when another Main owns, or has \
             taken over. A line for each call when it begins, changes or ends. With --pushes, a line for each push that \
             push.routes routes to Main, which is dealt with then.
             """)
@@ -105,7 +106,7 @@ struct MainCommand: HostCommand {
             case .coreFailed(let problem):
                 (
                     "coreFailed", "The core failed: \(problem)",
-                    CommandFailure(.unavailable, "the core failed: \(problem)")
+                    CommandFailure(.coreFailed, "the core failed: \(problem)")
                 )
             }
         try await context.output.emit(text: sentence, json: ["event": .text(event)])

@@ -84,7 +84,9 @@ struct CallScenarios {
         let wait = Task { try await executor.participant.message(forCallID: .of("ring"), timeout: .seconds(1)) }
         try await moved(clock, until: wait)
         let error = await #expect(throws: CoordinationError.self) { try await wait.value }
-        #expect(error?.code == .timeout)
+        #expect(
+            error?.code == .coreFailed && error?.message.hasPrefix("the line is dead; no message “ring”") == true,
+            "\(String(describing: error))")
         await executor.participant.close()
     }
 

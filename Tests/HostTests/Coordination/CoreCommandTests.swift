@@ -47,6 +47,24 @@ struct CoreCommandTests {
         }
     }
 
+    @Test("A push whose core cannot start is a failure, and is tried again until it is given up", arguments: backends)
+    func refusedStart(backend: String) async throws {
+        try await using(backend, "refuse") { program, _ in
+            var impatient = program
+            impatient.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "3s"
+            impatient.environment["SHAREDCORE_EXECUTOR_ATTEMPTS"] = "2"
+            impatient.environment["SHAREDCORE_EXECUTOR_RETRY_DELAY"] = "10ms"
+            let alone = try await program.run("executor", "--call-id", "b", "--timeout", "1s", "--json")
+            #expect(alone.status == 70 && alone.output.isEmpty, "\(alone.errors)")
+            #expect(alone.errors.contains("the core failed: startRefused"), "\(alone.errors)")
+            try await ServingHost.serve(impatient) { host in
+                #expect(try await program.run("push", "a").status == 0)
+                _ = try await host.until("givenUp", of: "a")
+            }
+            #expect(try await program.run("push", "--given-up").output.contains("a"))
+        }
+    }
+
     @Test(
         "It is gone with a Main that is killed, and what it has started before the next core starts",
         arguments: backends, ["hang-start", "fork", "hang-in-stop"])

@@ -39,6 +39,13 @@ struct InboxCommandTests {
         #expect(second.output.hasSuffix(": from ann: a message of the kind “poll”.\n"), "\(second.output)")
         #expect(!second.output.contains("\u{1B}"))
         #expect(try await program.run("inbox", "--limit", "0").status == 64)
+        for (arguments, status) in [(["--sequence", "1"], 0), (["--sequence", "1"], 1), ([], 1)] as [([String], Int32)]
+        {
+            let shown = try await program.run(["inbox", "acknowledge", "call\u{1B}"] + arguments)
+            #expect(shown.status == status, "\(shown.errors)")
+        }
+        #expect(try await program.run("inbox", "--json").objects().map { $0["sequence"] } == [.text("2"), .text("3")])
+        #expect(try await program.run("inbox", "acknowledge", "call", "--sequence", "é").status == 64)
         await group.close()
     }
 }

@@ -103,6 +103,7 @@ package struct PythonCore: Sendable {
 
         def start(number, parameters):
             push = parameters["push"] or {}
+            assert "update" in parameters["methods"]
             note("start", parameters["epoch"], parameters["role"], push.get("callID"), push.get("payload"))
             if mode == "hang-start": hang()
             if mode == "die-in-start": sys.exit(3)

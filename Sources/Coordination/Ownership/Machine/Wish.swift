@@ -43,7 +43,7 @@ package enum IdleReason: Hashable, Sendable {
         case .notStarted: "it has not started"
         case .closes: "its participant closes"
         case .nobodyWaits: "nobody waits here"
-        case .allServed: "everybody who waited has been served"
+        case .allServed: "no call waits any more"
         case .budgetUsedUp(let budget): "its budget of \(budget) is used up"
         case .boundPassed(let activity): "its \(activity.describe()) has lasted for its bound of \(activity.kind.bound)"
         case .superseded: "another Main takes over"
