@@ -85,7 +85,8 @@ struct CallScenarios {
         try await moved(clock, until: wait)
         let error = await #expect(throws: CoordinationError.self) { try await wait.value }
         #expect(
-            error?.code == .coreFailed && error?.message.hasPrefix("the line is dead; no message “ring”") == true,
+            error?.code == .coreFailed
+                && error?.message.hasSuffix("the line is dead; no message “ring” came before the deadline") == true,
             "\(String(describing: error))")
         await executor.participant.close()
     }

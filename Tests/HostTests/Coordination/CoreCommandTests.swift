@@ -47,21 +47,19 @@ struct CoreCommandTests {
         }
     }
 
-    @Test("A push whose core cannot start is a failure, and is tried again until it is given up", arguments: backends)
+    @Test("A push whose core cannot start fails, and is given up after its attempts", arguments: backends)
     func refusedStart(backend: String) async throws {
         try await using(backend, "refuse") { program, _ in
             var impatient = program
-            impatient.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "3s"
-            impatient.environment["SHAREDCORE_EXECUTOR_ATTEMPTS"] = "2"
-            impatient.environment["SHAREDCORE_EXECUTOR_RETRY_DELAY"] = "10ms"
-            let alone = try await program.run("executor", "--call-id", "b", "--timeout", "1s", "--json")
-            #expect(alone.status == 70 && alone.output.isEmpty, "\(alone.errors)")
-            #expect(alone.errors.contains("the core failed: startRefused"), "\(alone.errors)")
+            // Long enough for a core to be refused once on a slow machine.
+            impatient.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "15s"
+            impatient.environment["SHAREDCORE_EXECUTOR_ATTEMPTS"] = "1"
             try await ServingHost.serve(impatient) { host in
                 #expect(try await program.run("push", "a").status == 0)
+                let end = try await host.until("ended", of: "a")
+                #expect(end["status"] == .number(70))
                 _ = try await host.until("givenUp", of: "a")
             }
-            #expect(try await program.run("push", "--given-up").output.contains("a"))
         }
     }
 
@@ -162,7 +160,7 @@ struct CoreCommandTests {
         var program = try HostProgram()
         program.environment["SHAREDCORE_CORE_COMMAND"] = "no-such-core --account 1"
         let ended = try await program.run("main")
-        #expect(ended.status == 69)
+        #expect(ended.status == 70)
         #expect(ended.errors.contains("notFound: “no-such-core” was not found"))
     }
 
