@@ -40,6 +40,7 @@ extension Keeper {
             log("Main is killed: \(reason.rawValue)")
             signal(.kill)
         case .wake(let budget): mainVisitor?.send(.wake(budget: budget))
+        case .tellBudget(let budget): mainVisitor?.send(.woken(budget: budget))
         case .warn(let left): mainVisitor?.send(.ending(left: left))
         case .remember(let isClosed):
             do throws(SystemCallError) {

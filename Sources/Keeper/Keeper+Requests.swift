@@ -9,6 +9,13 @@ extension Keeper {
             switch request {
             case .hello, .keep, .release, .take, .asleep, .awake, .alive, .calls, .leaving:
                 try answerMain(request, with: file, to: visitor)
+            case .woken(let pid, let startTime):
+                // A wake that was meant for a Main before this one is none of this one.
+                guard let main = main?.handle.identity, main.pid == pid, main.startTime == startTime else {
+                    throw KeeperProblem(.notMain, "process \(pid) is not the Main of this keeper")
+                }
+                visitor.send(.done)
+                happen(.holderWoke)
             case .status: visitor.send(.status(status))
             case .start, .stop, .quit, .configure:
                 // Answered first: after the end there is no process left to answer.

@@ -82,6 +82,9 @@ extension KeptSockets {
         case .wake(let budget):
             state.withLock { $0.isAsleep = false }
             teller.yield(.wake(budget: budget))
+        case .woken(let budget):
+            state.withLock { $0.isAsleep = false }
+            teller.yield(.woken(budget: budget))
         case .ending(let left): teller.yield(.budgetEnds(left: left))
         case .status: return
         }

@@ -166,6 +166,9 @@ public enum KeeperEvent: Hashable, Sendable {
     /// Data has arrived on a kept socket while Main slept, or Main was started for it: Main has this time (contract
     /// P6).
     case wake(budget: Duration)
+    /// The holder of Main's ownership has woken Main while it slept, and Main has this time. It may arrive before the
+    /// wake itself, and no data need be there.
+    case woken(budget: Duration)
     /// The time is nearly over; at its end Main is killed, unless it sleeps, is in use or has an active call.
     case budgetEnds(left: Duration)
     /// The keeper is gone; this process has its sockets as well.

@@ -1,3 +1,4 @@
+internal import CoreAPI
 internal import CoreAPITesting
 internal import Glibc
 internal import KeptSockets
@@ -49,6 +50,62 @@ extension KeeperTests {
             try await stage.untilNoted("read two")
             #expect(stage.mainPid == main)
             expectRead(["sleep", "one", "sleep", "two"])
+        }
+
+        @Test("P6: the holder's wake is told a Main that sleeps, with its budget; a wake of another Main is refused")
+        func wokenByHolder() async throws {
+            try await start()
+            let client = KeeperClient(place: stage.place)
+            let main = try #require(ProcessIdentity(of: try await stage.startedMain()))
+            let other = ProcessIdentity(bootID: main.bootID, pid: main.pid, startTime: main.startTime + 1)
+            try await server.send("sleep")
+            try await stage.until("it sleeps") { $0.presence == "asleep" }
+            #expect(await !onThread { client.mainWasWoken(other) })
+            #expect(try await stage.status()?.presence == "asleep")
+            #expect(await onThread { client.mainWasWoken(main) })
+            try await stage.untilNoted("event woken(budget: 120.0 seconds)")
+            #expect(try await stage.status()?.presence == "woken")
+            #expect(await onThread { client.mainWasWoken(main) }, "again, as a holder repeats it")
+            try await server.send("sleep")
+            try await stage.until("it sleeps again") { $0.presence == "asleep" }
+            #expect(stage.notes.count { $0.hasPrefix("event woken") } == 1)
+            expectRead(["sleep", "sleep"])
+        }
+
+        @Test("P6: a Main that its holder's wake does not reach is stopped at the end of the budget")
+        func wakeDoesNotReach() async throws {
+            try await start(
+                KeeperStage.options {
+                    $0.wakeBudget = .milliseconds(200)
+                    $0.wakeWarning = .milliseconds(100)
+                })
+            let main = try await stage.startedMain()
+            let identity = try #require(ProcessIdentity(of: main))
+            try await server.send("sleep")
+            try await stage.until("it sleeps") { $0.presence == "asleep" }
+            kill(main, SIGSTOP)
+            let client = KeeperClient(place: stage.place)
+            #expect(await onThread { client.mainWasWoken(identity) })
+            try await stage.until("it is killed") { $0.lastEnd == "killed 9 budget" }
+            try await stage.untilNoted("recovered")
+            #expect(server.closeCount == 0)
+        }
+
+        @Test("P8: a Main that exits with 0 at rest is closed by its user; after another end it is started for data")
+        func exitsAtRest() async throws {
+            try await start()
+            try await server.send("exit-asleep 1")
+            try await server.send("one")
+            try await stage.untilNoted("read one")
+            #expect(stage.notes.contains("recovered"))
+            try await server.send("exit-asleep 0")
+            try await eventually("the peer sees the close") { server.closeCount == 1 }
+            try await stage.until("it is down") { $0.state == "down" && $0.kept == [] }
+        }
+
+        /// Runs what blocks.
+        private func onThread(_ body: @escaping @Sendable () -> Bool) async -> Bool {
+            await SerialThread(name: "holder").run(body)
         }
 
         @Test("Data that comes while Main falls asleep wakes it at once")

@@ -18,7 +18,8 @@ extension KeeperTests {
 
         private static let requests: [KeeperRequest] = [
             .hello, .keep(name: "a.b-c_d:1"), .release(name: "x"), .take, .asleep, .awake, .alive, .calls(0),
-            .calls(65535), .leaving, .status, .start(inForeground: true), .start(inForeground: false), .stop, .quit,
+            .calls(65535), .leaving, .woken(pid: 7, startTime: .max), .status, .start(inForeground: true),
+            .start(inForeground: false), .stop, .quit,
             .configure(configuration),
         ]
 
@@ -32,6 +33,7 @@ extension KeeperTests {
             arguments: [
                 "", " ", "HELLO", "HELLO 2", "KEEP", "KEEP ", "KEEP a b", "KEEP " + String(repeating: "x", count: 65),
                 "KEEP ../x", "KEEP ü", "CALLS -1", "CALLS 65536", "CALLS x", "START now", "STATUS 1", "hello 1",
+                "WOKEN", "WOKEN 7", "WOKEN 0 1", "WOKEN -1 1", "WOKEN 7 x", "WOKEN 7 1 ", "WOKEN 7 1 2",
                 "CONFIGURE", "CONFIGURE ", "CONFIGURE --", "CONFIGURE --watchdog-ms\0000\0--\0a",
                 "CONFIGURE --no\0001\0--\0a",
                 "CONFIGURE --watchdog-ms\099999999999\0--\0a", "CONFIGURE --watchdog-ms",
@@ -72,7 +74,7 @@ extension KeeperTests {
             for message in [
                 KeeperMessage.done, .refused(KeeperProblem(.busy, "another one")), .kept(name: "a"), .status(status),
                 .status(KeeperStatus(keeper: 1, state: "down")), .wake(budget: .seconds(10)),
-                .ending(left: .milliseconds(1999)),
+                .woken(budget: .seconds(10)), .ending(left: .milliseconds(1999)),
             ] {
                 #expect(KeeperMessage(Array(message.text.utf8)) == message)
             }

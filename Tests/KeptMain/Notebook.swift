@@ -15,7 +15,7 @@ struct Notebook: Sendable {
     }
 }
 
-/// The wakes that come from the keeper; everything that it says is noted.
+/// The wakes that the keeper tells of, by data and by the holder; everything that it says is noted.
 struct Wakes: Sendable {
     private let stream: AsyncStream<Void>
 
@@ -26,7 +26,10 @@ struct Wakes: Sendable {
         Task {
             for await event in events {
                 try? notebook.write("event \(event)")
-                if case .wake = event { continuation.yield() }
+                switch event {
+                case .wake, .woken: continuation.yield()
+                case .budgetEnds, .keeperLost, .keeperFound: break
+                }
             }
         }
     }

@@ -32,6 +32,9 @@ while true {
         // If there is no keeper now, the next one is told.
         try? await sockets.enterBackground()
         await wakes.next()
+    case "exit-asleep":
+        try await sockets.enterBackground()
+        try Connection.exit(Int32(words[1]) ?? 0)
     case "exit": try Connection.exit(Int32(words[1]) ?? 0)
     case "calls": try? await sockets.setActiveCalls(Int(words[1]) ?? 0)
     case "alive": try? await sockets.sendHeartbeat()

@@ -11,6 +11,7 @@ extension ConnectivityJudge {
         require(!dropped.contains(ordered.number), "P2: nothing that was dropped", ordered)
         lastDone = max(lastDone, ordered.number)
         let isDone = if case .done = outcome { true } else { false }
+        noteOwnership(ordered, outcome, at: position)
         switch ordered.action {
         case .restorePresence, .restoreHTTP:
             require(position == .foregroundConnected, "P1: presence and HTTP in the foreground only", ordered)
@@ -34,11 +35,6 @@ extension ConnectivityJudge {
         case .stopWork:
             require(calls == 0, "P6: no budget cuts an active call", ordered)
             isBudgetTold = false
-        case .giveUpOwnershipAndLocks:
-            require(position.application != .foreground, "P2: the foreground gives nothing up", ordered)
-            hasGivenUp = isDone
-            isOwnershipGone = true
-        case .mayOwnAgain: (hasGivenUp, isOwnershipGone) = (false, false)
         case .prepareForBackground:
             if case .done(.preparation(let answer)) = outcome {
                 isPrepared = answer.isReady
@@ -46,11 +42,11 @@ extension ConnectivityJudge {
                 isPrepared = false
             }
         case .stayAwake:
-            (hasGivenUp, isPrepared, isSuspensionOwed) = (false, false, false)
-            isOwnershipGone = false
+            (isPrepared, isSuspensionOwed) = (false, false)
         case .allowSuspension:
             require(position.application == .suspended, "P2: only what is to sleep is let sleep", ordered)
-            require(hasGivenUp, "P2: nothing is held in sleep", ordered)
+            require(!hasLocks, "P2: no lock is held in sleep", ordered)
+            require(ownership != .held, "P2: what sleeps owns by its holder or not at all", ordered)
         case .applyLevels(let state): levels = state
         case .relaunchWithoutUserInterface: levels = .background
         case .holdActiveCalls:
@@ -73,6 +69,45 @@ extension ConnectivityJudge {
             require(hasConnected, "P2: connected before it registers", ordered)
         }
         hasConnected = ordered.action == .reconnect && isDone
+    }
+
+    /// Validates what becomes of ownership and locks.
+    private mutating func noteOwnership(
+        _ ordered: OrderedAction, _ outcome: ConnectivityMachine.Outcome, at position: LifecyclePosition
+    ) {
+        let isDone = if case .done = outcome { true } else { false }
+        switch ordered.action {
+        case .giveUpLocks:
+            require(position.application != .foreground, "P2: the foreground gives nothing up", ordered)
+            if isDone { hasLocks = false }
+        case .rest:
+            require(position.application != .foreground, "P2: the foreground gives nothing up", ordered)
+            require(!hasLocks, "P2: what rests holds no lock", ordered)
+            hasTriedToResume = false
+            guard case .done(.ownership(let answer)) = outcome else { break }
+            (ownership, isWithoutHolder) = (answer, answer == .held)
+        case .giveUpOwnership:
+            require(isWithoutHolder, "P2: ownership is given up without a holder only", ordered)
+            if isDone { ownership = .givenUp }
+        case .resume:
+            (hasFailedToResume, hasTriedToResume) = (!isDone, true)
+            guard case .done(.ownership(let answer)) = outcome else { break }
+            ownership = answer
+            if answer == .held { hasLocks = true }
+        case .checkConnectivity:
+            require(ownership != .resting || hasTriedToResume, "P2: it is resumed before it is checked", ordered)
+        case .mayOwnAgain: (hasLocks, ownership) = (true, .held)
+        case .stayAwake:
+            hasLocks = true
+            if ownership == .givenUp || ownership == .lost { ownership = .held }
+        case .processSocketData, .alertUser,
+            _ where ordered.action.needsNetwork:
+            if ownership == .held { hasLocks = true }
+            guard position.application == .suspended || isWokenForData else { break }
+            require(
+                ownership != .resting && ownership != .lost, "P2: a wake works when it has resumed", ordered)
+        default: break
+        }
     }
 
     /// Validates a machine at rest: nothing is left to be done now.
@@ -106,8 +141,8 @@ extension ConnectivityJudge {
             require(levels == machine.position.application, "P1: the levels are those of the state", machine.position)
         }
         require(
-            !isOwnershipGone || machine.position.application == .suspended, "P2: who stays awake may own again",
-            machine.position)
+            ownership == .held || hasFailedToResume || machine.position.application == .suspended,
+            "P2: what stays awake may own again", machine.position)
         require(!isSuspensionOwed || calls > 0, "P6: a suspension that was put off comes", machine.position)
         require(budgetFrom == nil, "P6: a wake whose work is done is over", machine.position)
     }

@@ -30,9 +30,15 @@ package struct ConnectivityJudge {
     var isBudgetTold = false
     /// Whether a wake was over before it was told how long it has.
     var isTellingDropped = false
-    var hasGivenUp: Bool
-    /// Whether ownership is gone until it is given back.
-    var isOwnershipGone: Bool
+    /// Whether the application may hold locks.
+    var hasLocks: Bool
+    var ownership: CoreOwnership
+    /// Whether the last rest found no holder.
+    var isWithoutHolder = false
+    /// Whether a resume has failed, which is tried again with what comes next.
+    var hasFailedToResume = false
+    /// Whether a resume was carried out since the last rest.
+    var hasTriedToResume = false
     /// Whether resuming could not be offered, which is tried again with the next registration.
     var isOfferTried = false
     /// Whether the system wants to suspend what an active call keeps awake.
@@ -61,8 +67,8 @@ package struct ConnectivityJudge {
     var hasConnected = false
 
     init(startingIn position: LifecyclePosition) {
-        hasGivenUp = position.application == .suspended
-        isOwnershipGone = hasGivenUp
+        hasLocks = position.application != .suspended
+        ownership = hasLocks ? .held : .resting
         isSubscribed = position.connectivity == .connected
         isHTTPRestored = position == .foregroundConnected
         isPresenceRestored = isHTTPRestored
@@ -91,9 +97,9 @@ package struct ConnectivityJudge {
         case .killedOrRebooted:
             calls = 0
             hasCellularCall = false
-            (isHeld, isResumeOwed, isMediaAway, hasGivenUp, isPrepared) = (false, false, false, false, false)
+            (isHeld, isResumeOwed, isMediaAway, isPrepared) = (false, false, false, false)
             isSuspensionOwed = false
-            isOwnershipGone = false
+            (hasLocks, ownership, hasTriedToResume) = (true, .held, false)
             isOutOfReach = false
         default: break
         }
@@ -107,7 +113,8 @@ package struct ConnectivityJudge {
             judgeCell(transition, event)
             noteInterval(event, transition)
             if event == .networkLost, transition.number != nil { keepAliveFrom = nil }
-            if transition.actions.first.map({ if case .beginBudget = $0.action { true } else { false } }) == true {
+            let first = transition.actions.first { $0.action != .resume }
+            if first.map({ if case .beginBudget = $0.action { true } else { false } }) == true {
                 keepAliveFrom = event == .keepAlive ? transition.at : nil
             }
         }
@@ -139,7 +146,8 @@ package struct ConnectivityJudge {
         }
         noteWake(transition, machine)
         if transition.to.application == .suspended, transition.from.application != .suspended,
-            transition.to.connectivity == .connected, !transition.actions.contains(where: { $0.action == .stopWork })
+            transition.to.connectivity == .connected, !transition.actions.contains(where: { $0.action == .stopWork }),
+            transition.cause != .done(.resume, .ownership(.lost))
         {
             require(isPrepared, "P5: no sleep without the answer that it is survived", transition)
         }
@@ -148,9 +156,12 @@ package struct ConnectivityJudge {
             isBudgetTold = false
         }
         if transition.to.application != .suspended, transition.from.application == .suspended {
-            (hasGivenUp, isPrepared) = (false, false)
+            isPrepared = false
+            // A wake holds nothing before it has resumed.
+            if transition.event != .dataOnKeptSocket { hasLocks = true }
         }
-        if transition.to.application == .foreground { (hasGivenUp, isPrepared) = (false, false) }
+        if transition.to.application == .foreground { (hasLocks, isPrepared) = (true, false) }
+        if transition.from != transition.to { hasFailedToResume = false }
         if transition.to.application == .suspended {
             (isHeld, isResumeOwed, isSuspensionOwed) = (false, false, false)
         }

@@ -51,10 +51,37 @@ extension ConnectivityMutant {
             $0.damageAfter = { machine, _, _ in machine.pending.reverse() }
         },
         ConnectivityMutant("T6 keeps ownership and locks", .t6) {
-            $0.removeAll { $0 == .giveUpOwnershipAndLocks }
+            $0.removeAll { [.giveUpLocks, .rest, .giveUpOwnership].contains($0) }
         },
         ConnectivityMutant("T7 keeps ownership and locks", .t7) {
-            $0.removeAll { $0 == .giveUpOwnershipAndLocks }
+            $0.removeAll { [.giveUpLocks, .rest, .giveUpOwnership].contains($0) }
+        },
+        ConnectivityMutant("gives ownership up beside a holder") {
+            $0.changeOutcome = { $0 == .done(.ownership(.resting)) ? .done(.ownership(.held)) : $0 }
+        },
+        ConnectivityMutant("keeps ownership without a holder") {
+            $0.damageAfter = { machine, _, _ in machine.pending.removeAll { $0.action == .giveUpOwnership } }
+        },
+        ConnectivityMutant("T6 rests with a lock", .t6) { $0.removeAll { $0 == .giveUpLocks } },
+        ConnectivityMutant("T7 rests with a lock", .t7) { $0.removeAll { $0 == .giveUpLocks } },
+        ConnectivityMutant("T11 works before it has resumed", .t11) { $0.append($0.removeFirst()) },
+        ConnectivityMutant("T12 works before it has resumed", .t12) { $0.append($0.removeFirst()) },
+        ConnectivityMutant("T15 works before it has resumed", .t15) { $0.append($0.removeFirst()) },
+        ConnectivityMutant("T16 does not resume", .t16) { $0.removeAll { $0 == .resume } },
+        ConnectivityMutant("works where the rest was over") {
+            $0.changeOutcome = { $0 == .done(.ownership(.lost)) ? .done(.ownership(.held)) : $0 }
+        },
+        ConnectivityMutant("works where it could not resume") {
+            $0.damageAfter = { machine, transition, _ in
+                guard case .failed(.resume, _) = transition.cause else { return }
+                machine.pending = transition.dropped + machine.pending
+            }
+        },
+        ConnectivityMutant("does not rest again after a keep-alive") {
+            $0.damageAfter = { machine, _, _ in
+                guard machine.wake?.number == .t12 || machine.wake?.number == .t15 else { return }
+                machine.pending.removeAll { [.giveUpLocks, .rest, .giveUpOwnership].contains($0.action) }
+            }
         },
         ConnectivityMutant("sleeps regardless of the answer") {
             $0.changeOutcome = { outcome in
@@ -131,6 +158,11 @@ extension ConnectivityMutant {
         ConnectivityMutant("gives nothing back") {
             $0.damageAfter = { machine, _, _ in machine.pending.removeAll { $0.action == .mayOwnAgain } }
         },
+        ConnectivityMutant("does not resume for what keeps it awake") {
+            $0.damageAfter = { machine, _, _ in
+                if machine.wake == nil { machine.pending.removeAll { $0.action == .resume } }
+            }
+        },
         ConnectivityMutant("a suspension takes the time of a wake away") {
             $0.damageAfter = { machine, transition, _ in
                 if transition.event?.kind == .suspendedBySystem, transition.number != nil { machine.wake = nil }
@@ -154,12 +186,14 @@ extension ConnectivityMutant {
         ConnectivityMutant("T9 restores no HTTP", .t9) { $0.removeAll { $0 == .restoreHTTP } },
         ConnectivityMutant("T9 restores no presence", .t9) { $0.removeAll { $0 == .restorePresence } },
         ConnectivityMutant("T2 registers before it connects", .t2) { $0.swapAt(0, 1) },
-        ConnectivityMutant("T16 does not check", .t16) { $0 = [] },
+        ConnectivityMutant("T16 does not check", .t16) { $0.removeAll { $0 == .checkConnectivity } },
         ConnectivityMutant("T12 is not listed", row: .t12) { $0.from = [] },
         ConnectivityMutant("T14 connects", row: .t14) { $0.connectivity = .connected },
         ConnectivityMutant("T18 comes back in the foreground", row: .t18) { $0.application = .foreground },
         ConnectivityMutant("T13 is not noted", row: .t13) { $0.connectivity = nil },
         ConnectivityMutant("T8 leaves the levels", .t8) { $0 = [] },
-        ConnectivityMutant("T11 does not say how long", .t11) { $0.removeFirst() },
+        ConnectivityMutant("T11 does not say how long", .t11) {
+            $0.removeAll { if case .beginBudget = $0 { true } else { false } }
+        },
     ]
 }

@@ -97,6 +97,10 @@ package struct ConnectivitySimulation {
             return .done(.preparation(chance(3) ? .notReady([.lapsed(registration: "sip")]) : .ready))
         case .checkConnectivity:
             return .done(.connection(ConnectionStatus.allCases[Int(random.next() % 3)]))
+        case .rest:
+            return .done(.ownership(chance(3) ? .held : .resting))
+        case .resume:
+            return .done(.ownership(chance(4) ? .lost : .held))
         default:
             return .done(.done)
         }

@@ -16,7 +16,7 @@ func keepConnection(
         for await event in keeper.events {
             switch event {
             case .wake(let budget): process(connection, budget)  // then enterBackground() again
-            case .budgetEnds, .keeperLost, .keeperFound: break
+            case .woken, .budgetEnds, .keeperLost, .keeperFound: break
             }
         }
     }

@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import KeptSockets
 internal import Logging
 internal import Platform
 internal import ProgramOutput

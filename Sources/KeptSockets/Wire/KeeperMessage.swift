@@ -14,6 +14,8 @@ package enum KeeperMessage: Hashable, Sendable {
 
     /// Data has arrived: Main has this time.
     case wake(budget: Duration)
+    /// The holder of Main's ownership has woken it: Main has this time.
+    case woken(budget: Duration)
     /// The time is nearly over.
     case ending(left: Duration)
 }
@@ -26,6 +28,7 @@ extension KeeperMessage {
         case .kept(let name): "KEPT \(name)"
         case .status(let status): "STATUS \(status.text)"
         case .wake(let budget): "WAKE \(budget.wholeMilliseconds)"
+        case .woken(let budget): "WOKEN \(budget.wholeMilliseconds)"
         case .ending(let left): "ENDING \(left.wholeMilliseconds)"
         }
     }
@@ -52,6 +55,9 @@ extension KeeperMessage {
         case "WAKE":
             guard let count = UInt32(rest) else { return nil }
             self = .wake(budget: .milliseconds(count))
+        case "WOKEN":
+            guard let count = UInt32(rest) else { return nil }
+            self = .woken(budget: .milliseconds(count))
         case "ENDING":
             guard let count = UInt32(rest) else { return nil }
             self = .ending(left: .milliseconds(count))
@@ -73,7 +79,7 @@ package struct KeeperProblem: Error, Hashable, Sendable {
         case tooMany
         /// No socket of the name is kept.
         case unknown
-        /// Only Main may send this request, and the connection is not Main's.
+        /// Only Main may send this request, and the connection is not Main's; or the process that it names is not Main.
         case notMain
         /// Another process is connected as Main.
         case busy

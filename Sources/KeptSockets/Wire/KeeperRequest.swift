@@ -21,6 +21,11 @@ package enum KeeperRequest: Hashable, Sendable {
     /// Main's user closes it.
     case leaving
 
+    // Of the process that holds Main's ownership while Main rests (decision 44).
+
+    /// The holder has woken this Main: its budget and its watchdog hold from now on.
+    case woken(pid: Int32, startTime: UInt64)
+
     // Of the process that administers it.
 
     case status
@@ -46,6 +51,7 @@ extension KeeperRequest {
         case .alive: "ALIVE"
         case .calls(let count): "CALLS \(count)"
         case .leaving: "LEAVING"
+        case .woken(let pid, let startTime): "WOKEN \(pid) \(startTime)"
         case .status: "STATUS"
         case .start(let inForeground): inForeground ? "START foreground" : "START"
         case .stop: "STOP"
@@ -94,6 +100,12 @@ extension KeeperRequest {
         case "CALLS":
             guard let count = UInt16(rest) else { throw KeeperProblem(.malformed, "a number of calls is 0 to 65535") }
             return .calls(Int(count))
+        case "WOKEN":
+            let words = rest.split(separator: " ", omittingEmptySubsequences: false)
+            guard words.count == 2, let pid = Int32(words[0]), pid > 0, let startTime = UInt64(words[1]) else {
+                throw KeeperProblem(.malformed, "WOKEN takes the number of Main's process and its start time")
+            }
+            return .woken(pid: pid, startTime: startTime)
         case "START" where rest == "foreground": return .start(inForeground: true)
         case "CONFIGURE":
             let arguments = rest.split(separator: "\0", omittingEmptySubsequences: false).map(String.init)

@@ -34,9 +34,23 @@ public enum ConnectivityAction: Hashable, Sendable {
     /// Check whether the connection is still up; answers with ``ConnectivityActionResult/connection(_:)``.
     case checkConnectivity
 
-    /// Release the ownership of the core and every lock: a suspended process must not hold locks that others wait for.
-    case giveUpOwnershipAndLocks
-    /// The application is awake, and may own the core again.
+    /// Release every lock: a suspended process must not hold locks that others wait for, and an owner with an open
+    /// critical section cannot rest (contract C17).
+    case giveUpLocks
+    /// Transfer the ownership of the core to its holder, and keep the core quiet. Answers with
+    /// ``ConnectivityActionResult/ownership(_:)``: `resting`, or `held` where there is no holder. ``giveUpOwnership``
+    /// follows only then.
+    ///
+    /// Source: contract P2; decision 44.
+    case rest
+    /// Release the ownership of the core: there is no holder for it.
+    case giveUpOwnership
+    /// Take the ownership of the core back from its holder, before any other work. Does nothing where it is held.
+    /// Answers with ``ConnectivityActionResult/ownership(_:)``: `held`, or `lost` where the rest was over.
+    ///
+    /// Source: contract P2; decision 44.
+    case resume
+    /// The application is awake, and may acquire the ownership that was given up or lost.
     case mayOwnAgain
     /// Check whether the registrations survive the interval without a refresh,
     /// ``KeepAlive/prepareForBackground(interval:)``; answers with ``ConnectivityActionResult/preparation(_:)``. Ask
@@ -79,8 +93,8 @@ public enum ConnectivityAction: Hashable, Sendable {
             .refreshRegistration, .refreshSubscriptions, .checkConnectivity:
             true
         case .tellServices, .flagCallsUnavailable, .suspendSignaling, .failPendingRequests, .applyLevels,
-            .giveUpOwnershipAndLocks, .mayOwnAgain, .prepareForBackground, .stayAwake, .warn, .relyOnKeepAlive,
-            .allowSuspension,
+            .giveUpLocks, .rest, .giveUpOwnership, .resume, .mayOwnAgain, .prepareForBackground, .stayAwake, .warn,
+            .relyOnKeepAlive, .allowSuspension,
             .beginBudget, .endBudget, .stopWork, .processSocketData, .alertUser, .holdActiveCalls, .takeMediaAway,
             .offerResume, .relaunchWithoutUserInterface:
             false
@@ -94,13 +108,16 @@ public enum ConnectivityAction: Hashable, Sendable {
             .holdActiveCalls, .takeMediaAway, .offerResume, .relaunchWithoutUserInterface:
             true
         case .reconnect, .openNewSocket, .register, .subscribe, .restorePresence, .restoreHTTP, .reportLastKnownState,
-            .refreshRegistration, .refreshSubscriptions, .checkConnectivity, .giveUpOwnershipAndLocks,
-            .mayOwnAgain, .prepareForBackground, .stayAwake, .relyOnKeepAlive, .allowSuspension, .beginBudget,
+            .refreshRegistration, .refreshSubscriptions, .checkConnectivity, .giveUpLocks, .rest, .giveUpOwnership,
+            .resume, .mayOwnAgain, .prepareForBackground, .stayAwake, .relyOnKeepAlive, .allowSuspension, .beginBudget,
             .endBudget, .stopWork,
             .processSocketData, .alertUser:
             false
         }
     }
+
+    /// The actions after which a suspended application holds nothing, in order.
+    static let lettingGo: [ConnectivityAction] = [.giveUpLocks, .rest, .giveUpOwnership]
 }
 
 /// An event in the life of an application and its connection.

@@ -29,6 +29,23 @@ public enum ConnectivityActionResult: Hashable, Sendable {
     case preparation(BackgroundPreparation)
     /// The answer to ``ConnectivityAction/checkConnectivity``.
     case connection(ConnectionStatus)
+    /// The answer to ``ConnectivityAction/rest`` and ``ConnectivityAction/resume``. With ``done`` in its place,
+    /// ownership rests and is held again.
+    case ownership(CoreOwnership)
+}
+
+/// The ownership of the core, as the application knows it.
+///
+/// Source: contract P2; decision 44.
+public enum CoreOwnership: String, CaseIterable, Hashable, Sendable {
+    /// The application has it, or may acquire it.
+    case held
+    /// Another process, its holder, has it for the application, which sleeps.
+    case resting
+    /// The application gave it up for a sleep, without a holder.
+    case givenUp
+    /// The rest was over before the application resumed: another process may own.
+    case lost
 }
 
 /// The state of the connection after a sleep.

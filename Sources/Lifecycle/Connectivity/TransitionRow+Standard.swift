@@ -45,13 +45,13 @@ extension TransitionRow {
         case .t6:
             return row(
                 .suspendedBySystem, .backgroundConnected, to: .suspended,
-                doing: [.giveUpOwnershipAndLocks, .prepareForBackground(interval: .seconds(600))], avaya,
-                "Ownership and locks are given up first; where registrations would lapse, the application stays awake or"
-                    + " warns.")
+                doing: ConnectivityAction.lettingGo + [.prepareForBackground(interval: .seconds(600))], avaya,
+                "Locks are given up first, then ownership is transferred to the holder, and given up without one; where"
+                    + " registrations would lapse, the application stays awake or warns.")
         case .t7:
             return row(
                 .suspendedBySystem, .backgroundDisconnected, to: .suspended,
-                doing: [.giveUpOwnershipAndLocks, .relyOnKeepAlive, .allowSuspension], .derived,
+                doing: ConnectivityAction.lettingGo + [.relyOnKeepAlive, .allowSuspension], .derived,
                 "Only the keep-alive will wake the application.")
         case .t8:
             return row(
@@ -69,13 +69,13 @@ extension TransitionRow {
         case .t11:
             return row(
                 .dataOnKeptSocket, .suspendedConnected, to: .background,
-                doing: [.beginBudget(.seconds(10)), .processSocketData, .alertUser], apple,
-                "At most 10 s to process and alert; then suspended again.")
+                doing: [.resume, .beginBudget(.seconds(10)), .processSocketData, .alertUser], apple,
+                "The application owns again, and has at most 10 s to process and alert; then it is suspended again.")
         case .t12:
             return row(
                 .keepAlive, .suspendedConnected,
-                doing: [.beginBudget(.seconds(10)), .refreshRegistration, .refreshSubscriptions], avaya,
-                "Registration and subscriptions are refreshed.")
+                doing: [.resume, .beginBudget(.seconds(10)), .refreshRegistration, .refreshSubscriptions], avaya,
+                "The application owns again; registration and subscriptions are refreshed; then it rests again.")
         case .t13:
             return row(
                 .networkLost, .suspendedConnected, connectivity: .disconnected, doing: [], .derived,
@@ -84,14 +84,14 @@ extension TransitionRow {
             return row(.networkBack, .suspendedDisconnected, doing: [], avaya, "Nothing until the keep-alive.")
         case .t15:
             return row(
-                .keepAlive, .suspendedDisconnected, doing: [.beginBudget(.seconds(10)), .openNewSocket, .register],
-                apple,
-                "A new socket and a registration, in at most 10 s.")
+                .keepAlive, .suspendedDisconnected,
+                doing: [.resume, .beginBudget(.seconds(10)), .openNewSocket, .register], apple,
+                "The application owns again; a new socket and a registration, in at most 10 s; then it rests again.")
         case .t16:
             return row(
                 .toForeground, .suspendedConnected, .suspendedDisconnected, to: .foreground,
-                doing: [.checkConnectivity],
-                .derived, "The connection is checked first; then as T2 if it must be made anew.")
+                doing: [.resume, .checkConnectivity], .derived,
+                "The application owns again; the connection is checked first; then as T2 if it must be made anew.")
         case .t17:
             var call = row(
                 .cellularCallBegan, .foregroundConnected, .backgroundConnected, .suspendedConnected,

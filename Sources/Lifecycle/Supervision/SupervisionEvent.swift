@@ -34,6 +34,8 @@ package enum SupervisionEvent: Hashable, Sendable {
 
     /// Data has arrived on a kept socket.
     case dataCame
+    /// The holder of Main's ownership has woken Main.
+    case holderWoke
     /// Time has passed.
     case timePassed
 }
@@ -64,6 +66,8 @@ package enum SupervisionDirective: Hashable, Sendable {
     case kill(KillReason)
     /// Wake Main, which sleeps, and tell it its budget.
     case wake(budget: Duration)
+    /// Tell Main, which its holder has woken, its budget.
+    case tellBudget(Duration)
     /// Tell Main that its budget is over soon.
     case warn(left: Duration)
     /// Remember until the next reboot whether Main must stay down.

@@ -69,6 +69,11 @@ package struct SupervisionMachine: Hashable, Sendable {
             heard(event, at: now)
             return []
         case .dataCame: return dataCame(at: now)
+        case .holderWoke:
+            // The repetition of a wake changes nothing: the first one has begun the budget.
+            guard case .running = state, presence == .asleep else { return [] }
+            beginBudget(at: now)
+            return [.tellBudget(options.wakeBudget)]
         case .timePassed: return []
         }
     }
@@ -92,7 +97,7 @@ package struct SupervisionOptions: Hashable, Sendable {
     package var restart = RestartPolicy()
     /// The time for which an awake Main may be silent before it is killed; nil for no watchdog.
     package var watchdog: Duration?
-    /// The time that a Main may run after it was woken by data, or started for it (contract P6).
+    /// The time that a Main may run after it was woken, or started for data (contract P6).
     package var wakeBudget = Duration.seconds(10)
     /// The time from the wake to the warning that the budget ends.
     package var wakeWarning = Duration.seconds(8)
@@ -139,7 +144,7 @@ package enum MainPresence: Hashable, Sendable {
     case awake
     /// It waits for a wake.
     case asleep
-    /// It was woken, or started for data, and may run until the limit.
+    /// It was woken by data or by its holder, or started for data, and may run until the limit.
     case woken(warnAt: BootInstant?, limit: BootInstant)
 }
 

@@ -65,7 +65,7 @@ enum SupervisionCampaign {
 
     /// Something that can happen now.
     private static func event(for judge: SupervisionJudge, _ chance: inout SeededRandom) -> SupervisionEvent {
-        let always: [SupervisionEvent] = [.dataCame, .dataCame, .timePassed]
+        let always: [SupervisionEvent] = [.dataCame, .dataCame, .timePassed, .holderWoke]
         let rare: [SupervisionEvent] = [.startWanted(inForeground: true), .stopWanted]
         let ofMain: [SupervisionEvent] = [
             .connected, .fellAsleep, .fellAsleep, .awoke, .saidAlive, .saidAlive, .calls(1), .calls(0), .disconnected,

@@ -59,6 +59,9 @@ struct SupervisionJudge {
             case .wake(let budget):
                 if budget != .seconds(10) { problems.append("a wrong budget") }
                 remove(.wake(budget: budget), from: &expected)
+            case .tellBudget(let budget):
+                if budget != .seconds(10) { problems.append("a wrong budget") }
+                remove(.tellBudget(budget), from: &expected)
             case .remember(let isClosed): isRemembered = isClosed
             case .letSocketsGo: keepsSockets = false
             case .terminate: remove(.terminate, from: &expected)
@@ -113,6 +116,11 @@ struct SupervisionJudge {
             } else if !isUp, !isDown {
                 hastenedAt = hastenedAt ?? now
             }
+        case .holderWoke:
+            if isUp, isAsleep, !isStopping {
+                expected.append(.tellBudget(.seconds(10)))
+                wake(at: now)
+            }
         }
         if isUp { silentUntil = event == .timePassed || event == .stopWanted ? silentUntil : speak(event, at: now) }
         return expected
@@ -121,7 +129,7 @@ struct SupervisionJudge {
     /// Until when it must speak, after something that it said, or a wake.
     private func speak(_ event: SupervisionEvent, at now: BootInstant) -> BootInstant? {
         if case .startWanted = event { return silentUntil }
-        if event == .dataCame, warnAt != now.advanced(by: .seconds(8)) { return silentUntil }
+        if event == .dataCame || event == .holderWoke, warnAt != now.advanced(by: .seconds(8)) { return silentUntil }
         return now.advanced(by: .seconds(30))
     }
 

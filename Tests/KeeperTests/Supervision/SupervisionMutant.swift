@@ -37,6 +37,12 @@ struct SupervisionMutant: Sendable, CustomStringConvertible {
             description: "a wanted start has none",
             directives: { said, _ in said.map { $0 == .start(inBackground: false) ? .start(inBackground: true) : $0 } }),
         SupervisionMutant(description: "data is not heard", event: { $0 == .dataCame ? nil : $0 }),
+        SupervisionMutant(description: "the holder's wake is not heard", event: { $0 == .holderWoke ? nil : $0 }),
+        SupervisionMutant(
+            description: "the holder's wake hastens a start", event: { $0 == .holderWoke ? .dataCame : $0 }),
+        SupervisionMutant(
+            description: "the holder's wake is a sign of life",
+            event: { $0 == .holderWoke ? .saidAlive : $0 }),
         SupervisionMutant(
             description: "sleep is not heard", event: { $0 == .fellAsleep ? .saidAlive : $0 }),
         SupervisionMutant(description: "use is not heard", event: { $0 == .awoke ? .saidAlive : $0 }),

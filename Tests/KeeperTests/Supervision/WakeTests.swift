@@ -92,6 +92,66 @@ extension KeeperTests {
             #expect(machine.handle(.timePassed, at: at(15)) == [.kill(.budget)])
         }
 
+        @Test("P6: a wake by the holder has the same budget, and its repetition does not begin it anew")
+        mutating func wokenByHolder() {
+            machine.options.watchdog = .seconds(30)
+            #expect(machine.handle(.holderWoke, at: at(2)) == [], "in use: no budget")
+            _ = machine.handle(.fellAsleep, at: at(5))
+            #expect(machine.handle(.holderWoke, at: at(10)) == [.tellBudget(.seconds(10))])
+            #expect(!machine.watchesSockets)
+            #expect(machine.handle(.holderWoke, at: at(11)) == [])
+            #expect(machine.handle(.timePassed, at: at(18)) == [.warn(left: .seconds(2))])
+            #expect(machine.handle(.holderWoke, at: at(19)) == [])
+            #expect(machine.handle(.timePassed, at: at(20)) == [.kill(.budget)])
+
+            var other = Self().machine
+            _ = other.handle(.fellAsleep, at: at(5))
+            _ = other.handle(.holderWoke, at: at(10))
+            _ = other.handle(.fellAsleep, at: at(12))
+            #expect(other.watchesSockets && other.nextTime == nil)
+            #expect(other.handle(.dataCame, at: at(13)) == [.wake(budget: .seconds(10))])
+        }
+
+        @Test("P6: from a wake by the holder on the watchdog holds, and is not fed by the wake's repetition")
+        mutating func watchdogAfterHolder() {
+            machine.options.watchdog = .seconds(5)
+            _ = machine.handle(.fellAsleep, at: at(5))
+            #expect(machine.handle(.timePassed, at: at(100)) == [])
+            _ = machine.handle(.holderWoke, at: at(100))
+            _ = machine.handle(.holderWoke, at: at(101))
+            #expect(machine.handle(.timePassed, at: at(104.999)) == [])
+            #expect(machine.handle(.timePassed, at: at(105)) == [.kill(.watchdog)])
+        }
+
+        @Test("P8: exit 0 at rest is its user's wish; after any other end data is a reason to start it sooner")
+        mutating func endsAtRest() {
+            for isWoken in [false, true] {
+                var closed = Self().machine
+                _ = closed.handle(.fellAsleep, at: at(5))
+                if isWoken { _ = closed.handle(.holderWoke, at: at(6)) }
+                #expect(
+                    closed.handle(.ended(.exited(status: 0)), at: at(7)) == [.remember(isClosed: true), .letSocketsGo])
+                #expect(closed.handle(.dataCame, at: at(8)) == [] && closed.nextTime == nil)
+
+                for end in [MainProcessEnd.exited(status: 1), .killed(signal: 9), .unseen] {
+                    var failed = Self().machine
+                    for second in [2.0, 3, 5] {
+                        _ = failed.handle(.ended(.exited(status: 1)), at: at(second))
+                        _ = failed.handle(.timePassed, at: failed.nextTime ?? at(second))
+                        _ = failed.handle(.connected, at: failed.nextTime ?? at(second))
+                    }
+                    _ = failed.handle(.fellAsleep, at: at(8))
+                    if isWoken { _ = failed.handle(.holderWoke, at: at(9)) }
+                    #expect(failed.handle(.ended(end), at: at(10)) == [], "the sockets are kept")
+                    #expect(failed.watchesSockets && failed.nextTime == at(14))
+                    _ = failed.handle(.holderWoke, at: at(10.5))
+                    #expect(failed.nextTime == at(14), "no Main is there that it could mean")
+                    _ = failed.handle(.dataCame, at: at(10.5))
+                    #expect(failed.nextTime == at(11))
+                }
+            }
+        }
+
         @Test("A killed Main is started again as one that failed")
         mutating func killed() {
             wake()

@@ -162,7 +162,7 @@ struct ConnectivityStoryTests {
         }
         #expect(
             driver.run(.suspendedBySystem(interval: .seconds(700))) == [
-                .giveUpOwnershipAndLocks, .prepareForBackground(interval: .seconds(700)), .stayAwake([obstacle]),
+                .giveUpLocks, .rest, .prepareForBackground(interval: .seconds(700)), .resume, .stayAwake([obstacle]),
             ])
         #expect(driver.machine.position == LifecyclePosition(.background, .connected))
     }
@@ -179,13 +179,23 @@ struct ConnectivityStoryTests {
         #expect(driver.machine.position == LifecyclePosition(.suspended, .connected))
     }
 
-    @Test("T6, T7: a process that cannot give up ownership and locks stays awake", arguments: Connectivity.allCases)
+    @Test("T6, T7: a process that cannot let ownership and locks go stays awake", arguments: Connectivity.allCases)
     func notGivenUp(connectivity: Connectivity) {
         var driver = MachineDriver(.background, connectivity)
-        driver.outcome = { $0 == .giveUpOwnershipAndLocks ? .failed("busy") : MachineDriver.well($0) }
+        driver.outcome = { $0 == .rest ? .failed("busy") : MachineDriver.well($0) }
         #expect(
             driver.run(.suspendedBySystem(interval: .seconds(600)))
-                == [.giveUpOwnershipAndLocks, .stayAwake([.notGivenUp("busy")])])
+                == [.giveUpLocks, .rest, .resume, .stayAwake([.notGivenUp("busy")])])
+        driver.outcome = {
+            $0 == .giveUpOwnership ? .failed("busy") : MachineDriver.withoutHolder($0)
+        }
+        #expect(
+            driver.run(.suspendedBySystem(interval: .seconds(600)))
+                == [.giveUpLocks, .rest, .giveUpOwnership, .stayAwake([.notGivenUp("busy")])])
+        driver.outcome = { $0 == .giveUpLocks ? .failed("busy") : MachineDriver.well($0) }
+        #expect(
+            driver.run(.suspendedBySystem(interval: .seconds(600)))
+                == [.giveUpLocks, .resume, .stayAwake([.notGivenUp("busy")])])
         #expect(driver.machine.position == LifecyclePosition(.background, connectivity))
         driver.outcome = MachineDriver.well
         driver.run(.suspendedBySystem(interval: .seconds(600)))
@@ -207,7 +217,7 @@ struct ConnectivityStoryTests {
     func answerComesTooLate() throws {
         var driver = MachineDriver(.background, .connected)
         driver.feed(.suspendedBySystem(interval: .seconds(600)))
-        driver.carryOutOne()
+        for _ in 0..<2 { driver.carryOutOne() }
         let question = try #require(driver.machine.pending.first)
         driver.feed(.toForeground)
         #expect(driver.machine.finished(question.number, .done(.preparation(.ready)), at: driver.now) == nil)
@@ -229,16 +239,44 @@ struct ConnectivityStoryTests {
         #expect(driver.carriedOut.last == .allowSuspension)
     }
 
-    @Test("T6: what was given up, or was to be, comes back to a process that stays awake")
+    @Test("T6: what was let go, or was to be, comes back to a process that stays awake")
     func ownsAgain() {
-        for count in 0...1 {
+        for count in 0...3 {
             for event in [ConnectivityEvent.toForeground, .activeCallBegan] {
                 var driver = MachineDriver(.background, .connected)
                 driver.feed(.suspendedBySystem(interval: .seconds(600)))
                 for _ in 0..<count { driver.carryOutOne() }
-                let done = driver.run(event)
-                #expect(done.last == .mayOwnAgain && !done.contains(.giveUpOwnershipAndLocks), "\(count), \(event)")
+                var done = driver.run(event)
+                #expect(done.first == .resume && !done.contains(.rest), "\(count), \(event)")
+                #expect(!done.contains(.mayOwnAgain) && driver.machine.ownership == .held, "\(count), \(event)")
+
+                driver = MachineDriver(.background, .connected)
+                driver.outcome = MachineDriver.withoutHolder
+                driver.feed(.suspendedBySystem(interval: .seconds(600)))
+                for _ in 0..<count { driver.carryOutOne() }
+                done = driver.run(event)
+                #expect(count < 2 || done.last == .mayOwnAgain, "\(count), \(event)")
+                #expect(!done.contains(.giveUpOwnership) && driver.machine.ownership == .held, "\(count), \(event)")
             }
+        }
+    }
+
+    @Test("T6, T7: beside a holder nothing is given up; without one ownership is, before it is slept")
+    func holder() {
+        for connectivity in Connectivity.allCases {
+            var driver = MachineDriver(.background, connectivity)
+            driver.run(.suspendedBySystem(interval: .seconds(600)))
+            #expect(Array(driver.carriedOut.prefix(2)) == [.giveUpLocks, .rest])
+            #expect(!driver.carriedOut.contains(.giveUpOwnership) && driver.machine.ownership == .resting)
+            #expect(driver.trace.contains { $0.dropped.map(\.action) == [.giveUpOwnership] }, "traced")
+
+            driver = MachineDriver(.background, connectivity)
+            driver.outcome = MachineDriver.withoutHolder
+            driver.run(.suspendedBySystem(interval: .seconds(600)))
+            #expect(Array(driver.carriedOut.prefix(3)) == [.giveUpLocks, .rest, .giveUpOwnership])
+            #expect(driver.carriedOut.last == .allowSuspension && driver.machine.ownership == .givenUp)
+            #expect(!driver.run(.keepAlive).contains(.resume), "a short wake does without it")
+            #expect(driver.run(.toForeground).last == .mayOwnAgain)
         }
     }
 

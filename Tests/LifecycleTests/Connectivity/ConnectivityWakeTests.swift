@@ -13,7 +13,7 @@ struct ConnectivityWakeTests {
         driver.carryOutAll()
         #expect(
             driver.carriedOut == [
-                .beginBudget(.seconds(10)), .processSocketData, .alertUser, .giveUpOwnershipAndLocks,
+                .resume, .beginBudget(.seconds(10)), .processSocketData, .alertUser, .giveUpLocks, .rest,
                 .prepareForBackground(interval: .seconds(600)), .endBudget, .allowSuspension,
             ])
         #expect(driver.machine.position == LifecyclePosition(.suspended, .connected))
@@ -24,13 +24,13 @@ struct ConnectivityWakeTests {
     func suspendedDuringWake() {
         var driver = MachineDriver(.suspended, .connected)
         driver.feed(.dataOnKeptSocket)
-        driver.carryOutOne()
+        for _ in 0..<2 { driver.carryOutOne() }
         #expect(driver.run(.suspendedBySystem(interval: .seconds(600))).first == .processSocketData)
         #expect(driver.machine.position.application == .suspended)
 
         driver = MachineDriver(.suspended, .connected)
         driver.feed(.dataOnKeptSocket)
-        driver.carryOutOne()
+        for _ in 0..<2 { driver.carryOutOne() }
         driver.feed(.suspendedBySystem(interval: .seconds(600)))
         driver.pass(.seconds(10))
         #expect(driver.trace.last?.dropped.map(\.action) == [.processSocketData, .alertUser])
@@ -55,27 +55,29 @@ struct ConnectivityWakeTests {
         #expect(driver.run(.dataOnKeptSocket).contains(.prepareForBackground(interval: .seconds(500))))
     }
 
-    @Test("T11, P6: ownership that is not given up in time does not keep it awake")
+    @Test("T11, P6: ownership that is not let go in time does not keep it awake")
     func givingUpOverBudget() {
         var driver = MachineDriver(.suspended, .connected)
         driver.feed(.dataOnKeptSocket)
-        for _ in 0..<3 { driver.carryOutOne() }
-        #expect(driver.machine.pending.first?.action == .giveUpOwnershipAndLocks)
+        for _ in 0..<4 { driver.carryOutOne() }
+        #expect(driver.machine.pending.first?.action == .giveUpLocks)
         driver.pass(.seconds(10))
-        #expect(driver.machine.pending.map(\.action) == [.stopWork, .giveUpOwnershipAndLocks, .allowSuspension])
+        #expect(
+            driver.machine.pending.map(\.action)
+                == [.stopWork, .giveUpLocks, .rest, .giveUpOwnership, .allowSuspension])
     }
 
     @Test("T11, P6: after 10 s, not before, what still runs is stopped")
     func dataOverBudget() {
         var driver = MachineDriver(.suspended, .connected)
         driver.feed(.dataOnKeptSocket)
-        driver.carryOutOne()
+        for _ in 0..<2 { driver.carryOutOne() }
         driver.pass(.milliseconds(9_999))
         #expect(driver.machine.pending.first?.action == .processSocketData)
         driver.pass(.milliseconds(1))
         #expect(driver.trace.last?.dropped.map(\.action) == [.processSocketData, .alertUser])
         driver.carryOutAll()
-        #expect(driver.carriedOut.suffix(3) == [.stopWork, .giveUpOwnershipAndLocks, .allowSuspension])
+        #expect(driver.carriedOut.suffix(4) == [.stopWork, .giveUpLocks, .rest, .allowSuspension])
         #expect(driver.machine.position == LifecyclePosition(.suspended, .connected))
     }
 
@@ -83,7 +85,7 @@ struct ConnectivityWakeTests {
     func callIsExempt() {
         var driver = MachineDriver(.suspended, .connected)
         driver.feed(.dataOnKeptSocket)
-        driver.carryOutOne()
+        for _ in 0..<2 { driver.carryOutOne() }
         driver.feed(.activeCallBegan)
         driver.pass(.seconds(60))
         #expect(driver.machine.position.application == .background)
@@ -99,7 +101,8 @@ struct ConnectivityWakeTests {
         var driver = MachineDriver(.suspended, .connected)
         #expect(
             driver.run(.keepAlive) == [
-                .beginBudget(.seconds(10)), .refreshRegistration, .refreshSubscriptions, .endBudget, .allowSuspension,
+                .resume, .beginBudget(.seconds(10)), .refreshRegistration, .refreshSubscriptions, .giveUpLocks, .rest,
+                .endBudget, .allowSuspension,
             ])
         #expect(driver.machine.nextStep == nil)
     }
@@ -108,10 +111,12 @@ struct ConnectivityWakeTests {
     func keepAliveOverBudget() {
         var driver = MachineDriver(.suspended, .connected)
         driver.feed(.keepAlive)
-        driver.carryOutOne()
+        for _ in 0..<2 { driver.carryOutOne() }
         driver.pass(.seconds(10))
         driver.carryOutAll()
-        #expect(driver.carriedOut == [.beginBudget(.seconds(10)), .stopWork, .allowSuspension])
+        #expect(
+            driver.carriedOut
+                == [.resume, .beginBudget(.seconds(10)), .stopWork, .giveUpLocks, .rest, .allowSuspension])
         #expect(driver.run(.keepAlive).contains(.refreshRegistration), "the next one runs again")
     }
 
@@ -122,8 +127,8 @@ struct ConnectivityWakeTests {
         let done = driver.run(.keepAlive)
         #expect(
             done == [
-                .beginBudget(.seconds(10)), .refreshRegistration, .openNewSocket, .register, .subscribe, .endBudget,
-                .allowSuspension,
+                .resume, .beginBudget(.seconds(10)), .refreshRegistration, .openNewSocket, .register, .subscribe,
+                .giveUpLocks, .rest, .endBudget, .allowSuspension,
             ])
         #expect(driver.trace.map(\.number).contains(.t13))
         #expect(driver.machine.position == LifecyclePosition(.suspended, .connected))
@@ -133,7 +138,10 @@ struct ConnectivityWakeTests {
     func keepAliveDisconnected() {
         var driver = MachineDriver(.suspended, .disconnected)
         driver.outcome = { $0 == .openNewSocket ? .failed("no route") : MachineDriver.well($0) }
-        #expect(driver.run(.keepAlive) == [.beginBudget(.seconds(10)), .openNewSocket, .endBudget, .allowSuspension])
+        #expect(
+            driver.run(.keepAlive) == [
+                .resume, .beginBudget(.seconds(10)), .openNewSocket, .giveUpLocks, .rest, .endBudget, .allowSuspension,
+            ])
         #expect(driver.machine.position == LifecyclePosition(.suspended, .disconnected))
         #expect(driver.machine.nextStep == nil, "no attempts beyond the table")
         driver.outcome = MachineDriver.well
@@ -147,7 +155,8 @@ struct ConnectivityWakeTests {
         var driver = MachineDriver(.suspended, .disconnected)
         #expect(
             driver.run(.keepAlive) == [
-                .beginBudget(.seconds(10)), .openNewSocket, .register, .subscribe, .endBudget, .allowSuspension,
+                .resume, .beginBudget(.seconds(10)), .openNewSocket, .register, .subscribe, .giveUpLocks, .rest,
+                .endBudget, .allowSuspension,
             ])
         #expect(driver.machine.isSubscribed)
         #expect(driver.run(.keepAlive).contains(.refreshSubscriptions))
@@ -166,10 +175,11 @@ struct ConnectivityWakeTests {
             var other = driver
             #expect(
                 driver.run(.keepAlive) == [
-                    .beginBudget(.seconds(10)), .refreshRegistration, .subscribe, .endBudget, .allowSuspension,
+                    .resume, .beginBudget(.seconds(10)), .refreshRegistration, .subscribe, .giveUpLocks, .rest,
+                    .endBudget, .allowSuspension,
                 ])
             #expect(driver.run(.keepAlive).contains(.refreshSubscriptions), "once")
-            #expect(other.run(.toForeground).suffix(3) == [.restoreHTTP, .subscribe, .mayOwnAgain])
+            #expect(other.run(.toForeground).suffix(2) == [.restoreHTTP, .subscribe])
         }
     }
 
@@ -197,7 +207,7 @@ struct ConnectivityWakeTests {
     func dataDuringKeepAlive() {
         var driver = MachineDriver(.suspended, .connected)
         driver.feed(.keepAlive)
-        driver.carryOutOne()
+        for _ in 0..<2 { driver.carryOutOne() }
         driver.pass(.seconds(4))
         driver.feed(.dataOnKeptSocket)
         #expect(driver.trace.last?.dropped.map(\.action) == [.refreshRegistration, .refreshSubscriptions])
@@ -211,7 +221,7 @@ struct ConnectivityWakeTests {
         #expect(driver.machine.pending.first?.action == .refreshRegistration)
         driver.pass(.milliseconds(1))
         #expect(driver.trace.last?.dropped.map(\.action).prefix(2) == [.refreshRegistration, .refreshSubscriptions])
-        #expect(driver.machine.pending.first?.action == .giveUpOwnershipAndLocks)
+        #expect(driver.machine.pending.first?.action == .giveUpLocks)
         #expect(driver.machine.position.application == .background, "the data's time goes on")
 
         driver = MachineDriver(.suspended, .connected)
@@ -229,7 +239,7 @@ struct ConnectivityWakeTests {
     func keepAliveCutsNoCall() {
         var driver = MachineDriver(.suspended, .connected)
         driver.feed(.keepAlive)
-        driver.carryOutOne()
+        for _ in 0..<2 { driver.carryOutOne() }
         driver.pass(.seconds(4))
         driver.feed(.dataOnKeptSocket)
         driver.feed(.activeCallBegan)
@@ -249,7 +259,7 @@ struct ConnectivityWakeTests {
     func keepAliveCutsNoReconnect() {
         var driver = MachineDriver(.suspended, .connected)
         driver.feed(.keepAlive)
-        driver.carryOutOne()
+        for _ in 0..<2 { driver.carryOutOne() }
         driver.pass(.seconds(4))
         driver.feed(.dataOnKeptSocket)
         driver.feed(.networkLost)
@@ -276,12 +286,13 @@ struct ConnectivityWakeTests {
     func connectionLostInWake() {
         var driver = MachineDriver(.suspended, .connected)
         driver.feed(.dataOnKeptSocket)
-        driver.carryOutOne()
+        for _ in 0..<2 { driver.carryOutOne() }
         driver.run(.connectionLost)
         #expect(
             driver.carriedOut == [
-                .beginBudget(.seconds(10)), .processSocketData, .alertUser, .openNewSocket, .register, .subscribe,
-                .giveUpOwnershipAndLocks, .prepareForBackground(interval: .seconds(600)), .endBudget, .allowSuspension,
+                .resume, .beginBudget(.seconds(10)), .processSocketData, .alertUser, .openNewSocket, .register,
+                .subscribe, .giveUpLocks, .rest, .prepareForBackground(interval: .seconds(600)), .endBudget,
+                .allowSuspension,
             ])
         #expect(driver.machine.position == LifecyclePosition(.suspended, .connected))
         #expect(driver.run(.connectionLost).isEmpty)
@@ -294,8 +305,9 @@ struct ConnectivityWakeTests {
         driver.outcome = { $0 == .processSocketData ? .failed("end of file") : MachineDriver.well($0) }
         #expect(
             driver.run(.dataOnKeptSocket) == [
-                .beginBudget(.seconds(10)), .processSocketData, .alertUser, .openNewSocket, .register, .subscribe,
-                .giveUpOwnershipAndLocks, .prepareForBackground(interval: .seconds(600)), .endBudget, .allowSuspension,
+                .resume, .beginBudget(.seconds(10)), .processSocketData, .alertUser, .openNewSocket, .register,
+                .subscribe, .giveUpLocks, .rest, .prepareForBackground(interval: .seconds(600)), .endBudget,
+                .allowSuspension,
             ])
         #expect(driver.machine.position == LifecyclePosition(.suspended, .connected) && driver.machine.isSubscribed)
     }
@@ -307,7 +319,7 @@ struct ConnectivityWakeTests {
             $0 == .processSocketData || $0 == .openNewSocket ? .failed("end of file") : MachineDriver.well($0)
         }
         driver.feed(.dataOnKeptSocket)
-        for _ in 0..<4 { driver.carryOutOne() }
+        for _ in 0..<5 { driver.carryOutOne() }
         #expect(!driver.machine.isRegistered && driver.machine.position == LifecyclePosition(.background, .connected))
         driver.outcome = MachineDriver.well
         var other = driver
@@ -323,8 +335,7 @@ struct ConnectivityWakeTests {
         var driver = MachineDriver(.suspended, .connected)
         driver.outcome = { $0 == .refreshRegistration ? .failed("broken pipe") : MachineDriver.well($0) }
         driver.feed(.keepAlive)
-        driver.carryOutOne()
-        driver.carryOutOne()
+        for _ in 0..<3 { driver.carryOutOne() }
         driver.feed(.activeCallBegan)
         driver.feed(.toForeground)
         driver.feed(.toBackground)
@@ -347,7 +358,7 @@ struct ConnectivityWakeTests {
         var driver = MachineDriver(.suspended, .connected)
         #expect(
             driver.run(.toForeground) == [
-                .checkConnectivity, .applyLevels(.foreground), .restorePresence, .restoreHTTP, .mayOwnAgain,
+                .resume, .checkConnectivity, .applyLevels(.foreground), .restorePresence, .restoreHTTP,
             ])
     }
 
@@ -359,8 +370,7 @@ struct ConnectivityWakeTests {
         driver.outcome = { $0 == .checkConnectivity ? .done(.connection(check)) : MachineDriver.well($0) }
         #expect(
             driver.run(.toForeground)
-                == [.checkConnectivity, .applyLevels(.foreground)] + TransitionTable.standard[.t2].actions
-                + [.mayOwnAgain])
+                == [.resume, .checkConnectivity, .applyLevels(.foreground)] + TransitionTable.standard[.t2].actions)
         #expect(driver.machine.position == LifecyclePosition(.foreground, .connected))
         #expect(driver.machine.isRegistered)
     }
@@ -372,7 +382,7 @@ struct ConnectivityWakeTests {
             driver.outcome = { $0 == .checkConnectivity ? .done(.connection(.noNetwork)) : MachineDriver.well($0) }
             let news = connectivity == .connected ? TransitionTable.standard[.t1].actions : []
             #expect(
-                driver.run(.toForeground) == [.checkConnectivity, .applyLevels(.foreground)] + news + [.mayOwnAgain])
+                driver.run(.toForeground) == [.resume, .checkConnectivity, .applyLevels(.foreground)] + news)
             #expect(driver.machine.position == LifecyclePosition(.foreground, .disconnected))
             #expect(driver.run(.networkBack) == TransitionTable.standard[.t2].actions)
         }
@@ -387,7 +397,7 @@ struct ConnectivityWakeTests {
         driver.carryOutAll()
         #expect(
             driver.carriedOut == [
-                .checkConnectivity, .applyLevels(.background), .reconnect, .register, .subscribe, .mayOwnAgain,
+                .resume, .checkConnectivity, .applyLevels(.background), .reconnect, .register, .subscribe,
             ])
     }
 

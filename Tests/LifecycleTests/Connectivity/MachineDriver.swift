@@ -32,6 +32,11 @@ struct MachineDriver {
         }
     }
 
+    /// As ``well(_:)``, in a group without a holder.
+    static func withoutHolder(_ action: ConnectivityAction) -> ConnectivityMachine.Outcome {
+        action == .rest ? .done(.ownership(.held)) : well(action)
+    }
+
     @discardableResult
     mutating func feed(_ event: ConnectivityEvent) -> ConnectivityTransition {
         let transition = machine.handle(event, at: now)

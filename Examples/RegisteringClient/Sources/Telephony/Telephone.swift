@@ -81,9 +81,10 @@ public actor Telephone: ConnectivityDelegate {
             if network?.isConnected == false { return .connection(.noNetwork) }
             return .connection(await client.isAnswered() ? .stands : .networkOnly)
 
-        // A client that runs a shared core closes its participant here; this one has no other process to share with.
-        case .giveUpOwnershipAndLocks: show("gave up what others might wait for")
-        case .mayOwnAgain: show("may own again")
+        // A client that runs a shared core has its participant rest and resume here; this one has no other process to
+        // share with.
+        case .giveUpLocks, .rest, .giveUpOwnership: show("gave up what others might wait for")
+        case .resume, .mayOwnAgain: show("may own again")
         case .prepareForBackground(let interval):
             return .preparation(await keepAlive.prepareForBackground(interval: interval))
         case .stayAwake(let obstacles): show("stays awake: \(obstacles.map(\.description).joined(separator: "; "))")

@@ -66,11 +66,11 @@ struct RowPlay: Sendable {
                 look: { #expect(await !$0.telephone.client.isConnected) })
         case .t6:
             return RowPlay(
-                from: background, happen: { await $0.bring(to: .suspended) }, trace: [.t6, .t6], to: asleep,
+                from: background, happen: { await $0.bring(to: .suspended) }, trace: [.t6, .t6, .t6], to: asleep,
                 look: { #expect(await $0.telephone.screen.last == "gave up what others might wait for") })
         case .t7:
             return RowPlay(
-                from: backgroundWithout, happen: { await $0.bring(to: .suspended) }, trace: [.t7], to: asleepWithout,
+                from: backgroundWithout, happen: { await $0.bring(to: .suspended) }, trace: [.t7, .t7], to: asleepWithout,
                 look: { #expect(await $0.telephone.screen.last == "only the keep-alive will wake it") })
         case .t8:
             return RowPlay(
@@ -87,14 +87,14 @@ struct RowPlay: Sendable {
                 to: foregroundWithout)
         case .t11:
             return RowPlay(
-                from: asleep, happen: { try $0.server.send(text: "Lunch?") }, trace: [.t11, .t11, .t11], to: asleep,
+                from: asleep, happen: { try $0.server.send(text: "Lunch?") }, trace: [.t11, .t11, .t11, .t11], to: asleep,
                 look: { stage in
                     #expect(await stage.telephone.screen.contains("alert: Lunch?"))
                     #expect(stage.server.answers > 0)
                 })
         case .t12:
             return RowPlay(
-                from: asleep, happen: { $0.passTenMinutes() }, trace: [.t12, .t12], to: asleep,
+                from: asleep, happen: { $0.passTenMinutes() }, trace: [.t12, .t12, .t12], to: asleep,
                 requests: ["REGISTER"] + subscriptions)
         case .t13:
             return RowPlay(from: asleep, happen: { $0.loseNetwork() }, trace: [.t13], to: asleepWithout)
@@ -103,7 +103,7 @@ struct RowPlay: Sendable {
         case .t15:
             return RowPlay(
                 from: asleepWithout, prepare: { try $0.server.heal() }, happen: { $0.passTenMinutes() },
-                trace: [.t15, .t15, .t15], to: asleep, requests: ["REGISTER"] + subscriptions, connections: 1)
+                trace: [.t15, .t15, .t15, .t15], to: asleep, requests: ["REGISTER"] + subscriptions, connections: 1)
         case .t16:
             return RowPlay(
                 from: asleep, happen: { await $0.bring(to: .foreground) }, trace: [.t16, .t16], to: foreground,

@@ -123,7 +123,7 @@ extension ConnectivityMachine {
 
     /// Keeps the application awake: a suspended one must not hold locks that others wait for.
     mutating func notGivenUp(_ reason: String) -> Step {
-        var step = Step(nil, "Ownership and locks could not be given up: the application stays awake.")
+        var step = Step(nil, "Locks or ownership could not be let go: the application stays awake.")
         forgetSuspension(&step)
         if position.application == .suspended { position.application = .background }
         if wake != nil { step.actions.append(.endBudget) }
@@ -146,7 +146,7 @@ extension ConnectivityMachine {
         if case .preparation = question { question = nil }
         drop(into: &step) { action in
             switch action {
-            case .giveUpOwnershipAndLocks, .prepareForBackground, .allowSuspension, .relyOnKeepAlive: true
+            case .giveUpLocks, .rest, .giveUpOwnership, .prepareForBackground, .allowSuspension, .relyOnKeepAlive: true
             default: false
             }
         }

@@ -63,7 +63,10 @@ extension ConnectivityMachine {
     /// networks; a sleeping one notices the loss of one in this way.
     mutating func connectionGone(_ reason: String) -> Step {
         isRegistered = false
-        var step = Step(wake?.number, reason, actions(of: .t15).filter(\.needsNetwork))
+        var step = Step(wake?.number, reason)
+        // On the way back to sleep it sleeps once the new work is done.
+        if position.application == .suspended { takeBackRest(&step) } else { forgetSuspension(&step) }
+        step.actions = actions(of: .t15).filter(\.needsNetwork)
         if position.application == .suspended {
             position.connectivity = .disconnected
             step.number = .t13
@@ -94,7 +97,7 @@ extension ConnectivityMachine {
         }
         drop(into: &step) { _ in true }
         isRegistered = false
-        hasGivenUp = false
+        (ownership, isOwnershipUncertain) = (.held, false)
         activeCalls = 0
         hasCellularCall = false
         holdsForCellularCall = false

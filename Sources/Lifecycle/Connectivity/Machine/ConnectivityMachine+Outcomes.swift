@@ -24,7 +24,7 @@ extension ConnectivityMachine {
         switch outcome {
         case .done(let finding):
             cause = .done(first.action, finding)
-            let answer = done(first.action, finding)
+            let answer = done(first.action, finding, at: now)
             step = answer ?? .unlisted("Done.")
             isNews = answer != nil
         case .failed(let reason):
@@ -36,7 +36,9 @@ extension ConnectivityMachine {
         return isNews ? trace(step, from: from, cause: cause, at: now) : nil
     }
 
-    private mutating func done(_ action: ConnectivityAction, _ finding: ConnectivityActionResult) -> Step? {
+    private mutating func done(
+        _ action: ConnectivityAction, _ finding: ConnectivityActionResult, at now: BootInstant
+    ) -> Step? {
         switch action {
         case .register:
             return registered()
@@ -58,9 +60,8 @@ extension ConnectivityMachine {
         case .reportLastKnownState:
             owesReport = false
             return nil
-        case .giveUpOwnershipAndLocks:
-            hasGivenUp = true
-            return nil
+        case .rest, .giveUpOwnership, .resume:
+            return ownershipAnswered(action, finding, at: now)
         case .prepareForBackground:
             guard case .preparation(_, let number) = question else { return nil }
             guard case .preparation(let preparation) = finding else {
@@ -97,9 +98,14 @@ extension ConnectivityMachine {
             return attemptFailed(at: now)
         case .holdActiveCalls:
             owesHold = hasCellularCall
-        case .giveUpOwnershipAndLocks:
-            hasGivenUp = true
-            return notGivenUp(reason)
+        case .giveUpLocks, .rest, .giveUpOwnership:
+            let step = notGivenUp(reason)
+            ownership = action == .giveUpOwnership ? .givenUp : .resting
+            isOwnershipUncertain = true
+            return step
+        case .resume where wake != nil && activeCalls == 0:
+            isOwnershipUncertain = true
+            return dropWork("It could not resume: the work is left to the next wake.")
         case .prepareForBackground:
             guard case .preparation(_, let number) = question else { break }
             return prepared(.notReady([.unanswered(reason)]), by: number)

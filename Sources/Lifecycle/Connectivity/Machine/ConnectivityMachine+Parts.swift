@@ -44,42 +44,70 @@ extension ConnectivityMachine {
         position.connectivity = row.connectivity ?? position.connectivity
     }
 
-    /// Returns the actions of a row, with the times of the rules.
+    /// Returns the actions of a row, with the times of the rules, and without a resume where nothing rests.
     func actions(of number: TransitionNumber) -> [ConnectivityAction] {
-        rules.table[number].actions.map { action in
+        rules.table[number].actions.compactMap { action in
             switch action {
             case .beginBudget: .beginBudget(rules.budget)
             case .prepareForBackground: .prepareForBackground(interval: interval)
+            case .resume: needsResume ? action : nil
             default: action
             }
         }
     }
 
-    /// Removes the actions that no longer apply.
-    mutating func drop(into step: inout Step, where condition: (ConnectivityAction) -> Bool) {
-        step.dropped += pending.filter { condition($0.action) }
-        pending.removeAll { condition($0.action) }
+    /// Whether work has to wait for a resume that is not under way yet.
+    var needsResume: Bool {
+        (ownership == .resting || ownership == .lost) && !pending.contains { $0.action == .resume }
     }
 
-    /// Returns the action that allows ownership and locks again after a sleep, when more than a wake keeps the
-    /// application awake.
-    mutating func ownership(after step: Step) -> [ConnectivityAction] {
-        let isDropped = step.dropped.contains { $0.action == .giveUpOwnershipAndLocks }
-        if isDropped, step.number != .t18 { hasGivenUp = true }
-        guard hasGivenUp, position.application != .suspended, wake == nil, question == nil else { return [] }
-        hasGivenUp = false
-        let isSaid = step.actions.contains { if case .stayAwake = $0 { true } else { false } }
-        return isSaid ? [] : [.mayOwnAgain]
+    /// Removes the actions that no longer apply.
+    mutating func drop(into step: inout Step, where condition: (ConnectivityAction) -> Bool) {
+        let dropped = pending.filter { condition($0.action) }
+        pending.removeAll { condition($0.action) }
+        step.dropped += dropped
+        // The first of the pending actions may be running, and may have taken effect.
+        guard dropped.contains(where: { [.rest, .giveUpOwnership, .resume].contains($0.action) }) else { return }
+        isOwnershipUncertain = true
+        let isAnswered = !dropped.contains { $0.action == .rest || $0.action == .resume }
+        if ownership == .held { ownership = isAnswered ? .givenUp : .resting }
+    }
+
+    /// Whether something may be held that a sleep must not hold.
+    var mustLetGo: Bool { ownership == .held || isOwnershipUncertain }
+
+    /// Adds the action that takes ownership back after a sleep, or allows it again, when more than a wake keeps the
+    /// application awake. In a wake, adds it before work that has none.
+    mutating func regainOwnership(_ step: inout Step, from: LifecyclePosition) {
+        if wake != nil, needsResume, !step.actions.contains(.resume),
+            let work = step.actions.firstIndex(where: \.needsNetwork)
+        {
+            step.actions.insert(.resume, at: work)
+        }
+        guard position.application != .suspended, wake == nil, question == nil else { return }
+        switch ownership {
+        case .held: return
+        case .resting:
+            guard needsResume, isNews(step, from: from), !step.actions.contains(.resume) else { return }
+            step.actions.insert(.resume, at: 0)
+        case .givenUp, .lost:
+            (ownership, isOwnershipUncertain) = (.held, false)
+            let isSaid = step.actions.contains { if case .stayAwake = $0 { true } else { false } }
+            if !isSaid { step.actions.append(.mayOwnAgain) }
+        }
     }
 
     /// Returns the owed actions that are due when the application is awake and registered; a wake only does its own
     /// work.
     func debts(after step: Step, from: LifecyclePosition) -> [ConnectivityAction] {
         let isStanding = isRegistered && position.connectivity == .connected && question == nil && wake == nil
-        // A failure without other consequences is no reason to try again at once.
-        let isNews = step.number != nil || from != position || !step.actions.isEmpty || !step.dropped.isEmpty
-        guard isStanding, isNews, position.application != .suspended else { return [] }
+        guard isStanding, isNews(step, from: from), position.application != .suspended else { return [] }
         return [.subscribe, .reportLastKnownState].filter { isOwed($0, after: step.actions) }
+    }
+
+    /// Whether a step has consequences. A failure without them is no reason to try again at once.
+    private func isNews(_ step: Step, from: LifecyclePosition) -> Bool {
+        step.number != nil || from != position || !step.actions.isEmpty || !step.dropped.isEmpty
     }
 
     /// Returns whether an action is owed and not yet in the queue.

@@ -24,12 +24,14 @@ extension ConnectivityMachine {
         go(by: row)
         guard wake == nil else { return Step(row.number, "A wake is under way already.") }
         wake = Wake(number: row.number, endsAt: now.advanced(by: rules.budget))
+        var step = Step(row.number, row.sentence)
+        takeBackRest(&step)
         if row.number == .t12, !isRegistered {
-            return Step(
-                row.number, "The connection had not been made again: a new socket in place of a refresh.",
-                actions(of: .t15) + [.subscribe])
+            step.reason = "The connection had not been made again: a new socket in place of a refresh."
+            step.actions = actions(of: .t15) + [.subscribe]
+            return step
         }
-        var step = Step(row.number, row.sentence, actions(of: row.number))
+        step.actions = actions(of: row.number)
         if row.number == .t12, owesSubscribe {
             step.actions = step.actions.map { $0 == .refreshSubscriptions ? .subscribe : $0 }
             step.reason = "The registration is refreshed; the subscriptions were not made yet."
@@ -70,10 +72,10 @@ extension ConnectivityMachine {
         question = nil
         retryAt = nil
         // Even the current action is cancelled; an action that does not belong to the wake starts again afterwards.
-        if position.application != .suspended || step.dropped.contains(where: { $0.action == .giveUpOwnershipAndLocks })
-        {
+        let isCutOff = step.dropped.contains { $0.action == .giveUpLocks }
+        if position.application != .suspended || mustLetGo || isCutOff {
             sleep()
-            step.actions.append(.giveUpOwnershipAndLocks)
+            step.actions += ConnectivityAction.lettingGo
         }
         step.actions += step.dropped.map(\.action).filter(\.outlivesWake)
         if position.connectivity == .disconnected { step.actions.append(.relyOnKeepAlive) }
@@ -87,7 +89,11 @@ extension ConnectivityMachine {
     @discardableResult
     mutating func concludeWake(_ step: inout Step, at now: BootInstant) -> Bool {
         guard let wake, question == nil, pending.isEmpty, step.actions.isEmpty else { return false }
-        if position.application == .suspended {
+        if position.application == .suspended, mustLetGo {
+            step.number = step.number ?? wake.number
+            step.reason += " The work is done: it rests again."
+            step.actions = ConnectivityAction.lettingGo
+        } else if position.application == .suspended {
             self.wake = nil
             step.number = step.number ?? wake.number
             step.reason += " The wake is over in time."
@@ -99,10 +105,98 @@ extension ConnectivityMachine {
             step.reason += " The work is done; an active call keeps the application awake."
             step.actions = [.endBudget]
         } else {
-            let dropped = step.dropped
+            let (dropped, reason) = (step.dropped, step.reason)
             step = fallAsleep(by: wake.number, at: now, "The work is done: suspended again.")
+            if !dropped.isEmpty { step.reason = reason + " Suspended again." }
             step.dropped = dropped + step.dropped
         }
         return true
+    }
+}
+
+/// The ownership of the core across a sleep.
+extension ConnectivityMachine {
+    /// Handles the answer to a rest, a release or a resume.
+    mutating func ownershipAnswered(
+        _ action: ConnectivityAction, _ result: ConnectivityActionResult, at now: BootInstant
+    ) -> Step? {
+        let answer: CoreOwnership? = if case .ownership(let answer) = result { answer } else { nil }
+        switch action {
+        case .rest:
+            ownership = answer ?? .resting
+            isOwnershipUncertain = false
+            // Without a holder the next action gives ownership up.
+            guard ownership != .held else { return nil }
+            var step = Step(restNumber, "The holder owns: nothing is given up.")
+            pending.removeAll { pending in
+                guard pending.action == .giveUpOwnership else { return false }
+                step.dropped.append(pending)
+                return true
+            }
+            return step
+        case .giveUpOwnership:
+            (ownership, isOwnershipUncertain) = (.givenUp, false)
+            return nil
+        default:
+            isOwnershipUncertain = false
+            switch answer ?? .held {
+            case .held:
+                ownership = .held
+                return nil
+            case .resting, .givenUp, .lost: return restWasOver(at: now)
+            }
+        }
+    }
+
+    /// Takes back a rest that is not done yet, for work that comes into the way to sleep.
+    mutating func takeBackRest(_ step: inout Step) {
+        guard pending.contains(where: { $0.action == .rest }) else { return }
+        drop(into: &step) { ConnectivityAction.lettingGo.contains($0) || $0 == .allowSuspension }
+    }
+
+    /// The row of the sleep that is under way.
+    private var restNumber: TransitionNumber {
+        if case .preparation(_, let number) = question { return number }
+        return wake?.number ?? (position.connectivity == .connected ? .t6 : .t7)
+    }
+
+    /// Handles a resume that came too late: another process may own, and does the work of the wake. The core has been
+    /// stopped, and its connection with it.
+    private mutating func restWasOver(at now: BootInstant) -> Step {
+        ownership = .lost
+        let ended = wake
+        guard let ended, activeCalls == 0 else {
+            wake = nil
+            var step = question == nil ? loseConnection(at: now) : .unlisted("The check decides the rest.")
+            isRegistered = false
+            step.reason = "The rest was over: it may own again. " + step.reason
+            if let ended {
+                // An active call keeps the application awake.
+                postponed = interval
+                step.number = ended.number
+                step.actions.insert(.endBudget, at: 0)
+            }
+            return step
+        }
+        var step = dropWork("The rest was over: an Executor does the work of this wake.")
+        isRegistered = false
+        wake = nil
+        sleep()
+        // A way to sleep that data had come into may have been cut off before its locks were given up.
+        step.actions = [.endBudget, .giveUpLocks] + step.actions
+        if position.connectivity == .disconnected { step.actions.append(.relyOnKeepAlive) }
+        step.actions.append(.allowSuspension)
+        return step
+    }
+
+    /// Drops the work of a wake, and keeps what is none.
+    mutating func dropWork(_ reason: String) -> Step {
+        var step = Step(wake?.number, reason)
+        wake?.keepAliveEndsAt = nil
+        let known = (ownership, isOwnershipUncertain)
+        drop(into: &step) { _ in true }
+        (ownership, isOwnershipUncertain) = known
+        step.actions = step.dropped.map(\.action).filter(\.outlivesWake)
+        return step
     }
 }

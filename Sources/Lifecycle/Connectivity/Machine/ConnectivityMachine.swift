@@ -32,8 +32,11 @@ public struct ConnectivityMachine: Hashable, Sendable {
     package var holdsForCellularCall = false
     /// Whether calls must still be held because of one.
     var owesHold = false
-    /// Whether ownership and locks were released, or may have been.
-    var hasGivenUp: Bool
+    /// The ownership of the core, as far as is known. Where a rest was cut off or has failed, `resting`: a resume does
+    /// nothing where ownership is held.
+    package internal(set) var ownership: CoreOwnership
+    /// Whether an action about ownership was cut off or has failed, and may have taken effect.
+    var isOwnershipUncertain = false
     /// Whether calls were reported unreachable, and not yet reachable again.
     package var owesReport = false
     /// Whether the connection is registered but its subscriptions are not made yet.
@@ -67,7 +70,7 @@ public struct ConnectivityMachine: Hashable, Sendable {
         self.isRegistered = isRegistered && position.connectivity == .connected
         self.rules = rules
         self.interval = rules.interval
-        self.hasGivenUp = position.application == .suspended
+        self.ownership = position.application == .suspended ? .resting : .held
         self.backoff = Backoff(policy: rules.backoff, seed: seed)
     }
 
@@ -136,7 +139,8 @@ public struct ConnectivityMachine: Hashable, Sendable {
     ) -> ConnectivityTransition {
         var step = result
         step.actions += debts(after: step, from: from)
-        let ordered = (step.actions + ownership(after: step)).map { action in
+        regainOwnership(&step, from: from)
+        let ordered = step.actions.map { action in
             lastNumber += 1
             return OrderedAction(number: lastNumber, action: action)
         }
