@@ -1,5 +1,5 @@
 public import CoreAPI
-public import Platform
+internal import Synchronization
 
 /// How ownership and messages are handled. All participants of a group should use the same.
 public struct CoordinationOptions: Hashable, Sendable {
@@ -84,15 +84,66 @@ public struct CoordinationEnvironment: Sendable {
     /// Where a participant and its cores run; nil for the participants' thread and the concurrent pool. Only the kit for
     /// tests of applications sets it, to know when nothing runs any more.
     package var executor: (any SerialExecutor & TaskExecutor)?
+    /// What only the system tells.
+    package var system = SystemParts()
 
+    /// An environment of given parts, which asks nothing of the system: for a process in which `Platform` is not built.
+    /// Participants run on the concurrent pool, and no witness is told of their cores.
     public init(
-        clock: any TimeSource = SystemClock(), processes: any ProcessControl = LocalProcessControl(),
-        witness: (any Witness)? = nil, seed: UInt64 = .random(in: .min ... .max), push: Push? = .ofProcess
+        withoutSystem clock: any TimeSource, processes: any ProcessControl,
+        seed: UInt64 = .random(in: .min ... .max)
     ) {
         self.clock = clock
         self.processes = processes
-        self.witness = witness
         self.seed = seed
-        self.push = push
+    }
+}
+
+/// What a participant has of the system below it, as it is where nothing is known of that.
+package struct SystemParts: Sendable {
+    /// Gives the executor of all participants of the process.
+    package var participants: @Sendable () -> any SerialExecutor & TaskExecutor = { PooledExecutor.shared }
+    /// The number of this process's namespace of processes; 0 where it is unknown.
+    package var namespace: UInt64 = 0
+    /// Gives the namespace of a process's number where that is this process; else 0.
+    package var ownNamespace: @Sendable (ProcessIdentity) -> UInt64 = { _ in 0 }
+
+    package init() {}
+}
+
+/// The executor of participants without a thread of their own: the concurrent pool, one job after the other.
+final class PooledExecutor: SerialExecutor, TaskExecutor {
+    static let shared = PooledExecutor()
+
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var isRunning = false
+    }
+
+    private let state = Mutex(State())
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let mustStart = state.withLock { state in
+            state.jobs.append(job)
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if mustStart { Task.detached { self.drain() } }
+    }
+
+    private func drain() {
+        while true {
+            let jobs = state.withLock { state in
+                defer { state.jobs = [] }
+                if state.jobs.isEmpty { state.isRunning = false }
+                return state.jobs
+            }
+            if jobs.isEmpty { return }
+            for job in jobs {
+                job.runSynchronously(
+                    isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+            }
+        }
     }
 }

@@ -1,5 +1,5 @@
 public import CoreAPI
-public import Platform
+internal import Synchronization
 
 /// The expensive part of an application, of which only one runs at a time: a SIP or a messaging stack.
 ///
@@ -138,7 +138,7 @@ public struct CoreContext: Sendable {
     /// Makes a context. Participants make it for their cores; tests of a core make their own.
     public init(
         store: any SharedStore, epoch: Revision, role: SessionRole, push: Push? = nil,
-        clock: any TimeSource = SystemClock(),
+        clock: any TimeSource,
         acceptMessage: @escaping @Sendable (InboxMessage) async throws(SharedCoreError) -> DeliveryResult,
         reportProblem: @escaping @Sendable (String) async -> Void
     ) {
@@ -297,5 +297,28 @@ public struct OpenActivity: Sendable {
         _ = try await context.changeActivities { standing throws(SharedCoreError) in
             ActivitiesRecord.ending(activity, under: context.epoch, beside: standing)
         }
+    }
+}
+
+/// The call to a core that it is given up: its ownership is about to be released, or its participant has ended, though it runs.
+///
+/// It is a part of the context, and so reaches a core through any number of cores around it.
+final class GiveUpCall: Sendable {
+    private let handler = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// Whether there is anything to call.
+    var isAwaited: Bool { handler.withLock { $0 != nil } }
+
+    /// Has `body` called, on the participants' thread: it must return at once, or never.
+    func onCall(_ body: @escaping @Sendable () -> Void) {
+        handler.withLock { $0 = body }
+    }
+
+    func forget() {
+        handler.withLock { $0 = nil }
+    }
+
+    func call() {
+        handler.withLock { $0 }?()
     }
 }

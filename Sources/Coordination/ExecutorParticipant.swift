@@ -32,7 +32,7 @@ public final class ExecutorParticipant: Sendable {
     ///   participant takes part that has not ended.
     public init(
         of group: any SharedStore, options: CoordinationOptions = CoordinationOptions(),
-        environment: CoordinationEnvironment = CoordinationEnvironment(), core: @escaping @Sendable () -> any Core
+        environment: CoordinationEnvironment, core: @escaping @Sendable () -> any Core
     ) throws(SharedCoreError) {
         guard group.session.role == .executor else {
             throw SharedCoreError(

@@ -30,7 +30,7 @@ extension SharedStore {
     ///   ``CoordinationError/Code/fenced``.
     public func withMain<Value: Sendable>(
         options: CoordinationOptions = CoordinationOptions(),
-        environment: CoordinationEnvironment = CoordinationEnvironment(), takingOver: Bool = false,
+        environment: CoordinationEnvironment, takingOver: Bool = false,
         insisting: Bool = false, reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil,
         core: @escaping @Sendable () -> any Core,
         _ body: @escaping @Sendable (MainParticipant) async throws -> Value
@@ -74,7 +74,7 @@ extension SharedStore {
     /// - Throws: What `body` throws, and ``SharedCoreError/Code/invalidArgument`` for a handle of another role.
     public func withExecutor<Value>(
         options: CoordinationOptions = CoordinationOptions(),
-        environment: CoordinationEnvironment = CoordinationEnvironment(), core: @escaping @Sendable () -> any Core,
+        environment: CoordinationEnvironment, core: @escaping @Sendable () -> any Core,
         _ body: (ExecutorParticipant) async throws -> Value
     ) async throws -> Value {
         try await AlwaysClosedStore(inner: self).closing { () async throws in

@@ -1,5 +1,4 @@
 public import CoreAPI
-public import Platform
 package import Replica
 package import StoreEngine
 internal import Synchronization
@@ -22,26 +21,33 @@ public final class MemorySpace: Sendable {
     private let limits: Limits
     private let historyByteCount: Int
     private let executor: (any TaskExecutor)?
+    /// Gives the process that a participant counts as unless it says another one.
+    private let ownProcess: @Sendable () -> ProcessIdentity
     private let stores = Mutex<[String: Weak]>([:])
 
-    /// An empty space.
+    /// An empty space that asks nothing of the system: for a process in which `Platform` is not built.
     ///
     /// - Parameters:
     ///   - clock: The clock by which entries expire.
+    ///   - process: The process that a participant counts as unless it says another one.
     ///   - limits: The sizes that its groups accept.
     ///   - historyByteCount: The bytes of changes that each group keeps for watches that resume or fall behind.
     public convenience init(
-        clock: any TimeSource = SystemClock(), limits: Limits = Limits(), historyByteCount: Int = 1 << 20
+        clock: any TimeSource, process: ProcessIdentity, limits: Limits = Limits(), historyByteCount: Int = 1 << 20
     ) {
-        self.init(clock: clock, limits: limits, historyByteCount: historyByteCount, executor: nil)
+        self.init(
+            clock: clock, limits: limits, historyByteCount: historyByteCount, executor: nil, ownProcess: { process })
     }
 
-    /// - Parameter executor: The executor on which entries expire; nil for the concurrent pool.
+    /// - Parameters:
+    ///   - executor: The executor on which entries expire; nil for the concurrent pool.
+    ///   - ownProcess: Gives the process that a participant counts as unless it says another one.
     package init(
-        clock: any TimeSource, limits: Limits = Limits(), historyByteCount: Int = 1 << 20,
-        executor: (any TaskExecutor)?
+        clock: any TimeSource, limits: Limits, historyByteCount: Int, executor: (any TaskExecutor)?,
+        ownProcess: @escaping @Sendable () -> ProcessIdentity
     ) {
         self.executor = executor
+        self.ownProcess = ownProcess
         self.clock = clock
         self.limits = limits
         self.historyByteCount = historyByteCount
@@ -61,7 +67,7 @@ public final class MemorySpace: Sendable {
     ) async throws(SharedCoreError) -> MemoryGroup {
         try capabilities.satisfy(requirements)
         let store = store(of: group)
-        let opening = SessionOpening(process: process ?? .current, description: description)
+        let opening = SessionOpening(process: process ?? ownProcess(), description: description)
         return MemoryGroup(store: store, session: try store.join(opening), capabilities: capabilities)
     }
 
@@ -80,7 +86,8 @@ public final class MemorySpace: Sendable {
         var state = store.replica.read { $0 }
         state.removeOver([], at: clock.now())
         return try GroupView(
-            state, as: .reader(description, in: .current, at: clock), capabilities: capabilities, location: "memory")
+            state, as: .reader(description, in: ownProcess(), at: clock), capabilities: capabilities, location: "memory"
+        )
     }
 
     /// Returns the order of a group, for a hub. Its replica keeps the latest effects from now on.

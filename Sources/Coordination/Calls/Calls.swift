@@ -1,5 +1,4 @@
 public import CoreAPI
-public import Platform
 
 /// The calls of a group, for every process that has it open: also for one that does not own, and for readers.
 ///
@@ -21,7 +20,7 @@ public struct Calls: Sendable {
     /// The calls of a group, through an open handle.
     ///
     /// - Parameter clock: The clock of deadlines.
-    public init(_ store: any SharedStore, clock: any TimeSource = SystemClock()) {
+    public init(_ store: any SharedStore, clock: any TimeSource) {
         self.store = store
         self.clock = clock
     }

@@ -84,26 +84,3 @@ public enum StuckLoopAction: Hashable, Sendable {
     /// (contract C15). When the callback returns, the loop calls nothing but ``LoopStack/close()``.
     case giveUp
 }
-
-/// The call to a core that it is given up: its ownership is about to be released, or its participant has ended, though it runs.
-///
-/// It is a part of the context, and so reaches a core through any number of cores around it.
-final class GiveUpCall: Sendable {
-    private let handler = Mutex<(@Sendable () -> Void)?>(nil)
-
-    /// Whether there is anything to call.
-    var isAwaited: Bool { handler.withLock { $0 != nil } }
-
-    /// Has `body` called, on the participants' thread: it must return at once, or never.
-    func onCall(_ body: @escaping @Sendable () -> Void) {
-        handler.withLock { $0 = body }
-    }
-
-    func forget() {
-        handler.withLock { $0 = nil }
-    }
-
-    func call() {
-        handler.withLock { $0 }?()
-    }
-}

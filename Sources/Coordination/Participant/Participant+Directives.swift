@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import Platform
 
 /// How directives are carried out.
 extension Participant {
@@ -57,9 +56,9 @@ extension Participant {
         guard let owner = machine.view.owner, owner.claim == epoch, let handover = machine.view.handover,
             handover.session == store.session.id, handover.record.isKilling
         else { return nil }
-        let outcome = await environment.processes.kill(process) { [store] in
+        let outcome = await environment.processes.kill(process) { [store, namespace = environment.system.namespace] in
             // The least that any backend offers. The machine has compared the two, and both may be unknown.
-            guard owner.record.processNamespace == ProcessIdentity.currentNamespace, owner.record.processNamespace != 0
+            guard owner.record.processNamespace == namespace, owner.record.processNamespace != 0
             else { return "its process number is of another namespace" }
             guard let prover = store as? any SessionProver else {
                 return "the backend does not prove which process has a session"

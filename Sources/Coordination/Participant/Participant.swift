@@ -1,12 +1,11 @@
 internal import CoreAPI
 internal import Mailboxes
-internal import Platform
 internal import Synchronization
 
 /// The shell around the machines of one participant: it feeds them with what the store's watch and the clock say, and
 /// carries out their directives.
 ///
-/// It runs on ``ParticipantThread``, where no code of the application runs; a core's calls run elsewhere.
+/// It runs on the participants' thread, where no code of the application runs; a core's calls run elsewhere.
 actor Participant {
     nonisolated let store: any SharedStore
     nonisolated let options: CoordinationOptions
@@ -18,7 +17,7 @@ actor Participant {
     /// Wakes the loop.
     nonisolated let wakeUp = AsyncEvent()
     nonisolated let makeCore: @Sendable () -> any Core
-    /// Where it runs: ``ParticipantThread``, but in a simulation.
+    /// Where it runs: the participants' thread, but in a simulation.
     nonisolated let executor: any SerialExecutor & TaskExecutor
 
     var machine: OwnershipMachine
@@ -89,7 +88,7 @@ actor Participant {
         self.store = store
         self.options = options
         self.environment = environment
-        self.executor = environment.executor ?? ParticipantThread.shared
+        self.executor = environment.executor ?? environment.system.participants()
         self.makeCore = core
         self.inbox = try Inbox(store, lifetime: options.inboxLifetime)
         self.timeline = Timeline(store, capacity: options.timelineCapacity)
@@ -99,7 +98,7 @@ actor Participant {
         self.claim = try SessionClaim(on: session)
         let myself = Participation(
             session: session.id, role: session.role, name: session.name, process: session.process,
-            processNamespace: session.process.ownNamespace)
+            processNamespace: environment.system.ownNamespace(session.process))
         self.machine = OwnershipMachine(
             for: myself, rules: options.rules, seed: environment.seed ^ session.id.rawValue,
             at: environment.clock.now())
@@ -408,14 +407,4 @@ actor Participant {
         reporters = [:]
         wakeUp.signal()
     }
-}
-
-/// The one thread of the process on which all participants run, and nothing else: an owner answers its challenges even
-/// while the application's own tasks hold every thread of the cooperative pool.
-///
-/// It is the executor of their actors, and the one that their tasks prefer. The second matters as much as the first:
-/// without a preference, a task that is resumed goes by way of the pool to its actor.
-enum ParticipantThread {
-    /// The thread, started at its first use.
-    static let shared = ThreadExecutor(thread: "sharedcore")
 }

@@ -1,6 +1,5 @@
 package import CoreAPI
 package import Mailboxes
-internal import Platform
 
 /// The pushes that are routed to Main: each waits until a Main has taken and acknowledged it, or its time is over.
 ///
@@ -22,8 +21,7 @@ package struct MainPushQueue: Sendable {
     private let clock: any TimeSource
 
     package init(
-        _ store: any SharedStore, timelineCapacity: Int = Timeline.defaultCapacity,
-        clock: any TimeSource = SystemClock()
+        _ store: any SharedStore, timelineCapacity: Int = Timeline.defaultCapacity, clock: any TimeSource
     ) throws(SharedCoreError) {
         mailbox = try QueueMailbox(store, path: Self.path)
         timeline = Timeline(store, capacity: timelineCapacity)

@@ -1,5 +1,4 @@
 public import CoreAPI
-internal import Platform
 
 /// A push: what it announces, of which type, for which account, and what came with it.
 ///
@@ -97,9 +96,6 @@ extension Push {
             Variable.payload.rawValue: Base64.encode(payload),
         ]
     }
-
-    /// The push that a host has started this process for; nil in other processes, and where the variables are no push.
-    public static var ofProcess: Push? { Push(variables: OwnProcess.variable) }
 
     /// The push that variables name; nil where they name none.
     package init?(variables value: (String) -> [UInt8]?) {

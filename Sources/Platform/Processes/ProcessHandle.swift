@@ -127,12 +127,3 @@ package enum ProcessUnreachable: Error, Hashable, Sendable {
     /// It cannot be seen from here.
     case unknown(SystemCallError)
 }
-
-/// A handle of a group with a backend that can prove by the kernel which process a session belongs to.
-package protocol SessionProver: Sendable {
-    /// Returns why a process may not be that of a session; nil if the kernel proves that it is.
-    ///
-    /// The answer concerns the process that has the number at this moment: call it while a ``ProcessHandle`` keeps the
-    /// number from being reused.
-    func doubt(that process: ProcessIdentity, has session: SessionID) async -> String?
-}

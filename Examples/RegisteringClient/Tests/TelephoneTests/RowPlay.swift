@@ -70,7 +70,8 @@ struct RowPlay: Sendable {
                 look: { #expect(await $0.telephone.screen.last == "gave up what others might wait for") })
         case .t7:
             return RowPlay(
-                from: backgroundWithout, happen: { await $0.bring(to: .suspended) }, trace: [.t7, .t7], to: asleepWithout,
+                from: backgroundWithout, happen: { await $0.bring(to: .suspended) }, trace: [.t7, .t7],
+                to: asleepWithout,
                 look: { #expect(await $0.telephone.screen.last == "only the keep-alive will wake it") })
         case .t8:
             return RowPlay(
@@ -87,7 +88,8 @@ struct RowPlay: Sendable {
                 to: foregroundWithout)
         case .t11:
             return RowPlay(
-                from: asleep, happen: { try $0.server.send(text: "Lunch?") }, trace: [.t11, .t11, .t11, .t11], to: asleep,
+                from: asleep, happen: { try $0.server.send(text: "Lunch?") }, trace: [.t11, .t11, .t11, .t11],
+                to: asleep,
                 look: { stage in
                     #expect(await stage.telephone.screen.contains("alert: Lunch?"))
                     #expect(stage.server.answers > 0)

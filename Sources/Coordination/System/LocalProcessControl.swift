@@ -1,0 +1,38 @@
+public import CoreAPI
+internal import Platform
+
+/// Kills processes of this machine through a descriptor of the kernel that cannot come to mean another process.
+public struct LocalProcessControl: ProcessControl {
+    public init() {}
+
+    public func isStopped(_ process: ProcessIdentity) async -> Bool? {
+        process.isStopped
+    }
+
+    public func isExiting(_ process: ProcessIdentity) async -> Bool {
+        process.isExiting
+    }
+
+    public func kill(_ process: ProcessIdentity, unless doubt: @Sendable () async -> String?) async -> KillResult {
+        let handle: ProcessHandle
+        do throws(ProcessUnreachable) {
+            handle = try ProcessHandle(process)
+        } catch {
+            switch error {
+            case .dead: return .gone
+            case .unknown(let cause): return .impossible("its process cannot be opened (\(cause))")
+            }
+        }
+        // What is proven now is proven of the process that the handle has, or that one has ended and gets no signal.
+        if let reason = await doubt() {
+            return handle.hasEnded || process.isExiting ? .gone : .impossible(reason)
+        }
+        // A record can name any process, and no participant of a group is another user's.
+        if let user = handle.user, user != OwnProcess.user { return .impossible("its process is user \(user)'s") }
+        do throws(SystemCallError) {
+            return try handle.signal(.kill) ? .signalled : .gone
+        } catch {
+            return .impossible("its process cannot be killed (\(error))")
+        }
+    }
+}
