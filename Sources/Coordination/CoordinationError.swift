@@ -31,7 +31,8 @@ extension CoordinationError {
     /// The kinds of fault. New ones may be added; treat an unknown one as a failure.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Name: String, Hashable, Sendable {
-            case refused, timeout, fenced, superseded, coreFailed, closed, cancelled, store, notFound, outcomeUnknown
+            case refused, timeout, fenced, superseded, coreFailed, closed, cancelled, store, notFound, outcomeUnknown,
+                unavailable, unsupported
         }
 
         private let name: Name
@@ -42,7 +43,8 @@ extension CoordinationError {
 
         public var description: String { name.rawValue }
 
-        /// A Main that answers owns, or is about to (contract C2, C14); of a command for a call: its holder refuses (C24). Nothing was done.
+        /// A Main that answers owns, or is about to (contract C2, C14); of a command for a call: its holder refuses (C24); of a rest: there is a
+        /// reason to be awake (C26). Nothing was done.
         public static let refused = Code(.refused)
         /// The deadline passed before the message came (contract C7), or before the holder of a call took a command (C24). Where ``CoordinationError/cause`` is set, the store has refused what
         /// a core wrote: the message may have been received, and could not be stored.
@@ -63,5 +65,9 @@ extension CoordinationError {
         public static let notFound = Code(.notFound)
         /// The holder of a call has taken a command, and what came of it is not known (contract C24).
         public static let outcomeUnknown = Code(.outcomeUnknown)
+        /// No holder is there that owns for a Main that rests (contract C26).
+        public static let unavailable = Code(.unavailable)
+        /// The core or the backend does not let a Main rest (contract C26).
+        public static let unsupported = Code(.unsupported)
     }
 }

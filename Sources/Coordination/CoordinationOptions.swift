@@ -20,6 +20,8 @@ public struct CoordinationOptions: Hashable, Sendable {
     public var callsLifetime: Duration
     /// How long a core may take to stop before it is given up and ownership is released without it.
     public var stopTimeout: Duration
+    /// How long a Main that rests has to resume when it is woken, before its core is given up (contract C26).
+    public var wakeBound: Duration
     /// How many entries the timeline keeps (contract C15).
     public var timelineCapacity: Int
     /// How long a holder may take to answer a challenge. The contract names the time (C6); only tests change it.
@@ -32,7 +34,7 @@ public struct CoordinationOptions: Hashable, Sendable {
         onHandoverTimeout: HandoverTimeoutAction = .kill, executorBudget: Duration = .seconds(30),
         coreLinger: Duration = .milliseconds(250), inboxLifetime: Duration = Inbox.defaultLifetime,
         callsLifetime: Duration = Calls.defaultLifetime, stopTimeout: Duration = .seconds(5),
-        timelineCapacity: Int = Timeline.defaultCapacity
+        wakeBound: Duration = .seconds(2), timelineCapacity: Int = Timeline.defaultCapacity
     ) {
         self.handoverTimeout = handoverTimeout
         self.handoverMaximumTimeout = handoverMaximumTimeout
@@ -42,6 +44,7 @@ public struct CoordinationOptions: Hashable, Sendable {
         self.inboxLifetime = inboxLifetime
         self.callsLifetime = callsLifetime
         self.stopTimeout = stopTimeout
+        self.wakeBound = wakeBound
         self.timelineCapacity = timelineCapacity
     }
 
@@ -51,6 +54,7 @@ public struct CoordinationOptions: Hashable, Sendable {
         rules.handoverMaximumTimeout = handoverMaximumTimeout
         rules.onHandoverTimeout = onHandoverTimeout
         rules.stopTimeout = stopTimeout
+        rules.wakeBound = wakeBound
         rules.answerBound = answerBound
         rules.lookInterval = lookInterval
         return rules

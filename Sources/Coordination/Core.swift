@@ -24,10 +24,33 @@ public protocol Core: Sendable {
     ///
     /// Source: contract C18.
     func stop(_ request: StopRequest) async
+
+    /// Becomes quiet, and stays registered: sends nothing, needs no timer, and writes nothing to its store until ``resume(in:for:)``.
+    ///
+    /// Called while ``iterate(in:)`` is under way, for a Main that is about to sleep. The default throws
+    /// ``SharedCoreError/Code/unsupported``: such a Main does not rest. A core that has thrown goes on as before. Quiet, it may still be told
+    /// to stop.
+    ///
+    /// Source: contract C26.
+    func rest(in context: CoreContext) async throws
+
+    /// Goes on after a rest. It comes after each ``rest(in:)`` that has returned, unless the core is told to stop instead, and no sooner
+    /// than its Main owns for itself again. Throwing counts as a failure of the core.
+    ///
+    /// Source: contract C26.
+    ///
+    /// - Parameter wake: What the Main was woken for.
+    func resume(in context: CoreContext, for wake: Wake) async throws
 }
 
 extension Core {
     public func stop(_ request: StopRequest) async { await stop() }
+
+    public func rest(in context: CoreContext) async throws {
+        throw SharedCoreError(.unsupported, "This core cannot be quiet and stay registered.", at: "core")
+    }
+
+    public func resume(in context: CoreContext, for wake: Wake) async throws {}
 }
 
 /// Why a core is to stop.

@@ -14,7 +14,7 @@ public import CoreAPI
 /// twice as long with each failure in a row, 30 s at most. It ends the Main when it fails ten times in a row without having
 /// run for 30 s, or when its `iterate` returns by itself; ``waitUntilEnded()`` tells.
 ///
-/// Source: contract C2, C3, C8, C14, C17, C22, P13.
+/// Source: contract C2, C3, C8, C14, C17, C22, C26, P13.
 public final class MainParticipant: Sendable {
     private let participant: Participant
 
@@ -79,7 +79,45 @@ public final class MainParticipant: Sendable {
         await participant.mainEnd()
     }
 
-    /// Stops the core, releases ownership, and ends the participation. Returns when that is done; a core that does not
+    /// Lets this Main sleep: its core is made quiet and stays registered, and the holder of the group owns for it, under the same epoch.
+    /// Returns when it does. From then on this participant looks at nothing but its rest, and wakes its process once a minute by itself.
+    ///
+    /// The holder wakes it for a push, a call that waits, a request for hand-over and a keep-alive; then, and by ``resume(for:)``, this Main
+    /// owns for itself again, and its core goes on. Where it does not resume within ``CoordinationOptions/wakeBound``, its holder gives the core
+    /// up and releases the ownership.
+    ///
+    /// Source: contract C26.
+    ///
+    /// - Throws: Where the core goes on in place of resting: ``CoordinationError/Code/unavailable`` without a holder;
+    ///   ``CoordinationError/Code/unsupported`` where the session has a lease, or the core cannot rest;
+    ///   ``CoordinationError/Code/refused`` while the core does not run, an activity, a critical section or a request for hand-over is open, or a
+    ///   call waits for its message; ``CoordinationError/Code/coreFailed`` where the core has thrown another error, or has not become quiet within
+    ///   ``CoordinationOptions/stopTimeout``; ``CoordinationError/Code/fenced``, ``CoordinationError/Code/cancelled`` and
+    ///   ``CoordinationError/Code/closed``.
+    public func rest() async throws(CoordinationError) {
+        try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
+            try await participant.rest()
+        }
+    }
+
+    /// Owns for itself again after a rest; returns when the core goes on. Of a Main that does not rest, nothing.
+    ///
+    /// - Parameter wake: What the core is told.
+    /// - Throws: ``CoordinationError/Code/fenced`` where the rest was over: another epoch owns, or this Main owns anew and starts another core;
+    ///   ``CoordinationError/Code/closed``.
+    public func resume(for wake: Wake = .user) async throws(CoordinationError) {
+        try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
+            try await participant.resume(for: wake)
+        }
+    }
+
+    /// Whether this Main rests now.
+    public var isAtRest: Bool {
+        get async { await participant.state.isAtRest }
+    }
+
+    /// Stops the core, releases ownership, and ends the participation until the next ``start(takingOver:insisting:reporting:)``; a Main that rests
+    /// resumes first. Returns when that is done; a core that does not
     /// stop, or an ownership that the store does not let go of, is given up after ``CoordinationOptions/stopTimeout``.
     public func stop() async {
         await participant.close()

@@ -82,7 +82,7 @@ struct ExecutorArguments {
         "--directory", "--call-id", "--timeout-ms", "--maildir", "--name", "--durability", "--start-ms",
         "--memory-bytes", "--budget-ms", "--core-command", "--core-start-timeout-ms",
         "--inbox-lifetime-ms", "--calls-lifetime-ms", "--handover-timeout-ms", "--handover-maximum-timeout-ms",
-        "--on-handover-timeout",
+        "--on-handover-timeout", "--wake-bound-ms",
         "--parent",
     ]
 
@@ -122,6 +122,7 @@ struct ExecutorArguments {
           --handover-timeout-ms N          how long a Main waits (500)
           --handover-maximum-timeout-ms N  how much a critical section can make of it (5000)
           --on-handover-timeout kill|fence what becomes of a holder then (kill)
+          --wake-bound-ms N                how long a Main that rests has to resume (2000)
           --parent PID                     the process that started it, with which the kernel ends it
           --held                           do nothing until a byte comes on standard input
           --confirmed                      acknowledge the message only when a byte, or one more, comes there: without
@@ -182,6 +183,7 @@ struct ValueReader {
         options.handoverTimeout = try milliseconds("--handover-timeout-ms", default: options.handoverTimeout)
         options.handoverMaximumTimeout = try milliseconds(
             "--handover-maximum-timeout-ms", default: options.handoverMaximumTimeout)
+        options.wakeBound = try milliseconds("--wake-bound-ms", default: options.wakeBound)
         options.onHandoverTimeout =
             try choice("--on-handover-timeout", among: HandoverTimeoutAction.allCases) ?? options.onHandoverTimeout
     }

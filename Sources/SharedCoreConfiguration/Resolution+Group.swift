@@ -38,6 +38,7 @@ extension Resolution {
             handoverTimeout: timeout, handoverMaximumTimeout: maximum,
             onHandoverTimeout: try value(Settings.handoverOnTimeout),
             executorBudget: try value(Settings.executorBudget),
-            inboxLifetime: try value(Settings.inboxLifetime), callsLifetime: try value(Settings.callsLifetime))
+            inboxLifetime: try value(Settings.inboxLifetime), callsLifetime: try value(Settings.callsLifetime),
+            wakeBound: try value(Settings.wakeBound))
     }
 }

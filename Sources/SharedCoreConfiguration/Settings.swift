@@ -71,6 +71,9 @@ package enum Settings {
     package static let handoverOnTimeout = Setting(
         "handover.onTimeout", .oneOf(HandoverTimeoutAction.allCases), default: .text("kill"),
         "What becomes of an Executor that does not let go.")
+    package static let wakeBound = Setting(
+        "wake.bound", .wakeBound, default: .text("2s"),
+        "How long a Main that rests has to resume when it is woken, before its holder gives its core up; 1 s to 30 s.")
     package static let executorBudget = Setting(
         "executor.budget", .positiveDuration, default: .text("30s"),
         "How long an Executor may run; the host kills it then.")
@@ -176,7 +179,8 @@ package enum Settings {
         zmqClientKeys.erased,
         etcdEndpoints.erased, etcdPrefix.erased, etcdLease.erased, etcdTLS.erased, etcdAuthorities.erased,
         etcdCertificate.erased, etcdKey.erased,
-        handoverTimeout.erased, handoverMaximumTimeout.erased, handoverOnTimeout.erased, executorBudget.erased,
+        handoverTimeout.erased, handoverMaximumTimeout.erased, handoverOnTimeout.erased, wakeBound.erased,
+        executorBudget.erased,
         executorWarning.erased, executorMemory.erased, executorLimit.erased, executorAttempts.erased,
         executorRetryDelay.erased, executorCommand.erased, inboxLifetime.erased, callsLifetime.erased,
         coreMaildir.erased, coreStartDelay.erased, coreCommand.erased, coreStartTimeout.erased,

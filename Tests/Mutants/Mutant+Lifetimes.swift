@@ -33,6 +33,18 @@ extension Mutant {
                 return try await group.commit(transaction)
             }
         },
+        Mutant("makes a new entry of what another session puts", caughtBy: "S8") { damage in
+            damage.commit = { group, transaction throws(SharedCoreError) in
+                var transaction = transaction
+                for (index, operation) in transaction.operations.enumerated().reversed() {
+                    guard case .put(let key, _, _) = operation, let entry = try await group.get(key),
+                        entry.origin != group.session.id
+                    else { continue }
+                    transaction.operations.insert(.delete(key), at: index)
+                }
+                return try await group.commit(transaction)
+            }
+        },
         Mutant("takes the first lifetime that a transaction gives", caughtBy: "S8") { damage in
             damage.writing { transaction in
                 var first: [Key: Lifetime] = [:]

@@ -4,7 +4,7 @@ extension Command {
     /// Explores the states of the small groups, all of those that have no more than the limit. Gives whether no rule was broken.
     func explore() -> Bool {
         var isWell = true
-        for setting in Exploration.Setting.all {
+        for setting in settings {
             let start = ContinuousClock.now
             let report = Exploration(setting, damagedBy: mutant, limit: states).run()
             let extent = report.isComplete ? "all \(report.stateCount)" : "only \(report.stateCount)"
@@ -26,7 +26,7 @@ extension Command {
             var found: (Exploration.Setting, Exploration.Report)?
             // Most are found among few states of one setting or another.
             for limit in [min(20_000, states), states] where found == nil {
-                for setting in Exploration.Setting.all where found == nil {
+                for setting in settings where found == nil {
                     let report = Exploration(setting, damagedBy: mutant, limit: limit).run()
                     if report.violation != nil { found = (setting, report) }
                 }

@@ -7,7 +7,7 @@ struct Command {
         usage: sharedcore-simulate [--schedules N] [--first SEED] [--workers N]   run schedules, judge, count
                sharedcore-simulate --seed SEED [--mutant NAME] [--whole]          tell the story of one, shrunk when it fails
                sharedcore-simulate --mutants [--schedules N]                      how many schedules each mutant survives
-               sharedcore-simulate --explore [--mutants] [--states N]             explore every state of small groups
+               sharedcore-simulate --explore [--mutants] [--states N] [--of WORDS]  explore every state of small groups whose name has the words
                sharedcore-simulate --transitions [--schedules N]                  list the transitions that were taken
 
         """
@@ -22,6 +22,7 @@ struct Command {
     var listsTransitions = false
     var explores = false
     var states = 5_000_000
+    var settings = Exploration.Setting.all
 
     init(_ arguments: [String]) throws(CommandLineProblem) {
         var rest = arguments[...]
@@ -42,8 +43,13 @@ struct Command {
             case "--transitions": listsTransitions = true
             case "--explore": explores = true
             case "--states": states = Int(clamping: try number(of: option))
+            case "--of":
+                guard let words = rest.popFirst() else { throw CommandLineProblem(sentence: "--of takes words.") }
+                settings = settings.filter { $0.name.contains(words) }
             case "--mutant":
-                guard let name = rest.popFirst(), let known = Mutant.every.first(where: { $0.name == name }) else {
+                guard let name = rest.popFirst(),
+                    let known = (Mutant.every + Mutant.ofRest).first(where: { $0.name == name })
+                else {
                     throw CommandLineProblem(
                         sentence: "--mutant takes one of these names:\n"
                             + Mutant.every.map { "  " + $0.name }.joined(separator: "\n"))

@@ -161,7 +161,7 @@ extension ActivitiesRecord {
 }
 
 extension ActivitiesRecord {
-    /// The transaction that begins an activity: not while a request is pending.
+    /// The transaction that begins an activity: not while a request is pending, nor while the owner rests.
     ///
     /// - Parameter standing: What stands, also of an ownership that is over.
     package static func beginning(
@@ -170,6 +170,7 @@ extension ActivitiesRecord {
         var transaction = Transaction()
         transaction.require(.epoch(OwnershipKey.owner, epoch))
         transaction.require(.absent(OwnershipKey.handover))
+        transaction.require(.absent(OwnershipKey.rest))
         let others = open(under: epoch, in: standing)
         write(ActivitiesRecord(epoch: epoch, activities: others + [activity]), over: standing, to: &transaction)
         return transaction

@@ -202,11 +202,12 @@ extension CriticalRecord {
 }
 
 extension CriticalRecord {
-    /// The transaction that enters a section: not while a request is pending, and one at a time.
+    /// The transaction that enters a section: not while a request is pending or the owner rests, and one at a time.
     package static func entering(_ epoch: Revision, bound: Duration) -> Transaction {
         var transaction = Transaction()
         transaction.require(.epoch(OwnershipKey.owner, epoch))
         transaction.require(.absent(OwnershipKey.handover))
+        transaction.require(.absent(OwnershipKey.rest))
         transaction.require(.absent(OwnershipKey.critical))
         transaction.put(
             OwnershipKey.critical, CriticalRecord(epoch: epoch, bound: bound).bytes, lifetime: .session)
@@ -300,6 +301,9 @@ package struct OwnershipView: Hashable, Sendable {
     package private(set) var refusal: Standing<RefusalRecord>?
     package private(set) var challenge: Standing<ChallengeRecord>?
     package private(set) var answer: Standing<AnswerRecord>?
+    package private(set) var rest: Standing<RestRecord>?
+    package private(set) var wake: Standing<WakeRecord>?
+    package private(set) var holder: Standing<HolderRecord>?
     /// When activities were seen first whose beginning lay ahead then.
     private var seenAhead: [Activity: BootInstant] = [:]
 
@@ -347,6 +351,9 @@ package struct OwnershipView: Hashable, Sendable {
         case OwnershipKey.refusal: refusal = entry.map(Standing.init)
         case OwnershipKey.challenge: challenge = entry.map(Standing.init)
         case OwnershipKey.answer: answer = entry.map(Standing.init)
+        case OwnershipKey.rest: rest = entry.map(Standing.init)
+        case OwnershipKey.wake: wake = entry.map(Standing.init)
+        case OwnershipKey.holder: holder = entry.map(Standing.init)
         default: break
         }
     }

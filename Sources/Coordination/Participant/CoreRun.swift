@@ -24,6 +24,9 @@ final class CoreRun: Sendable {
     let epoch: Revision
     /// What it is beginning.
     let gate: ActivityGate
+    /// The core between its start and its stop.
+    let present = PresentCore()
+    let context: CoreContext
     private let giveUpCall: GiveUpCall
     private let task: Task<Void, Never>
 
@@ -43,7 +46,8 @@ final class CoreRun: Sendable {
         epoch = context.epoch
         gate = context.gate
         giveUpCall = context.giveUp
-        task = Task.detached(executorPreference: executor) {
+        self.context = context
+        task = Task.detached(executorPreference: executor) { [present] in
             do {
                 try await prepare()
                 try Task.checkCancellation()
@@ -53,7 +57,7 @@ final class CoreRun: Sendable {
             }
             starting()
             let problem = await Self.run(
-                core(), in: context, on: executor, isFenced: isFenced, report: report)
+                core(), in: context, on: executor, present: present, isFenced: isFenced, report: report)
             finish()
             await report(.ended(problem: isFenced() ? nil : problem))
         }
@@ -89,17 +93,19 @@ final class CoreRun: Sendable {
 
     /// Runs a core through its three calls. Gives the problem that ended it, if it was not told to stop.
     private static func run(
-        _ core: any Core, in context: CoreContext, on executor: (any TaskExecutor)?, isFenced: @Sendable () -> Bool,
-        report: @Sendable (Report) async -> Void
+        _ core: any Core, in context: CoreContext, on executor: (any TaskExecutor)?, present: PresentCore,
+        isFenced: @Sendable () -> Bool, report: @Sendable (Report) async -> Void
     ) async -> Problem? {
         var failure: (any Error)?
         do {
             try await core.start(in: context)
+            present.core = core
             await report(.started)
             try await core.iterate(in: context)
         } catch {
             failure = error
         }
+        present.core = nil
         // A core that is told to stop has no problem to report, and another participant waits for the ownership.
         let problem: Problem? =
             Task.isCancelled
@@ -112,6 +118,16 @@ final class CoreRun: Sendable {
         let request = context.request ?? StopRequest(isFenced() ? .superseded : .failed, within: context.stopTimeout)
         await Task(executorPreference: executor) { await core.stop(request) }.value
         return problem
+    }
+}
+
+/// A core that has started and is not told to stop yet: it can be made quiet.
+final class PresentCore: Sendable {
+    private let content = Mutex<(any Core)?>(nil)
+
+    var core: (any Core)? {
+        get { content.withLock(\.self) }
+        set { content.withLock { $0 = newValue } }
     }
 }
 

@@ -125,7 +125,7 @@ extension Participant {
     }
 
     /// Takes in what a run tells.
-    private func hear(_ report: CoreRun.Report, of epoch: Revision) {
+    func hear(_ report: CoreRun.Report, of epoch: Revision) {
         switch report {
         case .started:
             machine.coreStarted(epoch)

@@ -37,6 +37,8 @@ extension Participant {
             startCore(under: epoch)
         case .stopCore(let epoch):
             stopCore(of: epoch)
+        case .resumeCore(let epoch):
+            resumeCore(of: epoch)
         case .examine(let process, let claim):
             machine.examined(claim, isStopped: await environment.processes.isStopped(process))
         case .kill(let process, let epoch):

@@ -6,6 +6,11 @@ extension Participant {
     func startMain(
         takingOver: Bool, insisting: Bool = false, reporting: (@Sendable (OwnershipWaitReason) -> Void)?
     ) async throws(CoordinationError) {
+        do throws(SharedCoreError) {
+            try await reopen()
+        } catch {
+            throw failure(error)
+        }
         try guardOpen()
         do throws(SharedCoreError) {
             try await begin()

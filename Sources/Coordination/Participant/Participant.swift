@@ -12,7 +12,6 @@ actor Participant {
     nonisolated let environment: CoordinationEnvironment
     nonisolated let inbox: Inbox
     nonisolated let mainPushes: MainPushQueue
-    private nonisolated let claim: SessionClaim
     nonisolated let timeline: Timeline
     /// Wakes the loop.
     nonisolated let wakeUp = AsyncEvent()
@@ -20,6 +19,7 @@ actor Participant {
     /// Where it runs: the participants' thread, but in a simulation.
     nonisolated let executor: any SerialExecutor & TaskExecutor
 
+    private var claim: SessionClaim
     var machine: OwnershipMachine
     /// What it wants of ownership.
     var intentions: Intentions
@@ -36,6 +36,10 @@ actor Participant {
     var recordings: [ItemName: (number: Int, task: Task<SharedCoreError?, Never>)] = [:]
 
     var coreRun: CoreRun?
+    /// Whether its core is made quiet for a rest.
+    var isBecomingQuiet = false
+    /// Whether its core is told to go on after one.
+    var isResumingCore = false
     /// The calls of that core, and what watches its session's lease.
     var coreCalls = CutCalls()
     var leaseWatch: Task<Void, Never>?
@@ -67,12 +71,14 @@ actor Participant {
     private(set) var end: ParticipantEnd?
     /// Whether it was asked to take part, though it may not do so yet.
     private var isAsked = false
-    private var isRunning = false
+    private var loop: Task<Void, Never>?
     /// Its error, if it could not attend.
     private var attending: Task<SharedCoreError?, Never>?
     /// What is done before this participant is asked for anything.
     private(set) var preparation: Task<Void, Never>?
     private var watch: Watch?
+    /// Whether the watch shows what a Main that rests has to see, and nothing else.
+    private var isWatchOfSleep = false
     private var alarm: Alarm
     private var published: ParticipantState?
     /// What the last commit relied on and told, and how often in a row that was committed.
@@ -111,9 +117,21 @@ actor Participant {
     func begin() async throws(SharedCoreError) {
         isAsked = true
         try await attend()
-        guard end == nil, !isRunning else { return }
-        isRunning = true
-        Task(executorPreference: executor) { await self.run() }
+        guard end == nil, loop == nil else { return }
+        loop = Task(executorPreference: executor) { await self.run() }
+    }
+
+    /// Takes part again after ``close()``, where the handle is open and no other participant has taken its session meanwhile.
+    func reopen() async throws(SharedCoreError) {
+        guard end == .closed else { return }
+        await loop?.value
+        guard end == .closed else { return }
+        claim = try SessionClaim(on: store.session)
+        (end, fault, loop, attending, watch, isWatchOfSleep) = (nil, nil, nil, nil, nil, false)
+        (obstacle, troubleSince, stoppingSince) = (nil, nil, nil)
+        intentions.isClosing = false
+        // A core that has not stopped in time may run still: no other is started beside it.
+        if machine.core == nil { machine.leftover = coreRun?.epoch }
     }
 
     /// Follows what stands about ownership, and takes no part in it: what is needed for that the first time, a thread
@@ -187,7 +205,7 @@ actor Participant {
         intentions.isClosing = true
         stoppingSince = stoppingSince ?? clock.now()
         wakeUp.signal()
-        guard isRunning else { return finish(with: .closed) }
+        guard loop != nil else { return finish(with: .closed) }
         // In a task of its own: also a caller that is cancelled wants the core stopped. The loop may be waiting for the
         // store for longer than the bound.
         await Task(executorPreference: executor) { await self.untilState { $0.isOver || $0.isStuck } }.value
@@ -205,7 +223,8 @@ actor Participant {
             isOver: end != nil, wantsOwnership: intentions.intent.wantsOwnership, holding: machine.holding?.epoch,
             core: machine.core, coreStarts: coreStartCount.load(ordering: .relaxed), refusal: machine.refusal,
             lossOf: intentions.lastLoss?.epoch, problem: intentions.problem, isIdle: isIdle, isStuck: isStuck,
-            stuckAt: stuckAt,
+            stuckAt: stuckAt, isAtRest: machine.isAtRest, wantsRest: machine.wantsRest,
+            isQuiet: machine.core?.isQuiet == true || isResumingCore,
             waiting: (lastingError ?? cut).map { .store($0) } ?? machine.waiting, lastingError: lastingError)
     }
 
@@ -289,6 +308,7 @@ actor Participant {
                 continue
             }
             if machine.holding == nil, machine.core == nil, !intentions.isClosing { stoppingSince = nil }
+            await adaptWatch()
             decideWish(at: clock.now())
             machine.lease = store.lease
             if let directive = machine.step(at: clock.now()) {
@@ -330,8 +350,9 @@ actor Participant {
                 wakeUp.signal()
             }
             // The watch ends with its handle; a look shows it.
-            await lookSoon()
+            if watch === self.watch { await lookSoon() }
         } catch {
+            guard watch === self.watch else { return }
             switch error.code {
             case .corrupt, .incompatible, .forbidden: stop(because: error)
             // A group that is lost is unavailable for good: its handle hears nothing any more. What the system has no more
@@ -340,6 +361,27 @@ actor Participant {
             default: note(error)
             }
             wakeUp.signal()
+        }
+    }
+
+    /// Follows less while this Main rests, so that nothing else wakes its process.
+    ///
+    /// Source: contract C26.
+    private func adaptWatch() async {
+        guard watch != nil, machine.isAtRest != isWatchOfSleep else { return }
+        do throws(SharedCoreError) {
+            // Watch first, look second.
+            let isOfSleep = !isWatchOfSleep
+            let next = try await store.watch(isOfSleep ? OwnershipKey.ofSleep : [OwnershipKey.path], from: .snapshot)
+            guard let first = try await next.next(), end == nil else { return next.cancel() }
+            let former = watch
+            watch = next
+            isWatchOfSleep = isOfSleep
+            former?.cancel()
+            machine.view.apply(first, at: clock.now())
+            Task(executorPreference: executor) { await self.follow(next) }
+        } catch {
+            note(error)
         }
     }
 

@@ -18,6 +18,12 @@ struct ParticipantState: Hashable, Sendable {
     let isStuck: Bool
     /// When that comes to be, as far as it is known.
     let stuckAt: BootInstant?
+    /// Whether the holder owns for it.
+    let isAtRest: Bool
+    /// Whether it offers its ownership, or rests.
+    let wantsRest: Bool
+    /// Whether its core was made quiet and does not go on yet.
+    let isQuiet: Bool
     /// Why it does not run the core that it wants.
     let waiting: OwnershipWaitReason?
     /// Why it cannot do its job, where that lasts.

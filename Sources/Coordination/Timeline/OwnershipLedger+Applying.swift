@@ -35,7 +35,9 @@ extension OwnershipLedger {
         case .coreStarted: broken += startCore(record)
         case .coreStopped:
             if let epoch = entry.epoch { cores[epoch] = nil }
+        case .rested, .woken, .resumed: broken += applyRest(record)
         case .coreGivenUp:
+            if let failure = failureOfWake(record) { broken.append(failure) }
             if let epoch = entry.epoch {
                 cores[epoch] = nil
                 supersede(epoch)
@@ -64,6 +66,10 @@ extension OwnershipLedger {
         var broken: [Violation] = []
         if let owner {
             if let previous = entry.previous, previous.epoch == owner.epoch, previous.end == .sessionEnded {
+                // Where another participant acquires, and does not say that it gave up the core at rest, that Main has ended as well.
+                if let sleeper = owner.sleeper, sleeper != entry.participant, cores[owner.epoch] != nil {
+                    end(session: sleeper)
+                }
                 end(owner)
             } else if let previous = entry.previous, previous.epoch == owner.epoch {
                 broken.append(

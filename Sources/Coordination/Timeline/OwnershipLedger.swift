@@ -8,9 +8,16 @@ package struct OwnershipLedger: Hashable {
     /// The owner.
     package struct Owner: Hashable {
         let epoch: Revision
-        let participant: SessionID
+        /// The session that owns: at rest, that of the holder.
+        var participant: SessionID
         let role: SessionRole
         var state: OwnerState
+        /// The Main that rests; nil while the owner does not.
+        var sleeper: SessionID?
+        /// When that Main was woken first.
+        var wokenAt: Moment?
+        /// How long it had then.
+        var wakeBound = Duration.zero
     }
 
     /// A moment that a later one is measured from.
@@ -68,10 +75,15 @@ package struct OwnershipLedger: Hashable {
 
     /// Notes that the session of an owner is over, and with it its core.
     package mutating func endSession(of owner: Owner) {
-        endedSessions.append(owner.participant)
+        end(session: owner.participant)
+    }
+
+    /// Notes that a session is over.
+    package mutating func end(session: SessionID) {
+        endedSessions.append(session)
         endedSessions.removeFirst(max(0, endedSessions.count - Self.memory))
-        requests[owner.participant] = nil
-        cores = cores.filter { $0.value.participant != owner.participant }
+        requests[session] = nil
+        cores = cores.filter { $0.value.participant != session }
     }
 }
 
@@ -83,6 +95,9 @@ extension OwnershipLedger {
             writer.integer(owner.participant.rawValue)
             writer.text(owner.role.rawValue)
             writer.byte(owner.state.rawValue)
+            writer.optional(owner.sleeper) { $0.integer($1.rawValue) }
+            writer.optional(owner.wokenAt) { $1.encode(to: &$0) }
+            writer.integer(owner.wakeBound.clampedNanoseconds)
         }
         writer.optional(lastEpoch) { $0.integer($1.rawValue) }
         writer.array(cores.sorted { $0.key < $1.key }) { writer, core in
@@ -109,14 +124,23 @@ extension OwnershipLedger {
         writer.integer(supersededOverlaps)
     }
 
-    /// - Parameter knowsProcesses: Whether each core is followed by its process, as in a checkpoint of version 2.
-    init(from reader: inout ByteReader, knowsProcesses: Bool) throws(ByteCodingError) {
+    /// - Parameters:
+    ///   - knowsProcesses: Whether each core is followed by its process, as in a checkpoint of version 2.
+    ///   - knowsRest: Whether the owner is followed by its rest, as in one of version 3.
+    init(from reader: inout ByteReader, knowsProcesses: Bool, knowsRest: Bool) throws(ByteCodingError) {
         owner = try reader.optional { reader throws(ByteCodingError) in
             let epoch = Revision(rawValue: try reader.integer())
             let participant = SessionID(rawValue: try reader.integer())
             let role = SessionRole(rawValue: try reader.text())
             guard let state = OwnerState(rawValue: try reader.byte()) else { throw .malformed }
-            return Owner(epoch: epoch, participant: participant, role: role, state: state)
+            var owner = Owner(epoch: epoch, participant: participant, role: role, state: state)
+            guard knowsRest else { return owner }
+            owner.sleeper = try reader.optional { reader throws(ByteCodingError) in
+                SessionID(rawValue: try reader.integer())
+            }
+            owner.wokenAt = try reader.optional { reader throws(ByteCodingError) in try Moment(from: &reader) }
+            owner.wakeBound = .nanoseconds(Int64(clamping: try reader.integer()))
+            return owner
         }
         lastEpoch = try reader.optionalRevision()
         for _ in 0..<(try reader.count()) {

@@ -51,7 +51,7 @@ public struct CheckReport: Hashable, Sendable {
     public func describe() -> String {
         let extent =
             unprovedThrough.map { "after revision \($0); what lies before it is unproved" } ?? "the whole history"
-        let rules = violations.isEmpty ? "nothing breaks C1-C6, C14 or C15" : "violations: \(violations.count)"
+        let rules = violations.isEmpty ? "nothing breaks C1-C6, C14, C15 or C26" : "violations: \(violations.count)"
         return "\(entryCount) entries, \(extent): \(rules); overlaps: \(overlaps), of superseded cores: "
             + "\(supersededOverlaps)."
     }
@@ -77,6 +77,8 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case c14 = "C14"
         /// The timeline itself: readable, written once, by the participant that it is about.
         case c15 = "C15"
+        /// A Main that rests stays the owner, and has its time to resume.
+        case c26 = "C26"
     }
 
     /// The rule.

@@ -107,6 +107,12 @@ extension TimelineEntry {
         case pushEnded = 19
         /// Pushes that were given up are forgotten, because others need their room; the reason names some.
         case pushForgotten = 20
+        /// The holder owns for a Main that rests from now on, under its epoch.
+        case rested = 21
+        /// A Main that rests (``TimelineEntry/other``) is needed, and has ``TimelineEntry/bound`` to resume.
+        case woken = 22
+        /// The Main owns for itself again, under its epoch.
+        case resumed = 23
     }
 }
 
@@ -149,6 +155,10 @@ extension TimelineEntry {
         case .pushHandled: "dealt with a push, \(own)"
         case .pushEnded: "ended pushes that no Main has taken in time"
         case .pushForgotten: "forgot pushes that were given up, for the room of others"
+        case .rested: "owns for a Main that rests, \(own)"
+        case .woken:
+            "woke \(owner(other)), which rests" + (bound.map { ", to resume within \($0.wholeMilliseconds) ms" } ?? "")
+        case .resumed: "resumed, \(own)"
         }
     }
 
@@ -186,7 +196,7 @@ public struct PreviousOwnership: Hashable, Sendable {
 }
 
 /// How an ownership ended. There are three ways: released, the end of its session, and a take-over for one of three
-/// reasons.
+/// reasons. An ownership that moves to a holder and back by a rest has not ended.
 ///
 /// Source: contract C5.
 public enum OwnershipEndReason: UInt8, Hashable, Sendable, CaseIterable {

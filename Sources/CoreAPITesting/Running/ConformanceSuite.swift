@@ -41,6 +41,7 @@ public enum ConformanceSuite {
         KilledHolderCases.all,
         WaitingCases.all, MessageSourceCases.all, DemandCases.all, BurstCases.all, InboxCases.all, SecondMainCases.all,
         TimelineCases.all, OpenMessageCases.all, MessageChangeCases.all, MainPushCases.all,
+        RestCases.all,
     ].flatMap { $0 }
 
     private static let mailboxCases: [ConformanceCase] = [

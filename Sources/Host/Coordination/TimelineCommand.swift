@@ -136,7 +136,8 @@ extension TimelineEntry.Kind {
         case .asked, .challenged, .refused, .pushEnded, .pushForgotten: .yellow
         case .killed, .fenced, .coreGivenUp, .supersededOverlap: .magenta
         case .overlap, .problem: .red
-        case .stateChanged, .pushHandled: .plain
+        case .woken: .yellow
+        case .stateChanged, .pushHandled, .rested, .resumed: .plain
         }
     }
 }

@@ -21,6 +21,8 @@ struct HostRun: Sendable {
     private let mainPushes: MainPushExpiry
     private let servers: [RequestServer]
     private let supervisor: MainSupervisor?
+    /// Owns for a Main that rests; nil where none can, because sessions have leases.
+    private let holder: HolderParticipant?
     private let group: any SharedGroup
     private let stopping = StopSignal()
 
@@ -55,8 +57,12 @@ struct HostRun: Sendable {
         let registry = PrometheusRegistry()
         let figures = HostFigures(registry)
         let alerts = try PushAlerts(of: group, for: context)
+        let holder = group.lease == nil
+            ? try HolderParticipant(of: group, options: try context.resolution.coordinationOptions()) : nil
+        self.holder = holder
         host = PushHost(
-            queue, settings: settings, cage: cage, logger: context.logger, show: { await alerts?.tell(of: $0) }
+            queue, settings: settings, cage: cage, logger: context.logger, show: { await alerts?.tell(of: $0) },
+            wakeMain: { await holder?.wakeMain(for: .push) }
         ) { event in
             figures.count(event)
             report.print(event)
@@ -149,6 +155,7 @@ struct HostRun: Sendable {
     func serve() async throws {
         report.print("The host serves.", ["event": "serving", "pid": .integer(Int64(ProcessIdentity.current.pid))])
         try supervisor?.begin()
+        try await holder?.start()
         notifier.ready()
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -158,6 +165,7 @@ struct HostRun: Sendable {
                 group.addTask { await maildir?.run() }
                 group.addTask { await followActivities() }
                 group.addTask { await mainPushes.run() }
+                group.addTask { await followKeepAlives() }
                 do {
                     try await host.run(isWaiting: maildir?.isWaiting)
                 } catch {
@@ -169,9 +177,11 @@ struct HostRun: Sendable {
                 group.cancelAll()
             }
         } catch {
+            await holder?.stop()
             await report.finish()
             throw error
         }
+        await holder?.stop()
         report.print("The host has stopped.", ["event": "stopped"])
         await report.finish()
         await notifier.finish()
@@ -202,6 +212,17 @@ struct HostRun: Sendable {
             logger.warning(
                 "the owner's activities are not seen any more, so Executors that are busy have only their budget: \(error.sentence)"
             )
+        }
+    }
+
+    /// Tells the holder when the next keep-alive is due: a Main that rests is woken for it.
+    private func followKeepAlives() async {
+        guard let holder else { return }
+        do throws(SharedCoreError) {
+            try await KeepAliveRecords(group).followDueTime(by: SystemClock()) { await holder.setKeepAlive(at: $0) }
+        } catch {
+            guard !stopping.isRaised, error.code != .cancelled else { return }
+            logger.warning("keep-alives are not seen any more, so a Main that rests is not woken for them: \(error.sentence)")
         }
     }
 

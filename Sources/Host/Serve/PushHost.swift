@@ -18,6 +18,7 @@ actor PushHost {
     private let cage: MemoryCage?
     private let show: ExecutorProcess.Hearing
     private let tell: @Sendable (HostEvent) -> Void
+    private let wakeMain: @Sendable () async -> Void
     private let slots: ExecutorSlots
     private let stopping = StopSignal()
 
@@ -49,10 +50,12 @@ actor PushHost {
 
     /// - Parameters:
     ///   - show: Shows the user what an Executor has printed. Its message is acknowledged behind that.
+    ///   - wakeMain: Called before an Executor is started; returns when no Main rests.
     ///   - tell: Told what happens.
     init(
         _ queue: PushQueue, settings: ExecutorSettings, cage: MemoryCage?, logger: Logger,
-        show: @escaping ExecutorProcess.Hearing = { _ in }, tell: @escaping @Sendable (HostEvent) -> Void
+        show: @escaping ExecutorProcess.Hearing = { _ in }, wakeMain: @escaping @Sendable () async -> Void = {},
+        tell: @escaping @Sendable (HostEvent) -> Void
     ) {
         self.queue = queue
         self.settings = settings
@@ -60,6 +63,7 @@ actor PushHost {
         self.logger = logger
         self.show = show
         self.tell = tell
+        self.wakeMain = wakeMain
         slots = ExecutorSlots(limit: settings.limit)
     }
 
@@ -224,6 +228,8 @@ actor PushHost {
     private func runExecutor(for push: Push, attempt: Int) async -> Attempt {
         let callID = push.callID
         let executor: ExecutorProcess
+        // Outside of the Executor's time: it finds the owner that there is then.
+        await wakeMain()
         let launch = settings.launch
         do {
             let enclosing = enclosing

@@ -49,6 +49,7 @@ struct SlimExecutor: Sendable {
             "--calls-lifetime-ms", String(options.callsLifetime.millisecondsRoundedUp),
             "--handover-timeout-ms", String(options.handoverTimeout.millisecondsRoundedUp),
             "--handover-maximum-timeout-ms", String(options.handoverMaximumTimeout.millisecondsRoundedUp),
+            "--wake-bound-ms", String(options.wakeBound.millisecondsRoundedUp),
             "--on-handover-timeout", options.onHandoverTimeout.rawValue, "--durability", durability.rawValue,
         ]
         if let command {
@@ -75,7 +76,7 @@ struct ExecutorSettings: Sendable {
         Settings.executorCommand.name, Settings.inboxLifetime.name, Settings.callsLifetime.name,
         Settings.coreMaildir.name, Settings.coreStartDelay.name, Settings.coreCommand.name,
         Settings.coreStartTimeout.name, Settings.handoverTimeout.name, Settings.handoverMaximumTimeout.name,
-        Settings.handoverOnTimeout.name,
+        Settings.handoverOnTimeout.name, Settings.wakeBound.name,
         // Of a Main that is supervised already; the host tells its keeper.
         Settings.mainWatchdog.name, Settings.mainRestartLimit.name, Settings.mainRestartWindow.name,
         Settings.mainWakeBudget.name,

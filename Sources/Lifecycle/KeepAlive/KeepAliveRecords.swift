@@ -32,6 +32,25 @@ public struct KeepAliveRecords: Sendable {
         return records
     }
 
+    /// Follows when a keep-alive is due next: of all names, the earliest that the records say, and nil for never. Returns when the task is
+    /// cancelled or the group is closed.
+    package func followDueTime(
+        by clock: any TimeSource, _ tell: @Sendable (BootInstant?) async -> Void
+    ) async throws(SharedCoreError) {
+        let watch = try await store.watch([Self.path], from: .snapshot)
+        defer { watch.cancel() }
+        while try await watch.next() != nil {
+            let now = clock.now()
+            let due = try await all().values.compactMap { record -> BootInstant? in
+                guard let machine = try? KeepAliveMachine(restoring: record, on: clock.bootID, at: now) else {
+                    return nil
+                }
+                return machine.handlerNames.compactMap(machine.dueTime(of:)).min()
+            }
+            await tell(due.min())
+        }
+    }
+
     /// Keeps a record under a name, which is one part of a key.
     public func keep(_ record: KeepAliveRecord, as name: String) async throws(SharedCoreError) {
         try await store.put(Self.key(of: name), record.bytes)

@@ -200,7 +200,7 @@ extension OwnershipMachineTests {
         let replaced = try #require(try asks(second(sees: busy + [request(by: main)])))
         #expect(
             replaced.guards == [
-                .epoch(OwnershipKey.owner, Revision(rawValue: 20)),
+                .revision(OwnershipKey.owner, Revision(rawValue: 20)),
                 .revision(OwnershipKey.handover, Revision(rawValue: 30)),
             ])
         #expect(replaced.operations.first == .delete(OwnershipKey.handover))

@@ -88,6 +88,6 @@ extension OwnershipMachineTests {
         #expect(begin <= machine.rules.challengeSpread)
         #expect(takeOver.end.at == begin + .milliseconds(500))
         #expect(takeOver.end.1.operations.first == .delete(OwnershipKey.owner))
-        #expect(takeOver.end.1.guards.contains(.epoch(OwnershipKey.owner, ownership)))
+        #expect(takeOver.end.1.guards.contains(.revision(OwnershipKey.owner, ownership)))
     }
 }

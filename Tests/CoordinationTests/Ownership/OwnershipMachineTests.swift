@@ -71,7 +71,10 @@ struct OwnershipMachineTests {
     func acquisitionGuards() throws {
         var machine = machine(.executor)
         let transaction = try transaction(machine.step(at: start))
-        #expect(transaction.guards == [.absent(OwnershipKey.owner), .absent(OwnershipKey.handover)])
+        #expect(
+            transaction.guards == [
+                .absent(OwnershipKey.owner), .absent(OwnershipKey.handover), .absent(OwnershipKey.rest),
+            ])
     }
 
     @Test("C6, L3: a process that meets an owner first has the group notice its dead, and again now and then")
@@ -129,9 +132,9 @@ struct OwnershipMachineTests {
         let transaction = try transaction(takeOver)
         #expect(
             transaction.guards == [
-                .epoch(OwnershipKey.owner, Revision(rawValue: 20)),
+                .revision(OwnershipKey.owner, Revision(rawValue: 20)),
                 .revision(OwnershipKey.challenge, Revision(rawValue: 31)), .absent(OwnershipKey.answer),
-                .absent(OwnershipKey.handover),
+                .absent(OwnershipKey.handover), .absent(OwnershipKey.rest),
             ])
         #expect(transaction.operations.first == .delete(OwnershipKey.owner))
     }
@@ -312,7 +315,7 @@ struct OwnershipMachineTests {
         #expect(
             transaction.guards == [
                 .epoch(OwnershipKey.handover, Revision(rawValue: 30)),
-                .epoch(OwnershipKey.owner, Revision(rawValue: 20)),
+                .revision(OwnershipKey.owner, Revision(rawValue: 20)),
             ])
     }
 

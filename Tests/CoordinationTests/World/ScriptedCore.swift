@@ -25,6 +25,10 @@ struct ScriptedCore: Core {
         var acknowledge: Promise<Void>?
         /// Given each context in which a core has started.
         var onStart: (@Sendable (CoreContext) async throws -> Void)?
+        /// What it does when it is made quiet; nil for a core that cannot be.
+        var onRest: (@Sendable (CoreContext) async throws -> Void)?
+        /// What it does when it goes on.
+        var onResume: (@Sendable (CoreContext, Wake) async throws -> Void)?
         /// Whether the core ends by itself when there is nothing left to fetch.
         var endsByItself = false
     }
@@ -38,6 +42,8 @@ struct ScriptedCore: Core {
     private let mayStop: Promise<Void>?
     private let onStop: (@Sendable (StopRequest) -> Void)?
     private let stopping: (@Sendable () async -> Void)?
+    private let onRest: (@Sendable (CoreContext) async throws -> Void)?
+    private let onResume: (@Sendable (CoreContext, Wake) async throws -> Void)?
     private let epoch: Box<Revision?>
 
     init(server: ScriptedServer, gauge: CoreGauge, process: SimulatedProcess, script: Script) {
@@ -61,6 +67,8 @@ struct ScriptedCore: Core {
         mayStop = script.stop
         onStop = script.onStop
         stopping = script.stopping
+        onRest = script.onRest
+        onResume = script.onResume
         core = SharedCoreTesting.ScriptedCore(server, script: steps)
     }
 
@@ -77,6 +85,15 @@ struct ScriptedCore: Core {
 
     func iterate(in context: CoreContext) async throws {
         try await core.iterate(in: context)
+    }
+
+    func rest(in context: CoreContext) async throws {
+        guard let onRest else { throw SharedCoreError(.unsupported, "This core is never quiet.", at: "core") }
+        try await onRest(context)
+    }
+
+    func resume(in context: CoreContext, for wake: Wake) async throws {
+        try await onResume?(context, wake)
     }
 
     func stop(_ request: StopRequest) async {

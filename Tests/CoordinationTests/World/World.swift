@@ -47,6 +47,15 @@ final class World: Sendable {
         return Player(participant: executor, group: group, process: process)
     }
 
+    func holder(
+        _ name: String = "holder", in process: SimulatedProcess? = nil, options: CoordinationOptions? = nil
+    ) async throws -> Player<HolderParticipant> {
+        let (group, process, environment, _) = try await enter(.tool, name, .init(), in: process)
+        let holder = try HolderParticipant(of: group, options: options ?? self.options, environment: environment)
+        try await holder.start()
+        return Player(participant: holder, group: group, process: process)
+    }
+
     /// A handle that only looks.
     func observer() async throws -> MemoryGroup {
         try await space.open("group", as: SessionDescription(role: .tool, name: "observer"))
@@ -89,6 +98,7 @@ extension CoordinationOptions {
             handoverTimeout: .seconds(60), handoverMaximumTimeout: .seconds(120), executorBudget: .seconds(300),
             stopTimeout: .seconds(60))
         options.answerBound = .seconds(60)
+        options.wakeBound = .seconds(60)
         return options
     }
 }

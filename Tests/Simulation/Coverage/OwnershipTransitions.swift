@@ -92,6 +92,7 @@ enum Move: UInt8 {
     case publishesRunning, publishesStopping
     case releases, givesUp
     case tellsStopped, tellsGivenUp
+    case offersRest, takesRest, endsRest, wakes, wakesAgain, resumes, resumesCore, presents
 
     init(_ directive: Directive?, by machine: OwnershipMachine) {
         switch directive {
@@ -100,6 +101,7 @@ enum Move: UInt8 {
         case .bury: self = .buries
         case .startCore: self = .starts
         case .stopCore: self = .stops
+        case .resumeCore: self = .resumesCore
         case .examine: self = .examines
         case .kill: self = .kills
         case .commit(let transition): self.init(transition, by: machine)
@@ -124,6 +126,9 @@ enum Move: UInt8 {
         case .killed: self = .announcesKill
         case .stateChanged: self = story.to == .running ? .publishesRunning : .publishesStopping
         case .released: self = transition.stories.first?.kind == .coreGivenUp ? .givesUp : .releases
+        case .rested: self = .takesRest
+        case .woken: self = .wakes
+        case .resumed: self = .resumes
         case .coreGivenUp: self = .tellsGivenUp
         case .coreStopped: self = .tellsStopped
         default:
@@ -132,11 +137,33 @@ enum Move: UInt8 {
     }
 
     private init(untold transaction: Transaction) {
+        if let rest = Self(ofRest: transaction) {
+            self = rest
+            return
+        }
         guard case .put(let key, let value, _) = transaction.operations.first, key == OwnershipKey.challenge else {
             self = .answers
             return
         }
         self = ChallengeRecord(bytes: value).first == nil ? .challenges : .challengesAgain
+    }
+}
+
+extension Move {
+    /// The commits about a rest that the timeline does not tell.
+    fileprivate init?(ofRest transaction: Transaction) {
+        var found: Move?
+        for operation in transaction.operations {
+            switch operation {
+            case .put(OwnershipKey.rest, _, _): found = .offersRest
+            case .put(OwnershipKey.wake, _, _): found = .wakesAgain
+            case .put(OwnershipKey.holder, _, _): found = .presents
+            case .delete(OwnershipKey.rest): found = found ?? .endsRest
+            default: break
+            }
+        }
+        guard let found else { return nil }
+        self = found
     }
 }
 

@@ -98,12 +98,13 @@ struct StateKey: Hashable, Comparable {
 // MARK: - Records
 
 extension CanonicalTokens {
-    /// Adds the records. No step depends on the write or creation revision of an owner, a request or a challenge beyond
+    /// Adds the records. No step depends on the write or creation revision of a request or a challenge beyond
     /// what is added here. A challenge or an answer that has ended matters only as the one that a guard may name.
     mutating func add(_ view: OwnershipView) {
         add(bound: view.revision)
         add(view.owner) {
             $0.add($1.claim)
+            $0.add($1.revision)
             $0.add($1.session)
             $0.add($1.record)
         }
@@ -119,6 +120,17 @@ extension CanonicalTokens {
             $0.add($1.revision)
             $0.add($1.record)
         }
+        add(view.rest) {
+            $0.add($1.claim)
+            $0.add($1.session)
+            $0.add(same: $1.record.epoch)
+        }
+        add(view.wake) { wake, standing in
+            guard view.rest?.claim == standing.record.claim else { return wake.add(same: standing.revision) }
+            wake.add(standing.revision)
+            wake.add(standing.record.first != nil)
+        }
+        add(view.holder) { $0.add($1.session) }
         add(view.activities) {
             $0.add(same: $1.revision)
             $0.add($1.record)
@@ -183,6 +195,9 @@ extension CanonicalTokens {
         case .commit(let transition):
             add(7)
             add(transition)
+        case .resumeCore(let epoch):
+            add(8)
+            add(same: epoch)
         }
     }
 
@@ -214,6 +229,12 @@ extension CanonicalTokens {
         case OwnershipKey.challenge: add(ChallengeRecord(bytes: value))
         case OwnershipKey.answer: add(AnswerRecord(bytes: value))
         case OwnershipKey.activities: add(ActivitiesRecord(bytes: value))
+        case OwnershipKey.rest: add(same: RestRecord(bytes: value).epoch)
+        case OwnershipKey.wake:
+            let record = WakeRecord(bytes: value)
+            add(same: record.claim)
+            add(record.first != nil)
+        case OwnershipKey.holder: break
         default: for byte in value { add(Int(byte)) }
         }
     }
@@ -233,19 +254,28 @@ extension CanonicalTokens {
             [
                 "view", "wish", "insists", "holding", "core", "rest", "refusal", "hasYielded", "watched",
                 "handoverWait", "lastLook",
-                "lastBurial", "retryAt", "leftover",
+                "lastBurial", "retryAt", "leftover", "wantsRest", "offered", "wakeWait",
             ],
-            // Equal in all states, set before or by each step, or relevant only to critical sections. The model's
-            // sessions have no leases.
-            ["myself", "rules", "random", "loss", "nextStep", "hearing", "granted", "lease"]
+            // Equal in all states, set before or by each step, only for reports and for cores, or relevant only to critical
+            // sections. The model's sessions have no leases.
+            [
+                "myself", "rules", "random", "loss", "nextStep", "hearing", "granted", "lease", "wakeReason",
+                "wokenFor",
+            ]
         ),
         ("Holding", ["epoch", "ending", "isReleasing"], ["isStuckSince"]),
-        ("LocalCore", ["epoch", "phase"], ["reason", "request"]),
+        (
+            "HolderMachine", ["view", "reason", "isClosing", "wakeWait", "lastLook", "retryAt"],
+            // Equal in all states, or set by each step.
+            ["myself", "rules", "nextStep"]
+        ),
+        ("WakeWait", ["rest", "patience", "remindedAt"], []),
+        ("LocalCore", ["epoch", "phase", "isQuiet"], ["reason", "request"]),
         ("CoreRest", ["until"], ["length", "problem"]),
         (
             "WatchedClaim",
             [
-                "claim", "since", "nextChallenge", "lastAnswered", "hasChallenged", "patience", "remindedAt",
+                "claim", "holder", "since", "nextChallenge", "lastAnswered", "hasChallenged", "patience", "remindedAt",
                 "wasSeenStopped", "lastExamination",
             ],
             // Only for reports, or nil without leases.
@@ -305,6 +335,23 @@ extension CanonicalTokens {
         }
         add(machine.retryAt) { $0.add(max($1, now)) }
         add(machine.leftover) { $0.add($1) }
+        add(machine.wantsRest)
+        add(machine.offered) { $0.add($1) }
+        add(machine.wakeWait.flatMap { $0.rest == view.rest?.claim ? $0 : nil }) { $0.add($1) }
+    }
+
+    mutating func add(_ machine: HolderMachine, at now: BootInstant) {
+        add(machine.reason != nil)
+        add(machine.isClosing)
+        add(machine.wakeWait.flatMap { $0.rest == machine.view.rest?.claim ? $0 : nil }) { $0.add($1) }
+        add(min(machine.lastLook.duration(to: now), machine.rules.idleInterval))
+        add(machine.retryAt) { $0.add(max($1, now)) }
+        add(machine.view)
+    }
+
+    private mutating func add(_ wait: WakeWait) {
+        add(wait.patience)
+        add(wait.remindedAt) { $0.add($1) }
     }
 
     private mutating func add(_ wish: Wish) {
@@ -319,6 +366,7 @@ extension CanonicalTokens {
 
     private mutating func add(_ core: LocalCore) {
         add(core.epoch)
+        add(core.isQuiet)
         switch core.phase {
         case .starting: add(0)
         case .running: add(1)
@@ -331,6 +379,7 @@ extension CanonicalTokens {
 
     private mutating func add(_ watched: WatchedClaim, at now: BootInstant) {
         add(same: watched.claim)
+        add(watched.holder)
         add(bound: watched.since)
         add(max(watched.nextChallenge, now))
         add(watched.lastAnswered) { $0.add(same: $1) }

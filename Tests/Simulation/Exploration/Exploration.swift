@@ -28,6 +28,8 @@ package struct Exploration {
         var activities = 0
         /// Whether a Main may stop waiting for them.
         var insists = false
+        /// The number of times that a Main may come to rest.
+        var rests = 0
 
         /// The settings that are explored.
         package static let all = [
@@ -57,11 +59,29 @@ package struct Exploration {
             Setting(
                 name: "two Mains and an Executor, a freeze", roles: [.main, .main, .executor], takingOver: 1, freezes: 1
             ),
+        ] + resting
+
+        /// Those with a Main that rests.
+        package static let resting = [
+            Setting(name: "a Main that rests and an Executor", roles: [.main, .executor, .holder], rests: 2),
+            Setting(
+                name: "a Main that rests and an Executor, a death", roles: [.main, .executor, .holder], deaths: 1,
+                rests: 1),
+            Setting(
+                name: "a Main that rests and an Executor, a freeze", roles: [.main, .executor, .holder], freezes: 1,
+                rests: 1),
+            Setting(
+                name: "a Main that rests and one that takes over, a freeze", roles: [.main, .main, .holder],
+                takingOver: 1, freezes: 1, rests: 1),
+            Setting(
+                name: "a Main that rests and one that does not take over, a freeze", roles: [.main, .main, .holder],
+                freezes: 1, rests: 1),
         ]
     }
 
     /// The mutants that some state must expose: those of the ownership machines.
-    package static let mutants = Mutant.all.filter { names.contains($0.name) } + Mutant.ofActivities
+    package static let mutants = 
+        Mutant.all.filter { names.contains($0.name) } + Mutant.ofActivities + Mutant.ofRest
 
     private static let names: Set<String> = [
         "a core that starts without asking whether it still may", "a release that does not ask whose the ownership is",

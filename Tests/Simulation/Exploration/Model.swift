@@ -22,6 +22,8 @@ struct Model {
         case want(Int), leave(Int)
         /// It stops waiting for activities.
         case insist(Int)
+        /// The core of this Main was made quiet, and it wants to rest; or it wants to be awake.
+        case rest(Int), resume(Int)
         case freeze(Int), thaw(Int), die(Int)
         /// The end of its session is recorded.
         case reap(Int)
@@ -37,10 +39,14 @@ struct Model {
         var phase = Phase.announced
         /// Whether it runs, according to a witness.
         var runs = false
+        /// Whether it was made quiet.
+        var isQuiet = false
     }
 
     struct Participant {
         var machine: OwnershipMachine
+        /// The machine of a holder, in place of that of a participant.
+        var hold: HolderMachine?
         var pending: Directive?
         /// Whether it has no work until another event.
         var isQuiet = false
@@ -58,10 +64,12 @@ struct Model {
         /// Whether it has a goal, an ownership or a core. Freezing or killing an uninvolved participant has no
         /// consequences.
         var isInvolved: Bool {
-            machine.wish.wantsOwnership || machine.holding != nil || machine.core != nil || !cores.isEmpty
+            hold != nil || machine.wish.wantsOwnership || machine.holding != nil || machine.core != nil || !cores.isEmpty
                 || pending != nil || machine.view.handover?.session == machine.myself.session
         }
         var isMain: Bool { machine.myself.isMain }
+        /// The state of the store that it has seen.
+        var seen: Revision { hold?.view.revision ?? machine.view.revision }
     }
 
     /// The times, in ticks: small, to limit the number of states, and different where that matters.
@@ -81,6 +89,9 @@ struct Model {
         rules.idleInterval = tickLength
         rules.killBound = tickLength * 2
         rules.retryInterval = tickLength
+        rules.wakeBound = tickLength * wakeBound
+        rules.offerBound = tickLength * 2
+        rules.restInterval = tickLength
         return rules
     }
 
@@ -92,6 +103,9 @@ struct Model {
     /// requested.
     static let patience = 14
 
+    /// The ticks that a Main has to resume.
+    static let wakeBound = 4
+
     /// The ticks that an activity may last.
     static let activityBound = 5
 
@@ -102,6 +116,9 @@ struct Model {
     private(set) var deathsLeft: Int
     private(set) var freezesLeft: Int
     private var activitiesLeft: Int
+    private var restsLeft: Int
+    /// The ticks after which it is not counted any more for how long a participant can run.
+    private let countedRuns: Int
     private let insists: Bool
     /// The ticks for which an Executor that can run has had the goal to own, while no participant that can run owned or
     /// had requested.
@@ -125,6 +142,8 @@ struct Model {
         deathsLeft = setting.deaths
         freezesLeft = setting.freezes
         activitiesLeft = setting.activities
+        restsLeft = setting.rests
+        countedRuns = setting.rests > 0 ? Self.wakeBound + 1 : Self.settled
         insists = setting.insists
         takeOver = setting.takingOver
         longestAge = setting.activities > 0 ? Self.activityBound + 4 : 3
@@ -141,7 +160,13 @@ struct Model {
                         startTime: UInt64(number))),
                 rules: rules, seed: 1, at: start)
             if role == .executor { machine.wish = .own }
-            return Participant(machine: machine)
+            var participant = Participant(machine: machine, runs: setting.rests > 0 ? Self.wakeBound + 1 : Self.settled)
+            if role == .holder {
+                machine.wish = .nothing(because: .closes)
+                participant.machine = machine
+                participant.hold = HolderMachine(for: machine.myself, rules: rules, at: start)
+            }
+            return participant
         }
         // Each permutation swaps at most two, so it is its own inverse.
         namings =
@@ -159,7 +184,9 @@ struct Model {
 
     /// A field of a machine that ``key()`` omits wrongly; nil if there is none.
     var unknownField: String? {
-        participants.lazy.compactMap { CanonicalTokens.unknownField(of: $0.machine) }.first
+        participants.lazy.compactMap { participant in
+            participant.hold.map { CanonicalTokens.unknownField(of: $0) } ?? CanonicalTokens.unknownField(of: participant.machine)
+        }.first
     }
 
     /// Returns the key of this state, independent of the states before it.
@@ -173,11 +200,12 @@ struct Model {
         rest.add(deathsLeft)
         rest.add(freezesLeft)
         rest.add(activitiesLeft)
+        rest.add(restsLeft)
         rest.add(executorWaits)
         rest.add(requestAge)
         let words = zip(tokens, participants).map { words, participant in
             var words = words ?? CanonicalTokens()
-            words.add(participant.isDead || participant.machine.view.revision == store.revision)
+            words.add(participant.isDead || participant.seen == store.revision)
             return words
         }
         return namings.map { names in
@@ -206,9 +234,14 @@ struct Model {
             words.add(core.epoch)
             words.add(core.phase.rawValue)
             words.add(core.runs)
+            words.add(core.isQuiet)
         }
         words.add(participant.pending)
         words.add(Int(Move(participant.pending, by: participant.machine).rawValue))
+        guard participant.hold == nil else {
+            if let hold = participant.hold { words.add(hold, at: now) }
+            return words
+        }
         words.add(participant.machine, at: now)
         words.add(participant.machine.view)
         return words
@@ -245,14 +278,27 @@ struct Model {
         if participant.pending != nil { return [.carryOut(number)] }
         var actions: [Action] = []
         if participant.cores.last?.phase == .announced { actions.append(.announce(number)) }
-        if !participant.isQuiet || participant.machine.view.revision != store.revision { actions.append(.step(number)) }
+        if !participant.isQuiet || participant.seen != store.revision { actions.append(.step(number)) }
         return actions
     }
 
     /// Returns the actions that may happen now, later or never.
     private func idleActions(of number: Int, _ participant: Participant) -> [Action] {
-        guard participant.pending == nil else { return [] }
+        guard participant.pending == nil, participant.hold == nil else { return [] }
         var actions: [Action] = []
+        if restsLeft > 0, participant.isMain, participant.machine.wish == .own,
+            participant.cores.last?.phase == .running, participant.machine.core?.isQuiet == false,
+            !participant.machine.wantsRest, participant.machine.reasonNotToRest == nil
+        {
+            actions.append(.rest(number))
+        }
+        if participant.machine.isAtRest, participant.machine.wantsRest { actions.append(.resume(number)) }
+        // A Main that is awake has answered its call.
+        if !participant.isMain, participant.machine.wish == .own, let owner = store.view.owner,
+            owner.record.role == .main, store.view.sleeper == nil, owner.record.state == .running, countedRuns > Self.settled
+        {
+            actions.append(.leave(number))
+        }
         if participant.cores.contains(where: { $0.phase == .stopping }) { actions.append(.coreStopped(number)) }
         if participant.machine.wish == .nothing(because: .nothingAsked) { actions.append(.want(number)) }
         if insists, participant.isMain, participant.machine.wish.wantsOwnership, participant.machine.holding == nil,
@@ -301,6 +347,15 @@ struct Model {
         case .insist(let number):
             participants[number].machine.insists = true
             disturb(number)
+        case .rest(let number):
+            restsLeft -= 1
+            participants[number].machine.core?.isQuiet = true
+            participants[number].machine.wantsRest = true
+            change(number, coreIn: .running) { $0.isQuiet = true }
+            disturb(number)
+        case .resume(let number):
+            participants[number].machine.wantsRest = false
+            disturb(number)
         case .coreStopped(let number):
             guard let index = participants[number].cores.firstIndex(where: { $0.phase == .stopping }) else { return }
             let core = participants[number].cores.remove(at: index)
@@ -341,6 +396,7 @@ struct Model {
     }
 
     private mutating func step(_ number: Int) {
+        if participants[number].hold != nil { return stepHolder(number) }
         if store.revision > participants[number].machine.view.revision {
             let session = participants[number].machine.myself.session
             let seen = mutant?.changeSeen.map { change in store.view { change($0, session) } }
@@ -358,7 +414,33 @@ struct Model {
         if machine.hasYielded, machine.holding == nil, machine.wish.wantsOwnership {
             participants[number].machine.wish = .nothing(because: .superseded)
         }
+        if let owner = machine.refusal?.owner, store.view.sleeper != nil, owner.session == store.view.owner?.session {
+            broke("C14", "participant \(number) is refused because of a Main that may never wake")
+        }
         if machine.refusal != nil { participants[number].machine.wish = .nothing(because: .refused) }
+        tokens[number] = nil
+    }
+
+    /// A holder's step. What the group waits for it knows at once.
+    private mutating func stepHolder(_ number: Int) {
+        let isCalled = participants.contains { participant in
+            !participant.isDead && participant.hold == nil && !participant.isMain
+                && participant.machine.wish.wantsOwnership
+        }
+        var hold = participants[number].hold
+        hold?.view = store.view
+        hold?.reason = isCalled ? .call : nil
+        var directive = hold?.step(at: now)
+        if directive == .look || (directive == .bury && !participants.contains { $0.isDead && !$0.isReaped }) {
+            directive = hold?.step(at: now)
+        }
+        participants[number].hold = hold
+        let machine = participants[number].machine
+        participants[number].pending = directive.flatMap { directive in
+            guard let mutant else { return directive }
+            return mutant.changed(directive, Move(directive, by: machine), of: machine)
+        }
+        participants[number].isQuiet = participants[number].pending == nil
         tokens[number] = nil
     }
 
@@ -376,7 +458,7 @@ struct Model {
     /// Returns whether no other participant can notice that a directive was carried out.
     private func isLocal(_ directive: Directive) -> Bool {
         switch directive {
-        case .look, .examine, .startCore, .stopCore: true
+        case .look, .examine, .startCore, .stopCore, .resumeCore: true
         case .bury: !participants.contains { $0.isDead && !$0.isReaped }
         case .commit, .kill: false
         }
@@ -401,6 +483,15 @@ struct Model {
             } else {
                 participants[number].cores.remove(at: index)
                 participants[number].machine.coreEnded(epoch, problem: nil)
+            }
+        case .resumeCore(let epoch):
+            if let owner = store.view.owner, owner.claim == epoch,
+                owner.session != participants[number].machine.myself.session
+            {
+                broke("C26", "the core of participant \(number) goes on, and its holder owns")
+            }
+            if let index = participants[number].cores.lastIndex(where: { $0.epoch == epoch }) {
+                participants[number].cores[index].isQuiet = false
             }
         case .examine(let process, let claim):
             let holder = participants.first { $0.machine.myself.process == process && !$0.isDead }
@@ -478,11 +569,13 @@ struct Model {
         let view = store.view
         requestAge = view.handover == nil ? 0 : min(requestAge + 1, longestAge)
         let isTaken = participants.contains { participant in
-            participant.canRun && (participant.machine.holding != nil || isAsking(participant, in: view))
+            participant.canRun
+                && ((participant.machine.holding != nil && !participant.machine.isAtRest)
+                    || isAsking(participant, in: view))
         }
         for number in participants.indices where participants[number].canRun {
             participants[number].isQuiet = false
-            participants[number].runs = min(participants[number].runs + 1, Self.settled)
+            participants[number].runs = min(participants[number].runs + 1, countedRuns)
             guard participants[number].isMain else { continue }
             if isHeldUp(participants[number]) {
                 broke("C17", "Main \(number) takes over and insists, and waits behind one that does not")
@@ -551,6 +644,7 @@ struct Model {
             participants[number].machine.refused(at: now)
             return
         }
+        judgeOffer(before, by: number)
         for story in transition.stories { judge(story, before, by: number) }
         judgeActivities()
         if before.handover?.claim != store.view.handover?.claim { requestAge = 0 }
@@ -577,17 +671,59 @@ struct Model {
             if let owner = before.owner { judgeNeed(toEnd: owner, before, by: number) }
         case .coreGivenUp:
             if let epoch = story.epoch { superseded.insert(epoch) }
+            if let rest = before.rest, rest.record.epoch == story.epoch { judgeEnd(of: rest, by: number) }
+        case .coreStopped:
+            let isRunning = participants.contains { other in
+                other.cores.contains { $0.runs && $0.epoch == story.epoch } && other.machine.myself.session != session
+            }
+            if isRunning { broke("C26", "participant \(number) says that the core of another has stopped, which runs") }
+        case .rested:
+            if let handover = before.handover, handover.session != session {
+                broke("C3", "participant \(number) comes to own past the request of another")
+            }
+            judgeMove(of: story, before, by: number)
+        case .resumed: judgeMove(of: story, before, by: number)
         default: break
         }
     }
 
+    /// Checks that an ownership moves under its epoch.
+    private mutating func judgeMove(of story: Story, _ before: OwnershipView, by number: Int) {
+        let session = participants[number].machine.myself.session
+        if before.owner?.claim != story.epoch || store.view.owner?.claim != story.epoch {
+            broke("C26", "participant \(number) moves the ownership of another epoch than \(story.epoch ?? .zero)")
+        }
+        if store.view.owner?.session != session {
+            broke("C26", "participant \(number) moves an ownership, and does not own")
+        }
+    }
+
+    /// Checks that the rest of a Main that could resume is ended by that Main alone.
+    private mutating func judgeEnd(of rest: Standing<RestRecord>, by number: Int) {
+        guard rest.session != participants[number].machine.myself.session,
+            let sleeper = participants.firstIndex(where: { $0.machine.myself.session == rest.session }),
+            participants[sleeper].canRun, participants[sleeper].runs >= Self.wakeBound
+        else { return }
+        broke("C26", "Main \(sleeper) could resume, and participant \(number) ends its rest")
+    }
+
+    /// Checks that an offer that was taken is not taken back.
+    private mutating func judgeOffer(_ before: OwnershipView, by number: Int) {
+        guard let sleeper = before.sleeper, sleeper.session == participants[number].machine.myself.session,
+            store.view.rest == nil, store.view.owner?.claim == before.owner?.claim,
+            store.view.owner?.session != sleeper.session
+        else { return }
+        broke("C26", "Main \(number) takes back an offer that was taken")
+    }
+
     private mutating func judgeTakeOver(_ story: Story, _ before: OwnershipView, by number: Int) {
         guard let owner = before.owner, let holder = holder(of: owner) else { return }
+        if let rest = before.sleeper {
+            judgeEnd(of: rest, by: number)
+            if story.previous?.end != .unanswered { return }
+        }
         if story.previous?.end == .unanswered {
-            if let challenge = before.challenge, let answer = before.answer, challenge.record.claim == owner.claim,
-                answer.record.claim == owner.claim,
-                answer.record.challenge >= challenge.record.first ?? challenge.revision
-            {
+            if let challenge = before.challenge, challenge.record.claim == owner.claim, before.isAnswered(challenge) {
                 broke("C6", "a challenge was answered, and the owner is superseded")
             }
             if participants[holder].canRun, participants[holder].runs >= Self.settled {
@@ -654,4 +790,9 @@ struct Model {
     private func holder(of owner: Standing<OwnerRecord>) -> Int? {
         participants.firstIndex { $0.machine.myself.session == owner.session }
     }
+}
+
+extension SessionRole {
+    /// The role of a holder in a model.
+    static let holder = SessionRole(rawValue: "holder")
 }

@@ -21,6 +21,8 @@ extension Simulation {
             startCore(epoch, of: number)
         case .stopCore(let epoch):
             stopCore(epoch, of: number)
+        // No member of it rests.
+        case .resumeCore: break
         case .examine(let process, let claim):
             let holder = members.first { $0.process == process && $0.isAlive }
             let isStopped = schedule.weather.showsProcesses ? holder?.isFrozen(at: clock) : nil

@@ -12,6 +12,8 @@ package enum Directive: Hashable, Sendable {
     case startCore(epoch: Revision)
     /// Make the core of an epoch stop.
     case stopCore(epoch: Revision)
+    /// Let the quiet core of an epoch go on.
+    case resumeCore(epoch: Revision)
     /// Look whether the process of a silent holder is stopped.
     case examine(ProcessIdentity, claim: Revision)
     /// Kill the process of an owner, then look.

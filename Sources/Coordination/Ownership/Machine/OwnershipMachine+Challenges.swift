@@ -59,8 +59,11 @@ extension OwnershipMachine {
         of claim: Revision, by holder: SessionID, in process: ProcessIdentity? = nil, lease: Duration? = nil,
         isUrgent: Bool, at now: BootInstant
     ) -> Life {
-        var watched = watched ?? begin(claim, isUrgent: isUrgent, at: now)
-        if watched.claim != claim { watched = begin(claim, isUrgent: isUrgent, at: now) }
+        var watched = watched ?? begin(claim, by: holder, isUrgent: isUrgent, at: now)
+        // An ownership that moves by a rest keeps its claim.
+        if watched.claim != claim || watched.holder != holder {
+            watched = begin(claim, by: holder, isUrgent: isUrgent, at: now)
+        }
         watched.lease = lease
         defer { self.watched = watched }
 
@@ -87,15 +90,17 @@ extension OwnershipMachine {
         if watched.nextChallenge <= now { return .act(challenge(claim)) }
         wake(at: watched.nextChallenge)
         if watched.hasChallenged { return .proved }
-        guard let answer = view.answer, answer.record.claim == claim, answer.revision > watched.since else {
-            return .unknown
-        }
+        guard let answer = view.answer, answer.record.claim == claim, answer.session == holder,
+            answer.revision > watched.since
+        else { return .unknown }
         return .proved
     }
 
-    private mutating func begin(_ claim: Revision, isUrgent: Bool, at now: BootInstant) -> WatchedClaim {
+    private mutating func begin(
+        _ claim: Revision, by holder: SessionID, isUrgent: Bool, at now: BootInstant
+    ) -> WatchedClaim {
         let spread = isUrgent ? .zero : random.duration(below: rules.challengeSpread)
-        return WatchedClaim(claim: claim, since: view.revision, nextChallenge: now.advanced(by: spread))
+        return WatchedClaim(claim: claim, holder: holder, since: view.revision, nextChallenge: now.advanced(by: spread))
     }
 
     private mutating func awaitAnswer(
@@ -157,8 +162,15 @@ extension OwnershipMachine {
         return .commit(Transition(transaction: transaction))
     }
 
-    func isAnswered(_ challenge: Standing<ChallengeRecord>) -> Bool {
-        guard let answer = view.answer, answer.record.claim == challenge.record.claim else { return false }
+    func isAnswered(_ challenge: Standing<ChallengeRecord>) -> Bool { view.isAnswered(challenge) }
+}
+
+extension OwnershipView {
+    /// Whether the process that has a claim now has answered a challenge: a Main's answer says nothing of the holder that owns for it.
+    package func isAnswered(_ challenge: Standing<ChallengeRecord>) -> Bool {
+        guard let answer, answer.record.claim == challenge.record.claim,
+            answer.session == answerer(of: challenge.record.claim)
+        else { return false }
         return answer.record.challenge >= challenge.record.first ?? challenge.revision
     }
 }
@@ -167,6 +179,8 @@ extension OwnershipMachine {
 package struct WatchedClaim: Hashable, Sendable {
     /// The claim of the holder.
     package let claim: Revision
+    /// The session that has it.
+    package let holder: SessionID
     /// Where the order stood when the participant began to wait for it: a later answer is a sign of life.
     package let since: Revision
     /// Not before this moment is it challenged again.

@@ -29,7 +29,7 @@ extension OwnershipMachine {
     /// What to do as an owner: start the core, publish how far it is, stop it when it must, release when it has.
     package mutating func hold(at now: BootInstant) -> Directive? {
         guard let holding, let owner = view.owner, !holding.isReleasing else { return nil }
-        if let ending = holding.ending { return release(holding.epoch, telling: ending) }
+        if let ending = holding.ending { return release(owner, telling: ending) }
         hear(at: now)
         guard let core else {
             // The next answer shows whether the session stands.
@@ -46,6 +46,10 @@ extension OwnershipMachine {
                 self.core?.reason = reason
                 self.core?.request = request
                 return .stopCore(epoch: core.epoch)
+            }
+            if core.isQuiet {
+                self.core?.isQuiet = false
+                return .resumeCore(epoch: core.epoch)
             }
             guard core.phase == .running, owner.record.state == .starting else { return nil }
             return publish(.running, of: holding, owner, because: "its core has started")
@@ -179,7 +183,7 @@ extension OwnershipMachine {
         var stories: [Story] = []
         if core != nil { stories.append(Story(kind: .coreStopped, epoch: owner.claim, reason: reason)) }
         stories.append(Story(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason))
-        return release(owner.claim, telling: stories)
+        return release(owner, telling: stories)
     }
 
     /// Releases although the core still runs.
@@ -187,18 +191,18 @@ extension OwnershipMachine {
         if core?.request?.reason == .cutOff { leftover = core?.epoch }
         let late = "it did not stop within \(rules.stopTimeout)"
         return release(
-            owner.claim,
+            owner,
             telling: [
                 Story(kind: .coreGivenUp, epoch: owner.claim, from: owner.record.state, reason: "\(late): \(reason)"),
                 Story(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason),
             ])
     }
 
-    private mutating func release(_ epoch: Revision, telling stories: [Story]) -> Directive {
+    private mutating func release(_ owner: Standing<OwnerRecord>, telling stories: [Story]) -> Directive {
         core = nil
         noteRelease(telling: stories)
         var transaction = Transaction()
-        transaction.require(.epoch(OwnershipKey.owner, epoch))
+        transaction.require(.revision(OwnershipKey.owner, owner.revision))
         transaction.delete(OwnershipKey.owner)
         transaction.delete(OwnershipKey.critical)
         transaction.delete(OwnershipKey.activities)
@@ -231,6 +235,8 @@ package struct LocalCore: Hashable, Sendable {
     package var reason = ""
     /// What it is told when it stops; nil before that.
     package var request: StopRequest?
+    /// Whether it was made quiet for a rest.
+    package var isQuiet = false
 
     package var mayRun: Bool {
         switch phase {

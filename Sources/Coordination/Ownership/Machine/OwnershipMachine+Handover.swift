@@ -65,7 +65,7 @@ extension OwnershipMachine {
                 }
             } else if wait.patience.elapsed < wait.limit {
                 self.wake(at: wait.patience.nextCount(limit: wait.limit))
-                return nil
+                return remind(owner, at: now)
             }
         }
         return enforce(handover, on: owner, in: &wait, at: now)
@@ -140,13 +140,18 @@ extension OwnershipMachine {
 
     private func write(
         _ request: HandoverRecord, replacing former: Standing<HandoverRecord>? = nil,
-        provided guards: [Transaction.Guard], telling story: Story
+        provided guards: [Transaction.Guard], waking rest: Standing<RestRecord>? = nil, telling story: Story
     ) -> Directive {
         var transaction = Transaction(guards: guards)
+        var stories = [story]
+        if let rest, view.wake(of: rest) == nil {
+            transaction.wake(rest, for: .handover, in: view)
+            stories.insert(self.story(ofWaking: rest, for: .handover), at: 0)
+        }
         // Deleting first gives the entry a new creation revision: a claim of its own.
         if former != nil { transaction.delete(OwnershipKey.handover) }
         transaction.put(OwnershipKey.handover, request.bytes, lifetime: .session)
-        return .commit(Transition(transaction: transaction, stories: [story]))
+        return .commit(Transition(transaction: transaction, stories: stories))
     }
 
     /// Takes note that the process of an owner was sent the signal, or why it could not be.
@@ -158,7 +163,9 @@ extension OwnershipMachine {
 
     /// How long an owner has that was asked.
     func handoverLimit(of owner: Standing<OwnerRecord>) -> Duration {
-        min(rules.handoverTimeout + grantedBound(of: owner), rules.handoverMaximumTimeout)
+        // A Main that rests resumes first.
+        (view.sleeper == nil ? .zero : rules.wakeBound)
+            + min(rules.handoverTimeout + grantedBound(of: owner), rules.handoverMaximumTimeout)
     }
 
     /// What the critical section that the owner is in adds to the deadline. It was entered before the request, or its
@@ -184,7 +191,8 @@ extension OwnershipMachine {
         let before = former.map { Transaction.Guard.revision(OwnershipKey.handover, $0.revision) }
         return write(
             record, replacing: former,
-            provided: [.epoch(OwnershipKey.owner, owner.claim), before ?? .absent(OwnershipKey.handover)],
+            provided: [.revision(OwnershipKey.owner, owner.revision), before ?? .absent(OwnershipKey.handover)],
+            waking: view.sleeper,
             telling: Story(
                 kind: .asked, other: owner.claim, from: owner.record.state, bound: rules.handoverTimeout,
                 reason: reasonToAsk(owner, replacing: former)))
@@ -217,7 +225,7 @@ extension OwnershipMachine {
             var record = handover.record
             record.isKilling = true
             return write(
-                record, provided: asked + [.epoch(OwnershipKey.owner, owner.claim)],
+                record, provided: asked + [.revision(OwnershipKey.owner, owner.revision)],
                 telling: Story(
                     kind: .killed, other: owner.claim, from: owner.record.state, reason: wait.failure))
         case .killed:

@@ -7,6 +7,7 @@ extension OwnershipMachine {
         guard isWaiting, core == nil, leftover == nil, refusal == nil else {
             watched = nil
             handoverWait = nil
+            wakeWait = nil
             return nil
         }
         if let rest {
@@ -23,7 +24,7 @@ extension OwnershipMachine {
         if let handover = view.handover, handover.session != myself.session {
             return bury(handover.claim, at: now) ?? wait(for: handover, at: now)
         }
-        return acquire(at: now)
+        return acquireAsSoonAsMay(at: now)
     }
 
     /// Whether this participant asks an owner to hand over, instead of waiting for it.
@@ -73,15 +74,17 @@ extension OwnershipMachine {
         lastBurial = (claim, now, time)
     }
 
-    /// Acquires an ownership that is free.
-    private func acquire(at now: BootInstant) -> Directive {
+    /// Acquires an ownership that is free, and ends the rest that stands.
+    func acquire(at now: BootInstant, after stories: [Story] = [], because reason: String) -> Directive {
         var transaction = Transaction()
         transaction.require(.absent(OwnershipKey.owner))
         requireHandover(in: &transaction)
+        transaction.endRest(view.rest)
         putOwner(at: now, to: &transaction)
         return .commit(
             Transition(
-                transaction: transaction, stories: [Story(kind: .acquired, to: .starting, reason: "nobody owned")]))
+                transaction: transaction,
+                stories: stories + [Story(kind: .acquired, to: .starting, reason: reason)]))
     }
 
     /// Waits for an owner that need not be asked; a frozen one is superseded.
@@ -89,7 +92,10 @@ extension OwnershipMachine {
         // A Main that has asked decides, at its deadline, what becomes of the owner: it is the one to be waited for. And
         // there is one challenge at a time: the challengers of the one and of the other would write without an end.
         if let handover = view.handover, handover.session != myself.session { return wait(behind: handover, at: now) }
-        let isRefusing = owner.record.role == .main && (myself.isMain || wish == .insist)
+        // The holder's answer says nothing of a Main that rests, so a second Main wakes that one.
+        if myself.isMain, let rest = view.sleeper, view.wake(of: rest) == nil { return wake(rest, for: .handover) }
+        let isRefusing =
+            owner.record.role == .main && (wish == .insist || (myself.isMain && view.sleeper == nil))
         switch life(
             of: owner.claim, by: owner.session, in: owner.record.process, lease: leaseToWaitFor(owner),
             isUrgent: isRefusing, at: now)
@@ -102,6 +108,14 @@ extension OwnershipMachine {
             if isRefusing { refusal = Refusal(owner: owner, session: owner.session, name: owner.record.name) }
             return nil
         case .absent(let silence):
+            if let rest = view.sleeper {
+                // Its holder does not answer: the Main itself has its time to resume.
+                switch awaitResume(of: rest, for: myself.isMain ? .handover : .call, at: now) {
+                case .act(let directive): return directive
+                case .waits: return nil
+                case .isAwake: break
+                }
+            }
             return supersede(
                 owner, at: now, provided: unanswered(silence), as: .unanswered,
                 after: [Story(kind: .challenged, other: owner.claim, reason: "", at: silence.since)],
@@ -146,9 +160,11 @@ extension OwnershipMachine {
         as end: OwnershipEndReason, after stories: [Story] = [], because reason: String
     ) -> Directive {
         var transaction = Transaction()
-        transaction.require(.epoch(OwnershipKey.owner, owner.claim))
+        // Its claim is the same before and after a rest, its revision is not.
+        transaction.require(.revision(OwnershipKey.owner, owner.revision))
         for condition in conditions { transaction.require(condition) }
         requireHandover(in: &transaction)
+        transaction.endRest(view.rest)
         // Deleting first gives the entry a new creation revision: the new epoch.
         transaction.delete(OwnershipKey.owner)
         transaction.delete(OwnershipKey.critical)

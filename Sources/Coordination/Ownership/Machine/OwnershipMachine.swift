@@ -7,7 +7,7 @@ package import CoreAPI
 /// is repeated, or that comes after any number of changes went by, does no harm, because every commit carries as guards
 /// what the step relied on. Time is given with each step and chance comes from a seed, so a schedule can be replayed.
 ///
-/// Source: contract C1-C6, C13, C14, C16, C17, C19.
+/// Source: contract C1-C6, C13, C14, C16, C17, C19, C26.
 package struct OwnershipMachine: Sendable {
     package let myself: Participation
     package let rules: OwnershipRules
@@ -30,6 +30,17 @@ package struct OwnershipMachine: Sendable {
     /// How long ownership is not sought, after a core failed; nil when it is.
     package var rest: CoreRest?
 
+    /// Whether this Main wants to rest, and its core is quiet.
+    package var wantsRest = false
+    /// Since when its offer stands.
+    package var offered: RunningTime?
+    /// How long it has waited for another Main that rests.
+    package var wakeWait: WakeWait?
+    /// Why it resumes where no wake says so.
+    package var wakeReason = Wake.user
+    /// What its core is told when it goes on.
+    package var wokenFor = Wake.user
+
     /// How the wish was refused, for as long as that stands.
     package var refusal: Refusal?
     /// An ownership that was lost, until it is taken.
@@ -39,7 +50,7 @@ package struct OwnershipMachine: Sendable {
     package var hasYielded = false
 
     /// When to step next if nothing happens before.
-    package private(set) var nextStep: BootInstant
+    package internal(set) var nextStep: BootInstant
 
     package var watched: WatchedClaim?
     package var hearing: Hearing?
@@ -81,6 +92,11 @@ package struct OwnershipMachine: Sendable {
             return nil
         }
         retryAt = nil
+        switch rest(at: now) {
+        case .act(let directive): return directive
+        case .waits: return nil
+        case .isAwake: break
+        }
         if let directive = answer() ?? hold(at: now) ?? withdraw() ?? seek(at: now) { return directive }
         let nextLook = lastLook.advanced(by: lookInterval)
         if nextLook <= now {
@@ -146,7 +162,7 @@ package struct OwnershipMachine: Sendable {
 
     /// Draws from the view what is held and what was lost.
     private mutating func settle() {
-        if let owner = view.owner, owner.session == myself.session {
+        if let owner = view.owner, owner.session == myself.session || isAtRest {
             guard holding?.epoch != owner.claim else { return }
             holding = Holding(epoch: owner.claim)
             watched = nil
@@ -155,6 +171,8 @@ package struct OwnershipMachine: Sendable {
             if !held.isReleasing { loss = Loss(epoch: held.epoch, successor: view.owner) }
             holding = nil
             hearing = nil
+            wantsRest = false
+            offered = nil
         }
     }
 }
@@ -201,6 +219,12 @@ package struct OwnershipRules: Hashable, Sendable {
     package var answerLifetime = Duration.seconds(2)
     /// Challengers spread over this time, so that one of a hundred challenges and the others adopt its challenge.
     package var challengeSpread = Duration.milliseconds(100)
+    /// How long a Main that rests has to resume. Source: contract C26.
+    package var wakeBound = Duration.seconds(2)
+    /// How long an offer of rest stands that no holder takes.
+    package var offerBound = Duration.milliseconds(500)
+    /// How often a Main that rests looks.
+    package var restInterval = Duration.seconds(60)
     /// How often a waiting participant, and an Executor that owns, polls. Source: contract C4, C13.
     package var lookInterval = Duration.milliseconds(250)
     /// How often a waiting participant makes sure that the owner's process lives, where no event tells it. It looks at

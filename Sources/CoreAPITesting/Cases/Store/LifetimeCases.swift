@@ -8,7 +8,7 @@ enum LifetimeCases {
     static let all = [
         neverEarly, durationsAreRoundedUp, goneWithoutAReader, expiriesAreSeen, neverEarlyByTheMachinesClock,
         writingAgainRefreshes, lastWriteOfATransactionDecides, expiringOutlivesItsSession,
-        sessionEntriesGoWithTheirSession,
+        sessionEntriesGoWithTheirSession, movesWithItsWriter,
     ]
 
     /// By how much an entry may be late.
@@ -211,6 +211,35 @@ enum LifetimeCases {
             try expect(ended.allSatisfy { $0.kind == .sessionEnded }, "the watch saw that their session has ended")
             try expect(recorder.mirror.changedRevisions.count, is: 2, "the revisions of the end and of the last put")
             try expect(recorder.mirror.breaches, is: [], "breaches of the watch's order")
+        }
+    }
+
+    static let movesWithItsWriter = ConformanceCase(
+        "S8l", "a put by another session keeps the entry's creation revision, and moves its lifetime to that session (S1)"
+    ) { context in
+        try await context.withGroup { group in
+            let store = try await group.open()
+            let first = try await group.open()
+            let second = try await group.open()
+            let created = try await first.put("k", [1], lifetime: .session).revision
+            var last = created
+            for (author, value) in [(second, 2), (first, 3), (second, 4)] as [(any SharedStore, UInt8)] {
+                let move = Transaction(
+                    guards: [.revision("k", last), .epoch("k", created)], operations: [.put("k", [value], .session)])
+                last = try await author.commit(move).revision
+                try await store.catchUp()
+                let entry = try expectSome(try await store.get("k"), "the entry that session \(author.session.id) put")
+                try expect(entry.creationRevision, is: created, "the creation revision after another session's put")
+                try expect(entry.revision, is: last, "the revision after another session's put")
+                try expect(entry.origin, is: author.session.id, "the session that the entry is of")
+                try expect(entry.value, is: [value], "the value after another session's put")
+            }
+            await first.close()
+            try await store.catchUp()
+            try expect(try await store.get("k")?.creationRevision, is: created, "what outlives its first session")
+            await second.close()
+            try await store.catchUp()
+            try expect(try await store.get("k") == nil, "the entry is gone with the session that wrote it last")
         }
     }
 

@@ -7,6 +7,9 @@ internal import Synchronization
 ///
 /// - `start`, `takeOver`, `startInsisting`, `takeOverInsisting`: a Main begins to; `started` waits and answers `owns <epoch>` or
 ///   `failed <code>`
+/// - `rest`: lets a Main rest; answers `rests` or `failed <code>`; `resume` ends that; `asleep` answers whether it rests
+/// - `hold`: a holder begins; `holding` answers whether a Main rests there; `wake`: it wakes that Main
+/// - `woken`: answers what the last core here was told of its rests
 /// - `ask <number> <call-id> <milliseconds> [<sequence>]`, `insist ...`: an Executor begins to wait; `answer <number>` waits and
 ///   answers `message <source> <text>`, `invitation <source> <from> <subject> <address>`,
 ///   `tooLarge <source> <from> <to>`, `open <source> <all that it carries>`, `nothing <source>` or `failed <code>`
@@ -32,6 +35,7 @@ final class PlayerSession: Sendable {
     private enum Participant {
         case main(MainParticipant)
         case executor(ExecutorParticipant)
+        case holder(HolderParticipant)
     }
 
     struct State {
@@ -49,6 +53,7 @@ final class PlayerSession: Sendable {
     private let participant: Participant
     private let contexts = Box<[CoreContext]>([])
     private let requests = Box<[StopRequest]>([])
+    private let rests = Box<[String]>([])
     private let activities = Box<[String: OpenActivity]>([:])
     let openCalls = Box<[String: OpenCall]>([:])
     let obeyed = Box<[String: [String]]>([:])
@@ -66,8 +71,14 @@ final class PlayerSession: Sendable {
         let environment = CoordinationEnvironment(
             clock: clock ?? SystemClock(), processes: isPlayed ? UnseenProcesses() : LocalProcessControl(),
             witness: NotingWitness(at: server, in: life))
-        let core: @Sendable () -> any Core = { [life, contexts, requests] in
-            ServedCore(server: server, settings: settings, life: life, contexts: contexts, requests: requests)
+        let core: @Sendable () -> any Core = { [life, contexts, requests, rests] in
+            ServedCore(
+                server: server, settings: settings, life: life, contexts: contexts, requests: requests, rests: rests)
+        }
+        if handle.session.role == Self.holder {
+            participant = .holder(
+                try HolderParticipant(of: handle, options: settings.options, environment: environment))
+            return
         }
         participant =
             handle.session.role == .main
@@ -127,6 +138,8 @@ final class PlayerSession: Sendable {
             }
         case "call", "callIs", "calls", "acknowledgeCall", "obey", "obeyed", "send", "sent":
             return try await runCall(command, arguments)
+        case "rest", "resume", "asleep", "hold", "holding", "wake": return try await runRest(command)
+        case "woken": return rests.value.joined(separator: " ")
         case "push": return try await takePush()
         case "handled": return try await acknowledgePush()
         case "stopped": return requests.value.last?.reason.description ?? "none"
@@ -262,8 +275,37 @@ final class PlayerSession: Sendable {
         }
     }
 
+    /// The role of a holder.
+    static let holder = SessionRole(rawValue: "holder")
+
+    private func runRest(_ command: String) async throws(SharedCoreError) -> String {
+        do throws(CoordinationError) {
+            switch (command, participant) {
+            case ("rest", .main(let main)):
+                try await main.rest()
+                return "rests"
+            case ("resume", .main(let main)):
+                try await main.resume()
+                return "resumed"
+            case ("asleep", .main(let main)): return String(await main.isAtRest)
+            case ("hold", .holder(let holder)):
+                try await holder.start()
+                return "holds"
+            case ("holding", .holder(let holder)): return String(await holder.isHolding)
+            case ("wake", .holder(let holder)):
+                await holder.wakeMain(for: .push)
+                return "woken"
+            default: break
+            }
+        } catch {
+            return "failed \(error.code)"
+        }
+        throw Self.wrongRole(command)
+    }
+
     private func leave() async {
         switch participant {
+        case .holder(let holder): await holder.stop()
         case .main(let main): await main.stop()
         case .executor(let executor): await executor.close()
         }
@@ -274,6 +316,7 @@ final class PlayerSession: Sendable {
             switch participant {
             case .main(let main): await main.epoch
             case .executor(let executor): await executor.epoch
+            case .holder: nil
             }
         }
     }
@@ -283,6 +326,7 @@ final class PlayerSession: Sendable {
             switch participant {
             case .main(let main): await main.coreStarts
             case .executor(let executor): await executor.coreStarts
+            case .holder: 0
             }
         }
     }

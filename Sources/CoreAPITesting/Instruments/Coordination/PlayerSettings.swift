@@ -29,6 +29,7 @@ package struct PlayerSettings: Hashable, Sendable {
             case "handover": options.handoverTimeout = time
             case "maximum": options.handoverMaximumTimeout = time
             case "answer": options.answerBound = time
+            case "wake": options.wakeBound = time
             case "look": options.lookInterval = time
             case "budget": options.executorBudget = time
             case "linger": options.coreLinger = time
@@ -51,6 +52,7 @@ package struct PlayerSettings: Hashable, Sendable {
             handoverTimeout: .seconds(60), handoverMaximumTimeout: .seconds(120), executorBudget: .seconds(300),
             coreLinger: .milliseconds(50), stopTimeout: .seconds(60))
         options.answerBound = .seconds(60)
+        options.wakeBound = .seconds(60)
         return options
     }
 }

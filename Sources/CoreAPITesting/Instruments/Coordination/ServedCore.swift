@@ -11,6 +11,31 @@ struct ServedCore: Core {
     let contexts: Box<[CoreContext]>
     /// Collects the stop request of each core.
     let requests: Box<[StopRequest]>
+    /// Collects what the cores were told of rests.
+    let rests: Box<[String]>
+    private let isQuiet = Box(false)
+
+    init(
+        server: SharedServer, settings: PlayerSettings, life: SimulatedLife, contexts: Box<[CoreContext]>,
+        requests: Box<[StopRequest]>, rests: Box<[String]> = Box([])
+    ) {
+        self.server = server
+        self.settings = settings
+        self.life = life
+        self.contexts = contexts
+        self.requests = requests
+        self.rests = rests
+    }
+
+    func rest(in context: CoreContext) async throws {
+        isQuiet.update { $0 = true }
+        rests.update { $0.append("rest") }
+    }
+
+    func resume(in context: CoreContext, for wake: Wake) async throws {
+        rests.update { $0.append("\(wake)") }
+        isQuiet.update { $0 = false }
+    }
 
     func start(in context: CoreContext) async throws {
         contexts.update { $0.append(context) }
@@ -26,7 +51,7 @@ struct ServedCore: Core {
     func iterate(in context: CoreContext) async throws {
         try await pass(.fetch)
         while true {
-            for served in try server.waiting() {
+            for served in isQuiet.value ? [] : try server.waiting() {
                 try Task.checkCancellation()
                 try await context.deliver(served.message)
                 try await pass(.acknowledge)

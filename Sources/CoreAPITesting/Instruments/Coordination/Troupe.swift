@@ -48,6 +48,14 @@ package final class Troupe: Sendable {
         return main
     }
 
+    /// A holder, for Mains that rest.
+    package func holder(_ settings: String = "", apart isApart: Bool = false) async throws -> Player {
+        let holder = try await enter(PlayerSession.holder, "holder", settings, apart: isApart)
+        try await holder.tell("hold")
+        try await eventually("there is a holder") { try await observer.get(OwnershipKey.holder) != nil }
+        return holder
+    }
+
     /// An Executor.
     package func executor(
         _ name: String = "executor", _ settings: String = "", apart isApart: Bool = false

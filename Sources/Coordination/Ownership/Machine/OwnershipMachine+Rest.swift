@@ -1,0 +1,195 @@
+internal import CoreAPI
+
+/// How a Main rests and resumes, and how others wait for one that does.
+///
+/// Source: contract C26.
+extension OwnershipMachine {
+    /// What a Main has to do about its rest before anything else.
+    package enum RestStep: Hashable, Sendable {
+        case act(Directive)
+        case waits
+        /// There is no rest in the way.
+        case isAwake
+    }
+
+    /// Whether the holder owns for this Main.
+    package var isAtRest: Bool { view.sleeper?.session == myself.session }
+
+    /// The rest that this Main has offered, or lies in.
+    private var ownRest: Standing<RestRecord>? {
+        view.rest.flatMap { $0.session == myself.session ? $0 : nil }
+    }
+
+    /// Whether this Main may offer its ownership now.
+    ///
+    /// Source: contract C17, C26.
+    package var reasonNotToRest: String? {
+        guard let holding, let owner = view.owner, owner.session == myself.session, core?.phase == .running,
+            owner.record.state == .running, core?.epoch == holding.epoch
+        else { return "its core does not run" }
+        if view.handover != nil { return "another Main asks for ownership" }
+        if view.activities(of: holding.epoch) != nil { return "an activity is open" }
+        if view.critical?.record.epoch == holding.epoch { return "its core is in a critical section" }
+        guard let holder = view.holder, holder.session != myself.session,
+            holder.record.process.bootID == myself.process.bootID,
+            holder.record.processNamespace == myself.processNamespace
+        else { return "no holder is there" }
+        return nil
+    }
+
+    /// The next step of a Main that offers its ownership, rests, or was left by its holder.
+    mutating func rest(at now: BootInstant) -> RestStep {
+        guard let rest = ownRest else {
+            // It was refused, or is over.
+            if offered != nil { wantsRest = false }
+            offered = nil
+            guard wantsRest else { return .isAwake }
+            guard wish == .own, reasonNotToRest == nil else {
+                wantsRest = false
+                return .isAwake
+            }
+            return offer()
+        }
+        if isAtRest { return sleep(in: rest, at: now) }
+        guard view.offer?.claim == rest.claim else {
+            // Its ownership is over. Where no participant owns, it comes first.
+            wantsRest = false
+            guard view.owner == nil else { return .act(end(rest)) }
+            if !wish.wantsOwnership || view.handover.map({ $0.session != myself.session }) == true {
+                // Its core is stopped by the steps before this one.
+                return core == nil ? .act(end(rest)) : .waits
+            }
+            return .act(acquire(at: now, because: "its holder ended while it rested"))
+        }
+        if let directive = answer() { return .act(directive) }
+        var patience = offered ?? RunningTime(from: now)
+        patience.count(to: now)
+        offered = patience
+        guard wantsRest, wish == .own, view.handover == nil, patience.elapsed < rules.offerBound else {
+            return .act(end(rest, requiring: view.owner))
+        }
+        wake(at: patience.nextCount(limit: rules.offerBound))
+        return .waits
+    }
+
+    private mutating func offer() -> RestStep {
+        wokenFor = .user
+        guard let holding, let owner = view.owner, let holder = view.holder else { return .isAwake }
+        var transaction = Transaction()
+        transaction.require(.revision(OwnershipKey.owner, owner.revision))
+        transaction.require(.epoch(OwnershipKey.holder, holder.claim))
+        transaction.require(.absent(OwnershipKey.handover))
+        for (key, revision) in [
+            (OwnershipKey.activities, view.activities?.revision), (OwnershipKey.critical, view.critical?.revision),
+            (OwnershipKey.rest, view.rest?.revision),
+        ] {
+            transaction.require(revision.map { .revision(key, $0) } ?? .absent(key))
+        }
+        if view.rest != nil { transaction.delete(OwnershipKey.rest) }
+        let record = RestRecord(epoch: holding.epoch, name: myself.name, process: myself.process)
+        transaction.put(OwnershipKey.rest, record.bytes, lifetime: .session)
+        transaction.delete(OwnershipKey.wake)
+        return .act(.commit(Transition(transaction: transaction)))
+    }
+
+    /// Takes back an offer, or lets go of a rest that is over.
+    private func end(_ rest: Standing<RestRecord>, requiring owner: Standing<OwnerRecord>? = nil) -> Directive {
+        var transaction = Transaction()
+        if let owner { transaction.require(.revision(OwnershipKey.owner, owner.revision)) }
+        transaction.endRest(rest)
+        return .commit(Transition(transaction: transaction))
+    }
+
+    /// Sleeps until it is woken, or wants to be awake.
+    private mutating func sleep(in rest: Standing<RestRecord>, at now: BootInstant) -> RestStep {
+        offered = nil
+        guard let owner = view.owner else { return .isAwake }
+        let wake = view.wake(of: rest)
+        if wake == nil, wantsRest, wish == .own {
+            let nextLook = lastLook.advanced(by: rules.restInterval)
+            guard nextLook <= now else {
+                nextStep = nextLook
+                return .waits
+            }
+            lastLook = now
+            return .act(.look)
+        }
+        wantsRest = false
+        var record = owner.record
+        record.process = myself.process
+        record.processNamespace = myself.processNamespace
+        var transaction = Transaction()
+        transaction.require(.revision(OwnershipKey.owner, owner.revision))
+        transaction.endRest(rest)
+        transaction.put(OwnershipKey.owner, record.bytes, lifetime: .session)
+        let reason = wake?.record.reason ?? wakeReason
+        wokenFor = reason
+        return .act(
+            .commit(
+                Transition(
+                    transaction: transaction,
+                    stories: [Story(kind: .resumed, epoch: owner.claim, reason: reason.sentence)])))
+    }
+
+    // MARK: - Another Main that rests
+
+    /// Wakes a Main that rests, or repeats that.
+    func wake(_ rest: Standing<RestRecord>, for reason: Wake) -> Directive {
+        var transaction = Transaction()
+        transaction.wake(rest, for: reason, in: view)
+        let stories = view.wake(of: rest) == nil ? [story(ofWaking: rest, for: reason)] : []
+        return .commit(Transition(transaction: transaction, stories: stories))
+    }
+
+    func story(ofWaking rest: Standing<RestRecord>, for reason: Wake) -> Story {
+        Story(kind: .woken, other: rest.record.epoch, bound: rules.wakeBound, reason: reason.sentence)
+    }
+
+    /// Wakes a Main that rests, and gives it its time. `isAwake` when that is over.
+    mutating func awaitResume(of rest: Standing<RestRecord>, for reason: Wake, at now: BootInstant) -> RestStep {
+        switch WakeWait.next(&wakeWait, of: rest, in: view, within: rules.wakeBound, at: now) {
+        case .wake, .wakeAgain: return .act(wake(rest, for: reason))
+        case .waits(let instant):
+            wake(at: instant)
+            return .waits
+        case .isOver: return .isAwake
+        }
+    }
+
+    /// Repeats the wake of a Main that was asked to hand over while it rested.
+    mutating func remind(_ owner: Standing<OwnerRecord>, at now: BootInstant) -> Directive? {
+        guard let rest = view.sleeper, rest.record.epoch == owner.claim else { return nil }
+        switch awaitResume(of: rest, for: .handover, at: now) {
+        case .act(let directive): return directive
+        case .waits, .isAwake: return nil
+        }
+    }
+
+    /// Acquires an ownership that is free. A Main whose holder has ended comes first: it is woken, and has its time.
+    mutating func acquireAsSoonAsMay(at now: BootInstant) -> Directive? {
+        guard let rest = view.rest else { return acquire(at: now, because: "nobody owned") }
+        switch awaitResume(of: rest, for: myself.isMain ? .handover : .call, at: now) {
+        case .act(let directive): return directive
+        case .waits: return nil
+        case .isAwake:
+            let reason = "Main did not resume within \(rules.wakeBound)"
+            return acquire(
+                at: now, after: [Story(kind: .coreGivenUp, epoch: rest.record.epoch, reason: reason)],
+                because: "\(reason), and its holder has ended")
+        }
+    }
+}
+
+extension Wake {
+    /// For people: it is told on the timeline.
+    var sentence: String {
+        switch self {
+        case .data: "data came on a kept socket"
+        case .push: "a push came"
+        case .call: "a call waits for its message"
+        case .handover: "another Main asked for ownership or its answer"
+        case .keepAlive: "a keep-alive is due"
+        default: "it does not rest any more"
+        }
+    }
+}

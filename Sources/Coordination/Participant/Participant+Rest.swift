@@ -1,0 +1,129 @@
+internal import CoreAPI
+internal import Mailboxes
+
+/// The rest of a Main.
+///
+/// Source: contract C26.
+extension Participant {
+    func rest() async throws(CoordinationError) {
+        try guardOpen()
+        if machine.isAtRest { return }
+        guard store.lease == nil else {
+            throw CoordinationError(
+                .unsupported, "The session has a lease, which a process that sleeps cannot renew: the Main does not rest.")
+        }
+        try guardRest()
+        guard !isBecomingQuiet, !machine.wantsRest, let coreRun, let core = machine.core, !core.isQuiet else {
+            throw CoordinationError(.refused, "The Main is about to rest or to resume already.")
+        }
+        try await makeQuiet(coreRun)
+        guard machine.core?.epoch == coreRun.epoch, machine.core?.phase == .running else {
+            throw CoordinationError(.fenced, "The core has stopped while it was made quiet.")
+        }
+        // From here on the machine tells the core to go on, or to stop.
+        machine.core?.isQuiet = true
+        defer { wakeUp.signal() }
+        try guardRest()
+        guard !Task.isCancelled else { throw Self.cancelledRest }
+        machine.wantsRest = true
+        machine.wakeReason = .user
+        wakeUp.signal()
+        await untilState { $0.isOver || $0.isAtRest || !$0.wantsRest }
+        try guardOpen()
+        if state.isAtRest { return }
+        guard Task.isCancelled else {
+            await untilState { $0.isOver || !$0.isQuiet }
+            try guardOpen()
+            throw CoordinationError(.refused, "The holder has not taken the ownership, or has given it back at once.")
+        }
+        machine.wantsRest = false
+        throw Self.cancelledRest
+    }
+
+    private static let cancelledRest = CoordinationError(.cancelled, "The task that let the Main rest was cancelled.")
+
+    private func guardRest() throws(CoordinationError) {
+        guard let reason = machine.reasonNotToRest else { return }
+        let isAlone = machine.view.holder == nil
+        throw CoordinationError(
+            isAlone && machine.core?.phase == .running ? .unavailable : .refused, "The Main does not rest: \(reason).",
+            owner: owner)
+    }
+
+    /// Has the core become quiet, within the time that it has to stop. One that does not is told to go on.
+    private func makeQuiet(_ run: CoreRun) async throws(CoordinationError) {
+        guard let core = run.present.core else { throw CoordinationError(.refused, "The core does not run.") }
+        isBecomingQuiet = true
+        defer { isBecomingQuiet = false }
+        let outcome = Promise<(any Error)?>()
+        let isDone = OneWayFlag()
+        let ended = AsyncEvent()
+        let context = run.context
+        let task = Task.detached(executorPreference: environment.executor) {
+            var failure: (any Error)?
+            do { try await core.rest(in: context) } catch { failure = error }
+            outcome.fulfil(failure)
+            isDone.raise()
+            ended.signal()
+        }
+        let limit = clock.now().advanced(by: options.stopTimeout)
+        var alarm = Alarm(signalling: ended, by: clock, on: executor)
+        alarm.set(to: limit)
+        while !isDone.isRaised, clock.now() < limit, !Task.isCancelled { await ended.wait() }
+        alarm.stop()
+        guard isDone.isRaised else {
+            task.cancel()
+            Task.detached(executorPreference: environment.executor) {
+                if await outcome.value() == nil { try? await core.resume(in: context, for: .user) }
+            }
+            if Task.isCancelled { throw Self.cancelledRest }
+            throw CoordinationError(.coreFailed, "The core has not become quiet within \(options.stopTimeout).")
+        }
+        guard let failure = await outcome.value() else { return }
+        if let error = failure as? SharedCoreError, error.code == .unsupported {
+            throw CoordinationError(.unsupported, error.message, cause: error)
+        }
+        throw CoordinationError(.coreFailed, "The core has not become quiet: \(failure)")
+    }
+
+    func resume(for wake: Wake) async throws(CoordinationError) {
+        try guardOpen()
+        guard let epoch = machine.holding?.epoch else {
+            throw CoordinationError(.fenced, "The Main does not own any more.", owner: owner)
+        }
+        machine.wakeReason = wake
+        machine.wantsRest = false
+        wakeUp.signal()
+        await untilState { $0.isOver || $0.holding != epoch || (!$0.isAtRest && !$0.isQuiet) }
+        try guardOpen()
+        if Task.isCancelled, state.isAtRest || state.isQuiet {
+            throw CoordinationError(.cancelled, "The task that resumed the Main was cancelled.")
+        }
+        guard machine.holding?.epoch == epoch else {
+            throw CoordinationError(.fenced, "The rest was over, and so is the epoch \(epoch).", owner: owner)
+        }
+    }
+
+    /// Tells a core to go on.
+    func resumeCore(of epoch: Revision) {
+        guard let coreRun, coreRun.epoch == epoch, let core = coreRun.present.core else { return }
+        let (context, wake) = (coreRun.context, machine.wokenFor)
+        isResumingCore = true
+        Task.detached(executorPreference: environment.executor) { [weak self] in
+            var failure: (any Error)?
+            do { try await core.resume(in: context, for: wake) } catch { failure = error }
+            await self?.coreResumed(epoch, failure: failure)
+        }
+    }
+
+    private func coreResumed(_ epoch: Revision, failure: (any Error)?) {
+        isResumingCore = false
+        guard let failure, let coreRun, coreRun.epoch == epoch else {
+            publish()
+            return wakeUp.signal()
+        }
+        hear(.failed(problem: CoreRun.Problem(text: "its core did not resume: \(failure)")), of: epoch)
+        let request = StopRequest(.failed)
+        coreRun.stop(request, within: stopTimeout(for: request))
+    }
+}
