@@ -1,6 +1,7 @@
 internal import CoreAPI
 internal import CoreAPITesting
 internal import InMemoryBackend
+internal import Platform
 internal import Replica
 internal import StoreEngine
 
