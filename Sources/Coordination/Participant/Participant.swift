@@ -37,6 +37,8 @@ actor Participant {
     var recordings: [ItemName: (number: Int, task: Task<SharedCoreError?, Never>)] = [:]
 
     var coreRun: CoreRun?
+    /// The core whose baton is kept, and what keeps it.
+    var givenBaton: (core: any Core, keeper: BatonKeeper)?
     /// The calls of that core, and what watches its session's lease.
     var coreCalls = CutCalls()
     var leaseWatch: Task<Void, Never>?
@@ -235,7 +237,8 @@ actor Participant {
 
     /// Whether nothing is owned, run or sought here.
     private var isIdle: Bool {
-        machine.holding == nil && machine.core == nil && intentions.policy == nil && intentions.needs.isEmpty
+        machine.holding == nil && machine.core == nil && machine.given == nil && intentions.policy == nil
+            && intentions.needs.isEmpty
     }
 
     /// Returns when the participant's own state fulfils a condition, at `limit`, or when the task is cancelled.
@@ -292,7 +295,9 @@ actor Participant {
             if machine.holding == nil, machine.core == nil, !intentions.isClosing { stoppingSince = nil }
             decideWish(at: clock.now())
             machine.lease = store.lease
-            if let directive = machine.step(at: clock.now()) {
+            let directive = machine.step(at: clock.now())
+            endBaton()
+            if let directive {
                 // What is waited for may be over when it has been carried out.
                 publish()
                 await carryOut(directive)
@@ -303,7 +308,9 @@ actor Participant {
             }
             await noticeLoss()
             publish()
-            if intentions.isClosing, machine.core == nil, machine.holding == nil || machine.isStuck(at: clock.now()) {
+            if intentions.isClosing, machine.core == nil, machine.given == nil,
+                machine.holding == nil || machine.isStuck(at: clock.now())
+            {
                 return finish(with: .closed)
             }
             alarm.set(to: min(machine.nextStep, intentions.policyIsDue ?? machine.nextStep))
@@ -399,6 +406,8 @@ actor Participant {
         let timeout = stopTimeout(for: request)
         coreRun?.stop(request, within: timeout)
         coreRun?.giveUp(at: (stoppingSince ?? clock.now()).advanced(by: timeout), by: clock, on: executor)
+        machine.abandonBaton()
+        endBaton()
         leaseWatch?.cancel()
         watch?.cancel()
         demandWatch?.cancel()

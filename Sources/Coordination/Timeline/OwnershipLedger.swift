@@ -57,6 +57,8 @@ package struct OwnershipLedger: Hashable {
     package var overlaps = 0
     /// How many times it saw one that had lost its right.
     package var supersededOverlaps = 0
+    /// The epochs whose batons were applied, have failed or expired: the last ones.
+    package var endedBatons: [Revision] = []
 
     package init() {}
 
@@ -107,10 +109,13 @@ extension OwnershipLedger {
         }
         writer.integer(overlaps)
         writer.integer(supersededOverlaps)
+        writer.array(endedBatons) { $0.integer($1.rawValue) }
     }
 
-    /// - Parameter knowsProcesses: Whether each core is followed by its process, as in a checkpoint of version 2.
-    init(from reader: inout ByteReader, knowsProcesses: Bool) throws(ByteCodingError) {
+    /// - Parameters:
+    ///   - knowsProcesses: Whether each core is followed by its process, as in a checkpoint since version 2.
+    ///   - knowsBatons: Whether batons stand at the end, as in one since version 3.
+    init(from reader: inout ByteReader, knowsProcesses: Bool, knowsBatons: Bool) throws(ByteCodingError) {
         owner = try reader.optional { reader throws(ByteCodingError) in
             let epoch = Revision(rawValue: try reader.integer())
             let participant = SessionID(rawValue: try reader.integer())
@@ -148,6 +153,8 @@ extension OwnershipLedger {
         }
         overlaps = try reader.tally()
         supersededOverlaps = try reader.tally()
+        guard knowsBatons else { return }
+        endedBatons = try reader.array { reader throws(ByteCodingError) in Revision(rawValue: try reader.integer()) }
     }
 }
 

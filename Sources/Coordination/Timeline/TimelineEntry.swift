@@ -107,6 +107,14 @@ extension TimelineEntry {
         case pushEnded = 19
         /// Pushes that were given up are forgotten, because others need their room; the reason names some.
         case pushForgotten = 20
+        /// The owner gave a baton with its release; the reason says of what kind and size.
+        case batonOffered = 30
+        /// The owner goes on with the calls of a baton that the epoch ``TimelineEntry/other`` gave.
+        case batonApplied = 31
+        /// The owner could not use the baton that the epoch ``TimelineEntry/other`` gave; the reason tells why.
+        case batonFailed = 32
+        /// The participant ended the baton that it had given, because its time was over.
+        case batonExpired = 33
     }
 }
 
@@ -149,6 +157,10 @@ extension TimelineEntry {
         case .pushHandled: "dealt with a push, \(own)"
         case .pushEnded: "ended pushes that no Main has taken in time"
         case .pushForgotten: "forgot pushes that were given up, for the room of others"
+        case .batonOffered: "gave a baton, \(own)"
+        case .batonApplied: "goes on with the baton of \(owner(other)), \(own)"
+        case .batonFailed: "could not use the baton of \(owner(other)), \(own)"
+        case .batonExpired: "ended the baton that it had given, \(own)"
         }
     }
 
