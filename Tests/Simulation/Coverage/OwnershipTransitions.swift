@@ -92,6 +92,7 @@ enum Move: UInt8 {
     case publishesRunning, publishesStopping
     case releases, givesUp
     case tellsStopped, tellsGivenUp
+    case settles
 
     init(_ directive: Directive?, by machine: OwnershipMachine) {
         switch directive {
@@ -107,6 +108,10 @@ enum Move: UInt8 {
     }
 
     private init(_ transition: Transition, by machine: OwnershipMachine) {
+        if case .ends = transition.baton {
+            self = .settles
+            return
+        }
         guard let story = transition.stories.last else {
             self.init(untold: transition.transaction)
             return
@@ -123,7 +128,7 @@ enum Move: UInt8 {
         case .asked: self = .asks
         case .killed: self = .announcesKill
         case .stateChanged: self = story.to == .running ? .publishesRunning : .publishesStopping
-        case .released: self = transition.stories.first?.kind == .coreGivenUp ? .givesUp : .releases
+        case .released: self = transition.stories.contains { $0.kind == .coreGivenUp } ? .givesUp : .releases
         case .coreGivenUp: self = .tellsGivenUp
         case .coreStopped: self = .tellsStopped
         default:

@@ -123,6 +123,10 @@ extension CanonicalTokens {
             $0.add(same: $1.revision)
             $0.add($1.record)
         }
+        add(view.baton) {
+            $0.add($1.revision)
+            $0.add($1.record)
+        }
         add(view.answer) {
             guard view.stands($1.record.claim) else { return $0.add(same: $1.revision) }
             $0.add($1.revision)
@@ -139,6 +143,13 @@ extension CanonicalTokens {
         add(handover.takesOverMain)
         add(handover.isKilling)
         add(handover.insists)
+        add(handover.takes.count)
+    }
+
+    private mutating func add(_ baton: BatonRecord) {
+        add(same: baton.epoch)
+        add(Int(baton.state.rawValue))
+        add(baton.deadline)
     }
 
     private mutating func add(_ record: ActivitiesRecord) {
@@ -147,6 +158,7 @@ extension CanonicalTokens {
         for activity in record.activities {
             add(activity.begun)
             add(activity.kind.bound)
+            add(activity.moves != nil)
         }
     }
 
@@ -214,6 +226,7 @@ extension CanonicalTokens {
         case OwnershipKey.challenge: add(ChallengeRecord(bytes: value))
         case OwnershipKey.answer: add(AnswerRecord(bytes: value))
         case OwnershipKey.activities: add(ActivitiesRecord(bytes: value))
+        case OwnershipKey.baton: add(BatonRecord(bytes: value))
         default: for byte in value { add(Int(byte)) }
         }
     }
@@ -233,12 +246,13 @@ extension CanonicalTokens {
             [
                 "view", "wish", "insists", "holding", "core", "rest", "refusal", "hasYielded", "watched",
                 "handoverWait", "lastLook",
-                "lastBurial", "retryAt", "leftover",
+                "lastBurial", "retryAt", "leftover", "given",
             ],
             // Equal in all states, set before or by each step, or relevant only to critical sections. The model's
             // sessions have no leases.
             ["myself", "rules", "random", "loss", "nextStep", "hearing", "granted", "lease"]
         ),
+        ("GivenBaton", ["record", "phase", "isUnclear"], ["lifetime"]),
         ("Holding", ["epoch", "ending", "isReleasing"], ["isStuckSince"]),
         ("LocalCore", ["epoch", "phase"], ["reason", "request"]),
         ("CoreRest", ["until"], ["length", "problem"]),
@@ -305,6 +319,17 @@ extension CanonicalTokens {
         }
         add(machine.retryAt) { $0.add(max($1, now)) }
         add(machine.leftover) { $0.add($1) }
+        add(machine.given) {
+            $0.add($1.record)
+            $0.add($1.isUnclear)
+            switch $1.phase {
+            case .kept: $0.add(0)
+            case .offered(let revision):
+                $0.add(1)
+                $0.add(bound: revision)
+            case .over(let end): $0.add(end.isOwn ? 2 : 3)
+            }
+        }
     }
 
     private mutating func add(_ wish: Wish) {

@@ -28,6 +28,8 @@ package struct Exploration {
         var activities = 0
         /// Whether a Main may stop waiting for them.
         var insists = false
+        /// Whether the activity is a call that the Mains take.
+        var isMoving = false
 
         /// The settings that are explored.
         package static let all = [
@@ -40,6 +42,18 @@ package struct Exploration {
             Setting(
                 name: "Main and an Executor, an activity, a freeze", roles: [.main, .executor], freezes: 1,
                 activities: 1),
+            Setting(
+                name: "Main and an Executor, a call that moves", roles: [.main, .executor], activities: 1,
+                isMoving: true),
+            Setting(
+                name: "Main and an Executor, a call that moves, a freeze", roles: [.main, .executor], freezes: 1,
+                activities: 1, isMoving: true),
+            Setting(
+                name: "Main and an Executor, a call that moves, a death", roles: [.main, .executor], deaths: 1,
+                activities: 1, isMoving: true),
+            Setting(
+                name: "Main and two Executors, a call that moves", roles: [.main, .executor, .executor], activities: 1,
+                isMoving: true),
             Setting(name: "Main and two Executors, a death", roles: [.main, .executor, .executor], deaths: 1),
             Setting(name: "Main and two Executors, an activity", roles: [.main, .executor, .executor], activities: 1),
             Setting(
@@ -61,7 +75,7 @@ package struct Exploration {
     }
 
     /// The mutants that some state must expose: those of the ownership machines.
-    package static let mutants = Mutant.all.filter { names.contains($0.name) } + Mutant.ofActivities
+    package static let mutants = Mutant.all.filter { names.contains($0.name) } + Mutant.ofActivities + Mutant.ofBatons
 
     private static let names: Set<String> = [
         "a core that starts without asking whether it still may", "a release that does not ask whose the ownership is",

@@ -26,6 +26,6 @@ enum KeyPart {
 enum OwnershipKeys {
     static let all = [
         OwnershipKey.owner, OwnershipKey.handover, OwnershipKey.critical, OwnershipKey.activities,
-        OwnershipKey.challenge, OwnershipKey.answer,
+        OwnershipKey.challenge, OwnershipKey.answer, OwnershipKey.baton,
     ]
 }
