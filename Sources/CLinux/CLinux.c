@@ -78,6 +78,21 @@ int clinux_memory_file(const char *name) {
     return result(memfd_create(name, MFD_CLOEXEC));
 }
 
+int clinux_sealable_memory_file(const char *name) {
+    return result(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+}
+
+static const int all_seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+
+int clinux_seal(int descriptor) {
+    return result(fcntl(descriptor, F_ADD_SEALS, all_seals));
+}
+
+int clinux_is_sealed(int descriptor) {
+    int seals = fcntl(descriptor, F_GET_SEALS);
+    return seals >= 0 && (seals & all_seals) == all_seals;
+}
+
 int clinux_name_file(int descriptor, int directory, const char *name) {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);

@@ -42,27 +42,30 @@ int clinux_connect_for_messages(const char *path) {
     return open_at(path, connect);
 }
 
-int clinux_send_message(int socket_descriptor, const void *bytes, size_t count, int descriptor) {
+int clinux_send_message(
+    int socket_descriptor, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count) {
+    if (descriptor_count > most_descriptors) return -EINVAL;
     struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
     union {
-        char space[CMSG_SPACE(sizeof(int))];
+        char space[CMSG_SPACE(sizeof(int) * most_descriptors)];
         struct cmsghdr alignment;
     } control;
-    memset(&control, 0, sizeof control);
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    if (descriptor >= 0) {
+    if (descriptor_count > 0) {
+        memset(&control, 0, sizeof control);
         message.msg_control = control.space;
-        message.msg_controllen = sizeof control.space;
+        message.msg_controllen = CMSG_SPACE(sizeof(int) * descriptor_count);
         struct cmsghdr *header = CMSG_FIRSTHDR(&message);
         header->cmsg_level = SOL_SOCKET;
         header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+        header->cmsg_len = CMSG_LEN(sizeof(int) * descriptor_count);
+        memcpy(CMSG_DATA(header), descriptors, sizeof(int) * descriptor_count);
     }
     return result(sendmsg(socket_descriptor, &message, MSG_NOSIGNAL));
 }
 
-int clinux_receive_message(int socket_descriptor, void *bytes, size_t count, int *descriptor) {
+int clinux_receive_message(
+    int socket_descriptor, void *bytes, size_t count, int *descriptors, size_t space, size_t *descriptor_count) {
     struct iovec part = {.iov_base = bytes, .iov_len = count};
     union {
         char space[CMSG_SPACE(sizeof(int) * most_descriptors)];
@@ -70,7 +73,7 @@ int clinux_receive_message(int socket_descriptor, void *bytes, size_t count, int
     } control;
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};
-    *descriptor = -1;
+    *descriptor_count = 0;
     ssize_t received = recvmsg(socket_descriptor, &message, MSG_CMSG_CLOEXEC);
     if (received < 0) return -errno;
     for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
@@ -79,13 +82,12 @@ int clinux_receive_message(int socket_descriptor, void *bytes, size_t count, int
         for (size_t index = 0; index < carried; index++) {
             int each;
             memcpy(&each, CMSG_DATA(header) + index * sizeof(int), sizeof each);
-            if (*descriptor < 0) *descriptor = each;
+            if (*descriptor_count < space) descriptors[(*descriptor_count)++] = each;
             else close(each);
         }
     }
     if ((message.msg_flags & MSG_TRUNC) == 0) return (int)received;
-    if (*descriptor >= 0) close(*descriptor);
-    *descriptor = -1;
+    while (*descriptor_count > 0) close(descriptors[--*descriptor_count]);
     return -EMSGSIZE;
 }
 

@@ -24,6 +24,10 @@ public struct CoordinationOptions: Hashable, Sendable {
     public var wakeBound: Duration
     /// How many entries the timeline keeps (contract C15).
     public var timelineCapacity: Int
+    /// The kinds of batons that this participant's core takes: at most 4 (contract C25).
+    public var takesBatons: [String] = []
+    /// How long a baton is kept that no owner has applied: 1 second to 1 minute (contract C25).
+    public var batonLifetime: Duration = Baton.defaultLifetime
     /// How long a holder may take to answer a challenge. The contract names the time (C6); only tests change it.
     package var answerBound = Duration.milliseconds(500)
     /// How often a waiting participant polls. The contract names the time (C13); only tests change it.
@@ -55,6 +59,7 @@ public struct CoordinationOptions: Hashable, Sendable {
         rules.onHandoverTimeout = onHandoverTimeout
         rules.stopTimeout = stopTimeout
         rules.wakeBound = wakeBound
+        rules.takesBatons = Array(takesBatons.filter(Baton.isKind).prefix(Baton.maximumKindCount))
         rules.answerBound = answerBound
         rules.lookInterval = lookInterval
         return rules

@@ -41,6 +41,21 @@ public protocol Core: Sendable {
     ///
     /// - Parameter wake: What the Main was woken for.
     func resume(in context: CoreContext, for wake: Wake) async throws
+
+    /// Disconnects in place of ``stop(_:)``, where a Main asked that takes batons of a kind in ``StopRequest/takes``: the core sends and
+    /// reads nothing from now on, and returns what the next core needs in order to continue. The default calls ``stop(_:)``.
+    ///
+    /// The core that has returned a baton rests until ``batonEnded(_:)``: its sockets stay open, and it sends nothing. One that cannot
+    /// move what it has, such as a call that rings, stops as it would otherwise and returns nil.
+    ///
+    /// Source: contract C25.
+    func handOver(_ request: StopRequest) async -> Baton?
+
+    /// Says what became of the baton that this core has given. It ends its calls over the network where these are its own, and closes what
+    /// is open: it is not called again. The default does nothing.
+    ///
+    /// Source: contract C25.
+    func batonEnded(_ end: BatonEnd) async
 }
 
 extension Core {
@@ -51,6 +66,13 @@ extension Core {
     }
 
     public func resume(in context: CoreContext, for wake: Wake) async throws {}
+
+    public func handOver(_ request: StopRequest) async -> Baton? {
+        await stop(request)
+        return nil
+    }
+
+    public func batonEnded(_ end: BatonEnd) async {}
 }
 
 /// Why a core is to stop.
@@ -103,6 +125,11 @@ public struct StopRequest: Hashable, Sendable {
     /// How long the core may take to stop, from when it is told, before its ownership passes on without it: by default
     /// ``CoordinationOptions/stopTimeout``.
     public internal(set) var timeout: Duration
+    /// The kinds of batons that the Main takes that asked; none where the core is to stop for another reason, and where that Main cannot
+    /// take one.
+    ///
+    /// Source: contract C25.
+    public internal(set) var takes: [String] = []
 
     /// Makes a request. Participants make it for their cores; tests of a core make their own.
     public init(
@@ -143,6 +170,8 @@ public struct CoreContext: Sendable {
     let clock: any TimeSource
     /// How long an ended call is kept.
     var callsLifetime = Calls.defaultLifetime
+    /// What a former owner has given.
+    let received = ReceivedBatonSlot()
     /// What the participant has to know of the activities that the core is beginning.
     var gate = ActivityGate()
     /// Why the core is told to stop; nil before that.
@@ -286,7 +315,7 @@ extension CoreContext {
     ///
     /// - Parameter change: The transaction; nil when there is nothing to change.
     /// - Returns: What stood before, and the commit with which it stands as it is to be.
-    fileprivate func changeActivities(
+    func changeActivities(
         _ change: (Standing<ActivitiesRecord>?) throws(SharedCoreError) -> Transaction?
     ) async throws(SharedCoreError) -> (before: Standing<ActivitiesRecord>?, revision: Revision) {
         var consistency = ReadConsistency.causal

@@ -81,8 +81,8 @@ struct ExecutorArguments {
     private static let options: Set<String> = [
         "--directory", "--call-id", "--timeout-ms", "--maildir", "--name", "--durability", "--start-ms",
         "--memory-bytes", "--budget-ms", "--core-command", "--core-start-timeout-ms",
-        "--inbox-lifetime-ms", "--calls-lifetime-ms", "--handover-timeout-ms", "--handover-maximum-timeout-ms",
-        "--on-handover-timeout", "--wake-bound-ms",
+        "--inbox-lifetime-ms", "--calls-lifetime-ms", "--baton-lifetime-ms", "--handover-timeout-ms",
+        "--handover-maximum-timeout-ms", "--on-handover-timeout", "--wake-bound-ms",
         "--parent",
     ]
 
@@ -119,6 +119,7 @@ struct ExecutorArguments {
           --budget-ms N                    how long the core may run (30000)
           --inbox-lifetime-ms N            how long messages are kept (300000)
           --calls-lifetime-ms N            how long ended calls are kept (86400000)
+          --baton-lifetime-ms N            how long a call waits for the core that goes on with it (10000)
           --handover-timeout-ms N          how long a Main waits (500)
           --handover-maximum-timeout-ms N  how much a critical section can make of it (5000)
           --on-handover-timeout kill|fence what becomes of a holder then (kill)
@@ -180,6 +181,7 @@ struct ValueReader {
         options.executorBudget = try milliseconds("--budget-ms", default: options.executorBudget)
         options.inboxLifetime = try milliseconds("--inbox-lifetime-ms", default: options.inboxLifetime)
         options.callsLifetime = try milliseconds("--calls-lifetime-ms", default: options.callsLifetime)
+        options.batonLifetime = try milliseconds("--baton-lifetime-ms", default: options.batonLifetime)
         options.handoverTimeout = try milliseconds("--handover-timeout-ms", default: options.handoverTimeout)
         options.handoverMaximumTimeout = try milliseconds(
             "--handover-maximum-timeout-ms", default: options.handoverMaximumTimeout)

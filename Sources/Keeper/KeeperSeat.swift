@@ -57,7 +57,7 @@ final class Visitor {
     func send(_ message: KeeperMessage, with file: OpenFile? = nil) {
         guard !isGone else { return }
         do throws(SystemCallError) {
-            try socket.send(Array(message.text.utf8), with: file)
+            try socket.send(Array(message.text.utf8), with: file.map { [$0] } ?? [])
         } catch {
             isGone = true
         }
@@ -68,9 +68,9 @@ final class Visitor {
     func next() -> (KeeperRequest, OpenFile?)? {
         while !isGone {
             switch socket.receive(upTo: KeeperLimits.messageByteCount) {
-            case .message(let bytes, let file):
+            case .message(let bytes, let files):
                 do throws(KeeperProblem) {
-                    return (try KeeperRequest(bytes), file)
+                    return (try KeeperRequest(bytes), files.first)
                 } catch {
                     send(.refused(error))
                 }

@@ -27,7 +27,7 @@ extension KeptSockets {
         answer: @escaping @Sendable (Result<[KeptSocket], SharedCoreError>) -> Void
     ) -> SharedCoreError? {
         do throws(SystemCallError) {
-            try connection.send(Array(request.text.utf8), with: file)
+            try connection.send(Array(request.text.utf8), with: file.map { [$0] } ?? [])
             state.waiting.append(KeeperLink.Request(answer: answer))
             return nil
         } catch {
@@ -60,8 +60,8 @@ extension KeptSockets {
     private func take(from connection: MessageSocket) -> Bool {
         while true {
             switch connection.receive(upTo: KeeperLimits.messageByteCount) {
-            case .message(let bytes, let file):
-                if let message = KeeperMessage(bytes) { heard(message, with: file) }
+            case .message(let bytes, let files):
+                if let message = KeeperMessage(bytes) { heard(message, with: files.first) }
             case .tooLong: continue
             case .nothing: return true
             case .end: return false

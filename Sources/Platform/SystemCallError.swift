@@ -62,6 +62,8 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package var isBusy: Bool { number == EBUSY }
     /// Whether the pipe or socket that was written to has no reader.
     package var isBrokenPipe: Bool { number == EPIPE }
+    /// Whether nothing listens at the address.
+    package var isRefused: Bool { number == ECONNREFUSED }
     /// Whether another process has the address to listen at.
     package var isAddressTaken: Bool { number == EADDRINUSE }
     /// Whether there is no space, or the user's quota is used up.

@@ -34,11 +34,19 @@ extension Resolution {
                 "handover.timeout is \(DurationText.write(timeout)); it must not be longer than handover.maximumTimeout, "
                     + "which is \(DurationText.write(maximum)).")
         }
-        return CoordinationOptions(
+        let batonLifetime = try value(Settings.batonLifetime)
+        guard Baton.lifetimes.contains(batonLifetime) else {
+            throw ConfigurationFailure(
+                at: find(Settings.batonLifetime.erased)?.origin.description,
+                "baton.lifetime is \(DurationText.write(batonLifetime)); it must be 1 second to 1 minute.")
+        }
+        var options = CoordinationOptions(
             handoverTimeout: timeout, handoverMaximumTimeout: maximum,
             onHandoverTimeout: try value(Settings.handoverOnTimeout),
             executorBudget: try value(Settings.executorBudget),
             inboxLifetime: try value(Settings.inboxLifetime), callsLifetime: try value(Settings.callsLifetime),
             wakeBound: try value(Settings.wakeBound))
+        options.batonLifetime = batonLifetime
+        return options
     }
 }

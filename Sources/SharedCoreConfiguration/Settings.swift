@@ -120,6 +120,9 @@ package enum Settings {
     package static let callsLifetime = Setting(
         "calls.lifetime", .positiveDuration, default: .text("24h"),
         "How long a call that has ended is kept to be shown.")
+    package static let batonLifetime = Setting(
+        "baton.lifetime", .positiveDuration, default: .text("10s"),
+        "How long a call waits for the core that goes on with it at a hand-over: 1 second to 1 minute.")
     package static let coreMaildir = Setting(
         "core.maildir", .path, default: .derived("Maildir in the group's directory"),
         "The Maildir that the core fetches messages from.")
@@ -183,6 +186,7 @@ package enum Settings {
         executorBudget.erased,
         executorWarning.erased, executorMemory.erased, executorLimit.erased, executorAttempts.erased,
         executorRetryDelay.erased, executorCommand.erased, inboxLifetime.erased, callsLifetime.erased,
+        batonLifetime.erased,
         coreMaildir.erased, coreStartDelay.erased, coreCommand.erased, coreStartTimeout.erased,
         pushMaildir.erased, pushSocket.erased, pushCapacity.erased, pushRoutes.erased, metricsListen.erased,
         mainCommand.erased,

@@ -56,6 +56,20 @@ extension Mutant {
                 return nil
             }
         },
+        Mutant("keeps batons that are over", caughtBy: "C25") { damage in
+            damage.operations { operation in
+                if case .delete(let key) = operation, key.text.hasSuffix("/ownership/baton") { return nil }
+                return operation
+            }
+        },
+        Mutant("loses batons", caughtBy: "C25") { damage in
+            damage.losing("/ownership/baton")
+        },
+        Mutant("lets batons be applied that are over", caughtBy: "C25") { damage in
+            damage.writing { transaction in
+                transaction.guards.removeAll { $0.key.text.hasSuffix("/ownership/baton") }
+            }
+        },
         Mutant("loses commands to the holders of calls", caughtBy: "C24") { damage in
             damage.losing("/calls/command/")
         },

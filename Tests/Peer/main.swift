@@ -19,6 +19,8 @@ if CommandLine.arguments.dropFirst().first == "busError" {
     await BusyExecutor.run(Array(CommandLine.arguments.dropFirst(2)))
 } else if CommandLine.arguments.dropFirst().first == "loop" {
     await LoopProgram.run(Array(CommandLine.arguments.dropFirst(2)))
+} else if CommandLine.arguments.dropFirst().first == "call" {
+    await CallProgram.run(Array(CommandLine.arguments.dropFirst(2)))
 } else if CommandLine.arguments.dropFirst().first == "routingNames" {
     var names = RoutingNames(Array(CommandLine.arguments.dropFirst(2)))
     names?.run()

@@ -35,6 +35,12 @@ int clinux_open_unnamed(int directory);
 
 /// Makes a file in memory that is freed with its last descriptor. The name is for people.
 int clinux_memory_file(const char *name);
+/// The same; it can be sealed.
+int clinux_sealable_memory_file(const char *name);
+/// Seals a file in memory: no process can change it any more.
+int clinux_seal(int descriptor);
+/// 1 when a file is sealed like that, 0 when it is not, or is no file in memory.
+int clinux_is_sealed(int descriptor);
 
 /// Gives a file that was opened without a name its name, unless that one is taken.
 int clinux_name_file(int descriptor, int directory, const char *name);

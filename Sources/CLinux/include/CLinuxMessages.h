@@ -11,11 +11,12 @@
 int clinux_listen_for_messages(const char *path);
 /// Connects to whoever listens at the path. The connection does not block.
 int clinux_connect_for_messages(const char *path);
-/// Sends a message, with a descriptor unless it is -1.
-int clinux_send_message(int socket, const void *bytes, size_t count, int descriptor);
-/// Receives a message: its number of bytes, 0 at the end. Descriptors that came with it are closed but for one, which is
-/// -1 when none came. -EMSGSIZE when the message was longer than the space.
-int clinux_receive_message(int socket, void *bytes, size_t count, int *descriptor);
+/// Sends a message, with duplicates of descriptors: 253 at most, the kernel's limit.
+int clinux_send_message(int socket, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count);
+/// Receives a message: its number of bytes, 0 at the end. Of the descriptors that came with it those without space are closed.
+/// -EMSGSIZE when the message was longer than the space; its descriptors are closed then.
+int clinux_receive_message(
+    int socket, void *bytes, size_t count, int *descriptors, size_t space, size_t *descriptor_count);
 
 // A lock of a file that belongs to a process: it lives on in the program that the process becomes, no child has it, and it
 // ends with the process, or when that closes any descriptor of the file.

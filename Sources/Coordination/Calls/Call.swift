@@ -91,7 +91,7 @@ public struct Call: Hashable, Sendable {
     public let media: Media
     /// How far it is.
     public let state: State
-    /// The owner whose core has it; nil for one that has ended.
+    /// The owner whose core has it; nil for one that has ended, and for one that moves from one core to the next (C25).
     public let holder: GroupOwner?
     /// When it began, by the clock of the run of the machine that ``bootID`` names; so are the other two.
     public let began: BootInstant
@@ -105,7 +105,7 @@ public struct Call: Hashable, Sendable {
     /// Whether it has not ended.
     public var isOpen: Bool { state.isOpen }
 
-    init(_ record: CallRecord, holder: GroupOwner?) {
+    init(_ record: CallRecord, holder: GroupOwner?, isMoving: Bool = false) {
         id = record.call.id
         direction = record.call.direction
         from = record.call.from
@@ -113,7 +113,7 @@ public struct Call: Hashable, Sendable {
         account = record.call.account
         media = record.call.media
         self.holder = record.state.isOpen ? holder : nil
-        state = record.state.isOpen && holder == nil ? .ended(.lost) : record.state
+        state = record.state.isOpen && holder == nil && !isMoving ? .ended(.lost) : record.state
         began = record.began
         answered = record.answered
         ended = record.ended

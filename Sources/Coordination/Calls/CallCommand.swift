@@ -106,13 +106,18 @@ struct CallSight {
     let call: Key
     private var entries: [Key: Entry] = [:]
     private(set) var owner: Revision?
+    /// Whether it moves from one core to the next.
+    private var isMoving = false
 
     init(of call: Key) {
         self.call = call
     }
 
     static func prefixes(of call: Key) throws(SharedCoreError) -> [KeyPrefix] {
-        [KeyPrefix(OwnershipKey.owner), KeyPrefix(call), try CallKey.commands(for: call)]
+        [
+            KeyPrefix(OwnershipKey.owner), KeyPrefix(OwnershipKey.baton), KeyPrefix(call),
+            try CallKey.commands(for: call),
+        ]
     }
 
     mutating func apply(_ event: WatchEvent) {
@@ -126,12 +131,16 @@ struct CallSight {
     }
 
     private mutating func set(_ key: Key, to entry: Entry?) {
-        if key == OwnershipKey.owner { owner = entry?.creationRevision } else { entries[key] = entry }
+        switch key {
+        case OwnershipKey.owner: owner = entry?.creationRevision
+        case OwnershipKey.baton: isMoving = BatonRecord.movingKeys(of: entry).contains(call)
+        default: entries[key] = entry
+        }
     }
 
     /// The call while it is open, and the revision of its record; nil for one that is over, lost or not known.
     var open: (record: CallRecord, revision: Revision)? {
-        guard let entry = entries[call], !entry.isOlder(than: owner), let record = CallRecord(entry.value),
+        guard let entry = entries[call], isMoving || !entry.isOlder(than: owner), let record = CallRecord(entry.value),
             record.state.isOpen
         else { return nil }
         return (record, entry.revision)

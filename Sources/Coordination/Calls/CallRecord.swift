@@ -128,15 +128,18 @@ extension Entry {
 /// The calls of a group and its owner, at one revision.
 struct CallsView: Hashable {
     private var owner: GroupOwner?
+    /// The keys of the calls that move: an owner may go on with them.
+    private var moving: Set<Key> = []
     private var entries: [Key: Entry] = [:]
 
-    static let prefixes = [KeyPrefix(OwnershipKey.owner), CallKey.records]
+    static let prefixes = [KeyPrefix(OwnershipKey.owner), KeyPrefix(OwnershipKey.baton), CallKey.records]
 
     init() {}
 
-    init(_ entries: [Entry], owner: Entry?) {
+    init(_ entries: [Entry], owner: Entry?, baton: Entry?) {
         for entry in entries { set(entry.key, to: entry) }
         set(OwnershipKey.owner, to: owner)
+        set(OwnershipKey.baton, to: baton)
     }
 
     /// Takes in what a watch of ``prefixes`` delivers.
@@ -153,6 +156,8 @@ struct CallsView: Hashable {
     private mutating func set(_ key: Key, to entry: Entry?) {
         if key == OwnershipKey.owner {
             owner = entry.map { GroupOwner(Standing($0)) }
+        } else if key == OwnershipKey.baton {
+            moving = BatonRecord.movingKeys(of: entry)
         } else if CallKey.records.contains(key) {
             entries[key] = entry
         }
@@ -162,7 +167,8 @@ struct CallsView: Hashable {
     var calls: [Call] {
         let calls = entries.values.compactMap { entry -> (entry: Entry, call: Call)? in
             guard let record = CallRecord(entry.value), !record.isAcknowledged else { return nil }
-            return (entry, Call(record, holder: entry.isOlder(than: owner?.epoch) ? nil : owner))
+            let isHeld = !entry.isOlder(than: owner?.epoch)
+            return (entry, Call(record, holder: isHeld ? owner : nil, isMoving: !isHeld && moving.contains(entry.key)))
         }
         let open = calls.filter(\.call.isOpen).sorted { $0.entry.creationRevision < $1.entry.creationRevision }
         let ended = calls.filter { !$0.call.isOpen }.sorted { $0.entry.revision > $1.entry.revision }

@@ -30,16 +30,24 @@ public struct Calls: Sendable {
     public func list() async throws(SharedCoreError) -> [Call] {
         // A dead holder is not to be believed, where the backend can tell.
         _ = try await store.sessions()
-        var owner = try await store.get(OwnershipKey.owner)
+        var standing = try await standing()
         while true {
             let entries = try await store.list(CallKey.records).entries
-            let present = try await store.get(OwnershipKey.owner)
+            let present = try await self.standing()
             // A call that its holder ended before it let go is not to look lost, nor one of a new owner.
-            if present?.creationRevision == owner?.creationRevision {
-                return CallsView(entries, owner: present).calls
+            if present.owner?.creationRevision == standing.owner?.creationRevision,
+                present.baton?.revision == standing.baton?.revision
+            {
+                return CallsView(entries, owner: present.owner, baton: present.baton).calls
             }
-            owner = present
+            standing = present
         }
+    }
+
+    private func standing() async throws(SharedCoreError) -> (owner: Entry?, baton: Entry?) {
+        let entries = try await store.list(OwnershipKey.path).entries
+        func entry(_ key: Key) -> Entry? { entries.first { $0.key == key } }
+        return (entry(OwnershipKey.owner), entry(OwnershipKey.baton))
     }
 
     /// Begins to deliver the calls as ``list()`` gives them: now, and whenever that is another list.
@@ -60,9 +68,9 @@ public struct Calls: Sendable {
                 record.call.id == id
             else { return false }
             if record.state.isOpen {
-                guard entry.isOlder(than: try await store.get(OwnershipKey.owner)?.creationRevision) else {
-                    return false
-                }
+                guard entry.isOlder(than: try await store.get(OwnershipKey.owner)?.creationRevision),
+                    !BatonRecord.movingKeys(of: try await store.get(OwnershipKey.baton)).contains(key)
+                else { return false }
                 record.state = .ended(.lost)
             }
             record.isAcknowledged = true

@@ -8,18 +8,23 @@ extension CoreContext {
     ///
     /// Source: contract C23, C17.
     ///
+    /// - Parameters:
+    ///   - call: What it is.
+    ///   - state: How far it is.
+    ///   - moves: The kind of the ``Baton`` with which another core can go on with it; nil while none can. See ``OpenCall/setMoves(_:)``.
     /// - Throws: As ``begin(_:id:expectedEnd:)``, so that no call begins while a Main waits for this core, or when the core is to stop;
     ///   ``SharedCoreError/Code/guardFailed`` also when another call of this id is open; ``SharedCoreError/Code/invalidArgument`` for
-    ///   texts that are too long, and for a state that is an end.
+    ///   texts that are too long, for a state that is an end, and for a kind that breaks its rule.
     public func begin(
-        call: CallDescription, in state: Call.State = .incoming
+        call: CallDescription, in state: Call.State = .incoming, moves: String? = nil
     ) async throws(SharedCoreError) -> OpenCall {
         let key = try CallKey.record(of: call.id)
-        let problem = state.isOpen ? call.problem : "A call does not begin with its end."
+        var problem = state.isOpen ? call.problem : "A call does not begin with its end."
+        if let moves, !Baton.isKind(moves) { problem = "“\(moves.prefix(64))” is not the kind of a baton." }
         if let problem { throw SharedCoreError(.invalidArgument, problem, at: key.text) }
         let now = clock.now()
         let record = CallRecord(call, in: state, began: now, bootID: clock.bootID)
-        let activity = Activity(.call, id: record.activityID, begun: now)
+        let activity = Activity(.call, id: record.activityID, begun: now, moves: moves)
         try await gate.begin { () async throws(SharedCoreError) in
             try await changeCalls { consistency throws(SharedCoreError) in
                 let former = try await store.get(key, consistency: consistency)
@@ -48,14 +53,14 @@ extension CoreContext {
         return ActivitiesRecord.beginning(activity, under: epoch, beside: standing)
     }
 
-    private func activities(
+    func activities(
         consistency: ReadConsistency
     ) async throws(SharedCoreError) -> Standing<ActivitiesRecord>? {
         try await store.get(OwnershipKey.activities, consistency: consistency).map { Standing($0) }
     }
 
     /// Whether a record is that of a call that is open here.
-    private func isOpen(_ entry: Entry) -> Bool {
+    func isOpen(_ entry: Entry) -> Bool {
         !entry.isOlder(than: epoch) && CallRecord(entry.value)?.state.isOpen == true
     }
 
@@ -63,7 +68,7 @@ extension CoreContext {
     ///
     /// - Parameter change: The transaction; nil when there is nothing to change.
     /// - Returns: The revision at which it stands; zero where nothing was changed.
-    private func changeCalls(
+    func changeCalls(
         _ change: (ReadConsistency) async throws(SharedCoreError) -> Transaction?
     ) async throws(SharedCoreError) -> Revision {
         var consistency = ReadConsistency.causal
@@ -128,12 +133,15 @@ extension CoreContext {
     /// said of commands whose senders have ended.
     ///
     /// Source: contract C23.
-    func endLostCalls() async throws(SharedCoreError) {
+    ///
+    /// - Parameter spared: The calls that this core may go on with.
+    func endLostCalls(butFor spared: Set<Key> = []) async throws(SharedCoreError) {
         while true {
             // The handle has seen its own acquisition, and with it all that stood before.
             let entries = try await store.list(CallKey.all, consistency: .causal).entries
             let left = entries.filter {
                 CallKey.records.contains($0.key) && $0.lifetime == .persistent && $0.isOlder(than: epoch)
+                    && !spared.contains($0.key)
             }
             do throws(SharedCoreError) {
                 for key in CallKey.leftovers(among: entries.map(\.key)) { _ = try await store.delete(key) }
@@ -185,6 +193,23 @@ public struct OpenCall: Sendable {
                 "The reason of a call's end has at most \(CallDescription.maximumReasonByteCount) bytes.", at: key.text)
         }
         try await context.change(key, to: state)
+    }
+
+    /// Says with which baton the call can move from now on, or that it cannot, as while a re-INVITE is under way.
+    ///
+    /// While the call moves it delays no Main that takes batons of this kind.
+    ///
+    /// Source: contract C25.
+    ///
+    /// - Parameter kind: The kind of the ``Baton``; nil where the call cannot move for now.
+    /// - Throws: As ``change(to:)``; ``SharedCoreError/Code/guardFailed`` also where the call is not to move any more and a Main has asked
+    ///   that takes it: begin nothing that cannot move, the core is about to be told. ``SharedCoreError/Code/invalidArgument`` for a kind that
+    ///   breaks its rule.
+    public func setMoves(_ kind: String?) async throws(SharedCoreError) {
+        if let kind, !Baton.isKind(kind) {
+            throw SharedCoreError(.invalidArgument, "“\(kind.prefix(64))” is not the kind of a baton.", at: key.text)
+        }
+        try await context.setMoves(kind, of: key)
     }
 
     /// Ends the call, and the activity that kept the core for it, in one commit. A core ends its calls before its `stop` returns; those

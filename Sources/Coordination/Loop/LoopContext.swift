@@ -45,16 +45,55 @@ public struct LoopContext: Sendable {
     ///
     /// Source: contract C23, C24.
     ///
-    /// - Parameter onCommand: Given each command, taken for this core: it answers with ``accept(_:)`` or ``refuse(_:because:)``.
+    /// - Parameters:
+    ///   - call: What it is.
+    ///   - state: How far it is.
+    ///   - moves: The kind of the ``Baton`` with which another core can go on with it.
+    ///   - onCommand: Given each command, taken for this core: it answers with ``accept(_:)`` or ``refuse(_:because:)``.
     /// - Throws: As ``CoreContext/begin(call:in:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
     public func begin<Stack: LoopStack>(
-        call: CallDescription, in state: Call.State = .incoming,
+        call: CallDescription, in state: Call.State = .incoming, moves: String? = nil,
         onCommand: @escaping @Sendable (Stack, ReceivedCallCommand) throws -> Void
     ) throws(SharedCoreError) -> OpenCall {
         let (open, commands) = try wait { context throws(SharedCoreError) in
-            let open = try await context.begin(call: call, in: state)
+            let open = try await context.begin(call: call, in: state, moves: moves)
             return (open, try await open.commands())
         }
+        hear(commands, for: open, onCommand)
+        return open
+    }
+
+    /// Takes over the calls of the baton of a former owner; none where there is no baton. Blocks the loop until that is committed. The stack
+    /// sends nothing for them before this has returned.
+    ///
+    /// Source: contract C25.
+    ///
+    /// - Parameter onCommand: As in ``begin(call:in:moves:onCommand:)``.
+    /// - Throws: As ``ReceivedBaton/apply()``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
+    public func applyBaton<Stack: LoopStack>(
+        onCommand: @escaping @Sendable (Stack, ReceivedCallCommand) throws -> Void
+    ) throws(SharedCoreError) -> [OpenCall] {
+        guard let baton = context.baton else { return [] }
+        let calls = try wait { _ throws(SharedCoreError) in
+            var calls: [(OpenCall, CallCommands)] = []
+            for open in try await baton.apply() { calls.append((open, try await open.commands())) }
+            return calls
+        }
+        for (open, commands) in calls { hear(commands, for: open, onCommand) }
+        return calls.map(\.0)
+    }
+
+    /// Says with which baton a call can move. Blocks the loop until that is committed.
+    ///
+    /// - Throws: As ``OpenCall/setMoves(_:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
+    public func setMoves(_ kind: String?, of call: OpenCall) throws(SharedCoreError) {
+        try wait { _ throws(SharedCoreError) in try await call.setMoves(kind) }
+    }
+
+    private func hear<Stack: LoopStack>(
+        _ commands: CallCommands, for open: OpenCall,
+        _ onCommand: @escaping @Sendable (Stack, ReceivedCallCommand) throws -> Void
+    ) {
         Task {
             do {
                 for try await command in commands {
@@ -64,7 +103,6 @@ public struct LoopContext: Sendable {
                 await context.report("commands for the call “\(open.id.text.prefix(64))” are not heard: \(error)")
             }
         }
-        return open
     }
 
     /// Says how far a call is, or that it has ended. Blocks the loop until that is committed.

@@ -74,6 +74,22 @@ public final class LoopCore: Core {
     }
 }
 
+extension LoopCore {
+    public func handOver(_ request: StopRequest) async -> Baton? {
+        guard let run = current.withLock({ $0 }) else { return nil }
+        run.stop(request)
+        if let baton = await run.untilHandedOver() { return baton }
+        await stop(request)
+        return nil
+    }
+
+    public func batonEnded(_ end: BatonEnd) async {
+        guard let run = current.withLock({ $0 }) else { return }
+        run.endBaton(end)
+        _ = await run.untilClosed()
+    }
+}
+
 /// What happens to a loop that does not come back from a callback when the core's time to stop is over.
 public enum StuckLoopAction: Hashable, Sendable {
     /// The process ends at once, with a line on standard error and status 70, while its core still owns: no second core runs

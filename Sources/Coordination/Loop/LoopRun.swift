@@ -22,6 +22,8 @@ final class LoopRun: Sendable {
         var isStarted = false
         /// Cancels the task that the thread waits for.
         var cancelWait: (@Sendable () -> Void)?
+        /// What became of the baton that the stack has given; nil while that is not known.
+        var batonEnd: BatonEnd?
         /// The callback that runs; nil between two of them.
         var callback: Callback?
         /// How it ended; nil while the thread may still call the stack.
@@ -37,7 +39,7 @@ final class LoopRun: Sendable {
 
     private enum Callback: String {
         case make = "init"
-        case start, prepare, dispatch, perform, stop, close
+        case start, prepare, dispatch, perform, stop, handOver, batonEnded, close
     }
 
     /// What to do before the next wait.
@@ -59,6 +61,8 @@ final class LoopRun: Sendable {
     /// Wakes the task that waits for the start or the end.
     private let changed = AsyncEvent()
     private let closed = Promise<Void>()
+    /// The baton that the stack has given; nil when it gives none.
+    private let handedOver = Promise<Baton?>()
 
     init(in context: CoreContext) throws(SystemCallError) {
         self.context = context
@@ -89,6 +93,7 @@ final class LoopRun: Sendable {
         withExtendedLifetime(dropped) {}
         // The context would keep this run, which keeps the context.
         context.giveUp.forget()
+        handedOver.fulfil(nil)
         closed.open()
         changed.signal()
     }
@@ -133,6 +138,15 @@ final class LoopRun: Sendable {
     func untilClosed() async -> Bool {
         await closed.pass()
         return state.withLock(\.isCut)
+    }
+
+    /// Returns what the stack has given when it was told to stop; nil when it gives nothing.
+    func untilHandedOver() async -> Baton? { await handedOver.value() }
+
+    /// Ends the rest of a stack that has given a baton.
+    func endBaton(_ end: BatonEnd) {
+        state.withLock { $0.batonEnd = $0.batonEnd ?? end }
+        wake.raise()
     }
 
     /// The core's ownership is about to pass to others.
@@ -231,12 +245,28 @@ final class LoopRun: Sendable {
             let turn = takeTurn()
             if turn.isOver { return }
             for body in turn.bodies where !isEnding { try during(.perform) { try body(stack) } }
-            if let request = turn.request, !isEnding { try during(.stop) { try stack.stop(request) } }
+            if let request = turn.request, !isEnding {
+                let baton = request.takes.isEmpty ? nil : try during(.handOver) { try stack.handOver(request) }
+                handedOver.fulfil(baton)
+                if baton != nil { return rest(stack) }
+                try during(.stop) { try stack.stop(request) }
+            }
             if isEnding { return }
             let wait = try during(.prepare) { try stack.prepare() }
             if isEnding { return }
             guard let ready = try poll(wait, until: turn.limit) else { continue }
             try during(.dispatch) { try stack.dispatch(ready) }
+        }
+    }
+
+    /// Waits with a stack at rest for what becomes of its baton.
+    private func rest(_ stack: any LoopStack) {
+        while true {
+            wake.clear()
+            let (end, isGivenUp) = state.withLock { ($0.batonEnd, $0.isGivenUp) }
+            if let end { return during(.batonEnded) { stack.batonEnded(end) } }
+            if isGivenUp { return }
+            _ = Poll.wait(for: [wake.descriptor], timeout: nil)
         }
     }
 

@@ -40,8 +40,24 @@ public protocol LoopStack: AnyObject, SendableMetatype {
     /// Not called when the stack has failed or ended by itself before, or when a callback returns only when that time is over.
     func stop(_ request: StopRequest) throws
 
+    /// Stops at once and returns what the next core needs to continue, in place of ``stop(_:)``, where a Main asked that takes batons of a
+    /// kind in ``StopRequest/takes``. A stack that cannot move what it has returns nil: ``stop(_:)`` follows, and so it does by default.
+    ///
+    /// Once it has given a baton the loop polls and calls nothing until ``batonEnded(_:)``.
+    ///
+    /// Source: contract C25.
+    func handOver(_ request: StopRequest) throws -> Baton?
+
+    /// Says what became of the baton. The stack ends its calls over the network where ``BatonEnd/isOwn``, at once: ``close()`` follows.
+    func batonEnded(_ end: BatonEnd)
+
     /// Frees everything: sockets, memory, timers. The last call, also after one that threw, ``start(on:)`` included.
     func close()
+}
+
+extension LoopStack {
+    public func handOver(_ request: StopRequest) throws -> Baton? { nil }
+    public func batonEnded(_ end: BatonEnd) {}
 }
 
 /// A descriptor that a loop polls, and the events of it.

@@ -42,12 +42,19 @@ public struct Activity: Hashable, Sendable {
     public let begun: BootInstant
     /// When its application expects it to end, by the same clock; nil where that is not known. Nothing follows from it.
     public let expectedEnd: BootInstant?
+    /// The kind of the ``Baton`` with which another core can go on with it; nil where none can.
+    ///
+    /// Source: contract C25.
+    public let moves: String?
 
-    package init(_ kind: Kind, id: String, begun: BootInstant, expectedEnd: BootInstant? = nil) {
+    package init(
+        _ kind: Kind, id: String, begun: BootInstant, expectedEnd: BootInstant? = nil, moves: String? = nil
+    ) {
         self.kind = kind
         self.id = id
         self.begun = begun
         self.expectedEnd = expectedEnd
+        self.moves = moves
     }
 
     /// When its bound has passed, by the clock of the machine's run: from then on it keeps nothing.
@@ -94,7 +101,7 @@ extension Activity {
     /// has a longer text, is damaged.
     fileprivate var isPossible: Bool {
         kind.bound <= Kind.longestBound && 1...Kind.maximumNameByteCount ~= kind.name.utf8.count
-            && 1...Self.maximumIDByteCount ~= id.utf8.count
+            && 1...Self.maximumIDByteCount ~= id.utf8.count && moves.map(Baton.isKind) ?? true
     }
 
     /// The rule that it breaks; nil where it breaks none.
@@ -120,6 +127,10 @@ package struct ActivitiesRecord: StoredRecord {
         self.activities = activities
     }
 
+    package static let newestLayout: UInt8 = 2
+    /// Layout 2 says with which baton each of them moves.
+    package var layout: UInt8 { activities.contains { $0.moves != nil } ? 2 : 1 }
+
     /// No activity: what cannot be read protects nothing.
     package static let unreadable = ActivitiesRecord(epoch: .zero, activities: [])
 
@@ -141,7 +152,10 @@ extension ActivitiesRecord {
             let id = try reader.text()
             let begun = try reader.instant()
             let end = try reader.optional { reader throws(ByteCodingError) in try reader.instant() }
-            let activity = Activity(kind, id: id, begun: begun, expectedEnd: end)
+            let moves =
+                layout >= 2
+                ? try reader.optional { reader throws(ByteCodingError) in try reader.text() } : nil
+            let activity = Activity(kind, id: id, begun: begun, expectedEnd: end, moves: moves)
             guard activity.isPossible else { throw .malformed }
             activities.append(activity)
         }
@@ -156,6 +170,7 @@ extension ActivitiesRecord {
             writer.text(activity.id)
             writer.instant(activity.begun)
             writer.optional(activity.expectedEnd) { $0.instant($1) }
+            if layout >= 2 { writer.optional(activity.moves) { $0.text($1) } }
         }
     }
 }
@@ -195,6 +210,29 @@ extension ActivitiesRecord {
         transaction.require(.epoch(OwnershipKey.owner, epoch))
         write(ActivitiesRecord(epoch: epoch, activities: others), over: standing, to: &transaction)
         return transaction
+    }
+
+    /// Adds to a transaction that activities of a former ownership go on under this one.
+    static func moving(
+        _ moved: [Activity], to epoch: Revision, beside standing: Standing<ActivitiesRecord>?,
+        in transaction: inout Transaction
+    ) throws(SharedCoreError) {
+        let others = open(under: epoch, in: standing).filter { other in !moved.contains { $0.isSameWork(as: other) } }
+        guard others.count + moved.count <= maximumCount else { return try requireRoom(beside: others + moved) }
+        write(ActivitiesRecord(epoch: epoch, activities: others + moved), over: standing, to: &transaction)
+    }
+
+    /// Adds to a transaction with which baton an activity moves. Nothing where it is not open.
+    static func setting(
+        _ moves: String?, of activity: Activity, under epoch: Revision, beside standing: Standing<ActivitiesRecord>?,
+        in transaction: inout Transaction
+    ) {
+        var present = open(under: epoch, in: standing)
+        guard let index = present.firstIndex(where: { $0.isSameWork(as: activity) }) else { return }
+        let former = present[index]
+        present[index] = Activity(
+            former.kind, id: former.id, begun: former.begun, expectedEnd: former.expectedEnd, moves: moves)
+        write(ActivitiesRecord(epoch: epoch, activities: present), over: standing, to: &transaction)
     }
 
     /// The activities of an ownership in what stands.

@@ -100,9 +100,11 @@ package struct HandoverRecord: StoredRecord {
     package var process = ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: 0, startTime: 0)
     /// Whether the owner's activities do not hold it up. Layout 2.
     package var insists = false
+    /// The kinds of batons that its core takes. Layout 3.
+    package var takes: [String] = []
 
-    package static let newestLayout: UInt8 = 2
-    package var layout: UInt8 { insists ? 2 : 1 }
+    package static let newestLayout: UInt8 = 3
+    package var layout: UInt8 { takes.isEmpty ? insists ? 2 : 1 : 3 }
 
     package static let unreadable = HandoverRecord(
         name: "", askedAt: BootInstant(nanoseconds: 0), deadline: .zero, takesOverMain: false)
@@ -117,6 +119,9 @@ extension HandoverRecord {
         isKilling = try reader.flag()
         process = try reader.process()
         insists = layout >= 2 ? try reader.flag() : false
+        guard layout >= 3 else { return }
+        takes = try reader.array { reader throws(ByteCodingError) in try reader.text() }
+        guard takes.count <= Baton.maximumKindCount, takes.allSatisfy(Baton.isKind) else { throw .malformed }
     }
 
     package func write(into writer: inout ByteWriter) {
@@ -127,6 +132,7 @@ extension HandoverRecord {
         writer.flag(isKilling)
         writer.process(process)
         if layout >= 2 { writer.flag(insists) }
+        if layout >= 3 { writer.array(takes) { $0.text($1) } }
     }
 }
 
@@ -299,6 +305,7 @@ package struct OwnershipView: Hashable, Sendable {
     package private(set) var critical: Standing<CriticalRecord>?
     package private(set) var activities: Standing<ActivitiesRecord>?
     package private(set) var refusal: Standing<RefusalRecord>?
+    package private(set) var baton: Standing<BatonRecord>?
     package private(set) var challenge: Standing<ChallengeRecord>?
     package private(set) var answer: Standing<AnswerRecord>?
     package private(set) var rest: Standing<RestRecord>?
@@ -349,6 +356,7 @@ package struct OwnershipView: Hashable, Sendable {
         case OwnershipKey.critical: critical = entry.map(Standing.init)
         case OwnershipKey.activities: activities = entry.map(Standing.init)
         case OwnershipKey.refusal: refusal = entry.map(Standing.init)
+        case OwnershipKey.baton: baton = entry.map(Standing.init)
         case OwnershipKey.challenge: challenge = entry.map(Standing.init)
         case OwnershipKey.answer: answer = entry.map(Standing.init)
         case OwnershipKey.rest: rest = entry.map(Standing.init)
@@ -374,7 +382,9 @@ extension OwnershipView {
         if !seenAhead.isEmpty {
             record.activities = record.activities.map { activity in
                 seenAhead[activity].map {
-                    Activity(activity.kind, id: activity.id, begun: $0, expectedEnd: activity.expectedEnd)
+                    Activity(
+                        activity.kind, id: activity.id, begun: $0, expectedEnd: activity.expectedEnd,
+                        moves: activity.moves)
                 } ?? activity
             }
         }

@@ -9,8 +9,8 @@ final class CoreRun: Sendable {
         case started
         /// It failed or ended by itself, and is being stopped.
         case failed(problem: Problem)
-        /// It has stopped; with a problem when it was neither told to nor fenced.
-        case ended(problem: Problem?)
+        /// It has stopped; with a problem when it was neither told to nor fenced, and with the baton that it has given.
+        case ended(problem: Problem?, baton: CoreBaton? = nil)
     }
 
     /// Why a core does not run any more that was neither told to stop nor fenced.
@@ -52,14 +52,15 @@ final class CoreRun: Sendable {
                 try await prepare()
                 try Task.checkCancellation()
             } catch {
+                context.dropReceivedBaton()
                 finish()
                 return await report(.ended(problem: Task.isCancelled || isFenced() ? nil : Problem(text: "\(error)")))
             }
             starting()
-            let problem = await Self.run(
+            let (problem, baton) = await Self.run(
                 core(), in: context, on: executor, present: present, isFenced: isFenced, report: report)
             finish()
-            await report(.ended(problem: isFenced() ? nil : problem))
+            await report(.ended(problem: isFenced() ? nil : problem, baton: baton))
         }
     }
 
@@ -91,14 +92,17 @@ final class CoreRun: Sendable {
         }
     }
 
-    /// Runs a core through its three calls. Gives the problem that ended it, if it was not told to stop.
+    /// Runs a core through its three calls. Gives the problem that ended it, if it was not told to stop, and its baton.
     private static func run(
         _ core: any Core, in context: CoreContext, on executor: (any TaskExecutor)?, present: PresentCore,
         isFenced: @Sendable () -> Bool, report: @Sendable (Report) async -> Void
-    ) async -> Problem? {
+    ) async -> (Problem?, CoreBaton?) {
         var failure: (any Error)?
+        var hasStarted = false
         do {
             try await core.start(in: context)
+            hasStarted = true
+            try await context.endReceivedBaton()
             present.core = core
             await report(.started)
             try await core.iterate(in: context)
@@ -106,6 +110,7 @@ final class CoreRun: Sendable {
             failure = error
         }
         present.core = nil
+        context.dropReceivedBaton()
         // A core that is told to stop has no problem to report, and another participant waits for the ownership.
         let problem: Problem? =
             Task.isCancelled
@@ -116,8 +121,13 @@ final class CoreRun: Sendable {
         if let problem, !isFenced() { await report(.failed(problem: problem)) }
         // A task of its own, because within a cancelled one a core could not wait for anything any more.
         let request = context.request ?? StopRequest(isFenced() ? .superseded : .failed, within: context.stopTimeout)
-        await Task(executorPreference: executor) { await core.stop(request) }.value
-        return problem
+        let gives = hasStarted && !request.takes.isEmpty && problem == nil
+        let baton = await Task(executorPreference: executor) { () -> Baton? in
+            if gives { return await core.handOver(request) }
+            await core.stop(request)
+            return nil
+        }.value
+        return (problem, baton.map { CoreBaton(core: core, baton: $0) })
     }
 }
 

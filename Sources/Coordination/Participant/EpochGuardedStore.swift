@@ -129,6 +129,7 @@ extension Transaction {
         operations.contains { operation in
             guard case .put(let key, _, let lifetime) = operation else { return false }
             return lifetime != .session && !Timeline.prefix.contains(key) && !CallKey.all.contains(key)
+                && key != OwnershipKey.baton
         }
     }
 

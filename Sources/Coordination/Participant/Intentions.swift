@@ -61,6 +61,8 @@ package struct Intentions: Sendable {
     package private(set) var policy: CoreRunPolicy?
     /// When the policy is to be asked again.
     package private(set) var policyIsDue: BootInstant?
+    /// Whether the baton that an Executor has given is offered: it goes on with the calls where no other does.
+    package var ownsAgain = false
     /// Whether this participant's budget is used up; it waits for others then.
     package private(set) var isSpent = false
     /// Why the last core here failed; nil since one has started.
@@ -190,6 +192,7 @@ package struct Intentions: Sendable {
         }
         if needs.isEmpty { isSpent = false }
         guard var policy else {
+            if ownsAgain { return .own }
             guard !isSpent, !needs.isEmpty else { return .nothing(because: .nobodyWaits) }
             return needs.values.contains(where: \.insists) ? .insist : .own
         }

@@ -55,8 +55,12 @@ extension Participant {
         let isForOthers = intentions.policy != nil
         coreRun = CoreRun(
             in: context, core: makeCore, on: environment.executor,
-            prepare: { [weak self, timeline, clock, executor = environment.executor, context] in
-                try await context.endLostCalls()
+            prepare: {
+                [
+                    weak self, timeline, clock, executor = environment.executor, context, baton = machine.view.baton,
+                    kinds = options.rules.takesBatons, tell = batonTeller(under: epoch)
+                ] in
+                try await context.receive(baton, taking: kinds, in: clock.bootID, tell: tell)
                 try await timeline.announceCore(under: epoch, through: guarded, at: clock)
                 let others = try watching.begin(epoch)
                 guard !others.isEmpty else { return }
@@ -134,7 +138,8 @@ extension Participant {
         case .failed(let problem):
             stoppingSince = stoppingSince ?? clock.now()
             machine.coreFailed(epoch, problem: take(problem, of: epoch), at: clock.now())
-        case .ended(let problem):
+        case .ended(let problem, let baton):
+            if let baton { keep(baton, of: epoch) }
             stoppingSince = stoppingSince ?? clock.now()
             machine.coreEnded(epoch, problem: problem.map { take($0, of: epoch) })
             if coreRun?.epoch == epoch {
@@ -256,6 +261,7 @@ extension Participant {
     /// Tells the machine what this participant wants now.
     func decideWish(at now: BootInstant) {
         let activities = machine.holding.flatMap { machine.view.activities(of: $0.epoch) }
+        intentions.ownsAgain = machine.given?.isOffered ?? false
         func wish(_ isBeginning: Bool) -> Wish {
             intentions.wish(
                 holding: machine.holding?.epoch, core: machine.core, activities: activities, isBeginning: isBeginning,

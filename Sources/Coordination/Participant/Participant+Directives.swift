@@ -14,6 +14,11 @@ extension Participant {
         } catch {
             note(error)
             machine.refused(at: clock.now())
+            if case .commit(let transition) = directive, transition.baton == .offers,
+                [.storageFull, .limitExceeded].contains(error.code)
+            {
+                machine.refuseOffer()
+            }
             obstacle = Obstacle(
                 error: error, since: obstacle?.since ?? clock.now(),
                 isCommit: directive.isCommit || obstacle?.isCommit == true)
@@ -88,8 +93,12 @@ extension Participant {
         for story in transition.stories { try await tell(story, in: &transaction) }
         var consistency = ReadConsistency.causal
         do throws(SharedCoreError) {
-            _ = try await store.commit(transaction)
+            let revision = try await store.commit(transaction).revision
+            machine.committed(transition, at: revision)
+            if transition.baton == .offers { FailPoint.hit("baton.offered") }
+            if transition.stories.last?.kind == .asked { FailPoint.hit("handover.asked") }
         } catch {
+            machine.missed(transition, isUnknown: error.code != .guardFailed)
             guard error.code == .guardFailed || error.code == .outcomeUnknown else { throw error }
             machine.refused(at: clock.now())
             consistency = .linearizable

@@ -198,9 +198,12 @@ extension Participant {
         guard let entry = try await store.get(CallKey.record(of: callID), consistency: .causal),
             let record = CallRecord(entry.value), record.call.id == callID
         else { return nil }
-        let owner = try await store.get(OwnershipKey.owner, consistency: .causal).map { GroupOwner(Standing($0)) }
+        let standing = try await store.list(OwnershipKey.path, consistency: .causal).entries
+        let owner = standing.first { $0.key == OwnershipKey.owner }.map { GroupOwner(Standing($0)) }
         let holder = entry.isOlder(than: owner?.epoch) ? nil : owner
-        return FoundCall(call: Call(record, holder: holder), isAcknowledged: record.isAcknowledged, entry: entry)
+        let moving = BatonRecord.movingKeys(of: standing.first { $0.key == OwnershipKey.baton })
+        let call = Call(record, holder: holder, isMoving: holder == nil && moving.contains(entry.key))
+        return FoundCall(call: call, isAcknowledged: record.isAcknowledged, entry: entry)
     }
 
     private func answer(_ found: FoundCall) async throws(SharedCoreError) -> MessageResult {

@@ -40,6 +40,8 @@ actor Participant {
     var isBecomingQuiet = false
     /// Whether its core is told to go on after one.
     var isResumingCore = false
+    /// The core whose baton is kept, and what keeps it.
+    var givenBaton: (core: any Core, keeper: BatonKeeper)?
     /// The calls of that core, and what watches its session's lease.
     var coreCalls = CutCalls()
     var leaseWatch: Task<Void, Never>?
@@ -253,7 +255,8 @@ actor Participant {
 
     /// Whether nothing is owned, run or sought here.
     private var isIdle: Bool {
-        machine.holding == nil && machine.core == nil && intentions.policy == nil && intentions.needs.isEmpty
+        machine.holding == nil && machine.core == nil && machine.given == nil && intentions.policy == nil
+            && intentions.needs.isEmpty
     }
 
     /// Returns when the participant's own state fulfils a condition, at `limit`, or when the task is cancelled.
@@ -311,7 +314,9 @@ actor Participant {
             await adaptWatch()
             decideWish(at: clock.now())
             machine.lease = store.lease
-            if let directive = machine.step(at: clock.now()) {
+            let directive = machine.step(at: clock.now())
+            endBaton()
+            if let directive {
                 // What is waited for may be over when it has been carried out.
                 publish()
                 await carryOut(directive)
@@ -322,7 +327,9 @@ actor Participant {
             }
             await noticeLoss()
             publish()
-            if intentions.isClosing, machine.core == nil, machine.holding == nil || machine.isStuck(at: clock.now()) {
+            if intentions.isClosing, machine.core == nil, machine.given == nil,
+                machine.holding == nil || machine.isStuck(at: clock.now())
+            {
                 return finish(with: .closed)
             }
             alarm.set(to: min(machine.nextStep, intentions.policyIsDue ?? machine.nextStep))
@@ -440,6 +447,8 @@ actor Participant {
         let timeout = stopTimeout(for: request)
         coreRun?.stop(request, within: timeout)
         coreRun?.giveUp(at: (stoppingSince ?? clock.now()).advanced(by: timeout), by: clock, on: executor)
+        machine.abandonBaton()
+        endBaton()
         leaseWatch?.cancel()
         watch?.cancel()
         demandWatch?.cancel()

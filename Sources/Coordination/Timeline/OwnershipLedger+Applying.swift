@@ -47,6 +47,7 @@ extension OwnershipLedger {
             if let other = entry.other, other == owner?.epoch, challenges[other] == nil {
                 challenges[other] = Moment(at: entry.at, bootID: entry.bootID)
             }
+        case .batonOffered, .batonApplied, .batonFailed, .batonExpired: broken += moveBaton(record)
         case .fenced, .problem, .pushHandled, .pushEnded, .pushForgotten: break
         }
         return broken
@@ -183,6 +184,28 @@ extension OwnershipLedger {
         }
         challenges[owner.epoch] = nil
         self.owner = nil
+        return broken
+    }
+
+    /// A baton moves once: what ends it is the last of it.
+    private mutating func moveBaton(_ record: TimelineRecord) -> [Violation] {
+        let entry = record.entry
+        let isApplied = entry.kind == .batonApplied
+        guard let epoch = isApplied || entry.kind == .batonFailed ? entry.other : entry.epoch else { return [] }
+        var broken: [Violation] = []
+        if isApplied, owner?.epoch != entry.epoch || owner?.participant != entry.participant {
+            broken.append(notOwner(record, did: "applied a baton", breaking: .c25))
+        }
+        if endedBatons.contains(epoch) {
+            broken.append(
+                Violation(
+                    .c25, at: record.revision,
+                    "Session \(entry.participant) wrote “\(entry.describe())”, but the baton of epoch \(epoch) was over."
+                ))
+        }
+        guard entry.kind != .batonOffered else { return broken }
+        endedBatons.append(epoch)
+        endedBatons.removeFirst(max(0, endedBatons.count - Self.memory))
         return broken
     }
 

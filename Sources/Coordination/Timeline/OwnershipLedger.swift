@@ -64,6 +64,8 @@ package struct OwnershipLedger: Hashable {
     package var overlaps = 0
     /// How many times it saw one that had lost its right.
     package var supersededOverlaps = 0
+    /// The epochs whose batons were applied, have failed or expired: the last ones.
+    package var endedBatons: [Revision] = []
 
     package init() {}
 
@@ -122,19 +124,22 @@ extension OwnershipLedger {
         }
         writer.integer(overlaps)
         writer.integer(supersededOverlaps)
+        writer.array(endedBatons) { $0.integer($1.rawValue) }
     }
 
     /// - Parameters:
-    ///   - knowsProcesses: Whether each core is followed by its process, as in a checkpoint of version 2.
-    ///   - knowsRest: Whether the owner is followed by its rest, as in one of version 3.
-    init(from reader: inout ByteReader, knowsProcesses: Bool, knowsRest: Bool) throws(ByteCodingError) {
+    ///   - knowsProcesses: Whether each core is followed by its process, as in a checkpoint since version 2.
+    ///   - knowsRestAndBatons: Whether the owner is followed by its rest, and batons stand at the end, as in one since version 3.
+    init(
+        from reader: inout ByteReader, knowsProcesses: Bool, knowsRestAndBatons: Bool
+    ) throws(ByteCodingError) {
         owner = try reader.optional { reader throws(ByteCodingError) in
             let epoch = Revision(rawValue: try reader.integer())
             let participant = SessionID(rawValue: try reader.integer())
             let role = SessionRole(rawValue: try reader.text())
             guard let state = OwnerState(rawValue: try reader.byte()) else { throw .malformed }
             var owner = Owner(epoch: epoch, participant: participant, role: role, state: state)
-            guard knowsRest else { return owner }
+            guard knowsRestAndBatons else { return owner }
             owner.sleeper = try reader.optional { reader throws(ByteCodingError) in
                 SessionID(rawValue: try reader.integer())
             }
@@ -172,6 +177,8 @@ extension OwnershipLedger {
         }
         overlaps = try reader.tally()
         supersededOverlaps = try reader.tally()
+        guard knowsRestAndBatons else { return }
+        endedBatons = try reader.array { reader throws(ByteCodingError) in Revision(rawValue: try reader.integer()) }
     }
 }
 

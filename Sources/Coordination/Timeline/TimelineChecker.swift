@@ -77,6 +77,8 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case c14 = "C14"
         /// The timeline itself: readable, written once, by the participant that it is about.
         case c15 = "C15"
+        /// A call moves once with each baton, to the owner.
+        case c25 = "C25"
         /// A Main that rests stays the owner, and has its time to resume.
         case c26 = "C26"
     }

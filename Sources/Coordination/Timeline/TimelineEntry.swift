@@ -113,6 +113,14 @@ extension TimelineEntry {
         case woken = 22
         /// The Main owns for itself again, under its epoch.
         case resumed = 23
+        /// The owner gave a baton with its release; the reason says of what kind and size.
+        case batonOffered = 30
+        /// The owner goes on with the calls of a baton that the epoch ``TimelineEntry/other`` gave.
+        case batonApplied = 31
+        /// The owner could not use the baton that the epoch ``TimelineEntry/other`` gave; the reason tells why.
+        case batonFailed = 32
+        /// The participant ended the baton that it had given, because its time was over.
+        case batonExpired = 33
     }
 }
 
@@ -159,6 +167,10 @@ extension TimelineEntry {
         case .woken:
             "woke \(owner(other)), which rests" + (bound.map { ", to resume within \($0.wholeMilliseconds) ms" } ?? "")
         case .resumed: "resumed, \(own)"
+        case .batonOffered: "gave a baton, \(own)"
+        case .batonApplied: "goes on with the baton of \(owner(other)), \(own)"
+        case .batonFailed: "could not use the baton of \(owner(other)), \(own)"
+        case .batonExpired: "ended the baton that it had given, \(own)"
         }
     }
 

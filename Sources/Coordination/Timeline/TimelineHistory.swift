@@ -160,7 +160,7 @@ public struct TimelineCheckpoint: Hashable, Sendable {
         guard 1...Self.version ~= version else { throw .malformed }
         through = Revision(rawValue: try reader.integer())
         droppedCount = try reader.tally()
-        ledger = try OwnershipLedger(from: &reader, knowsProcesses: version >= 2, knowsRest: version >= 3)
+        ledger = try OwnershipLedger(from: &reader, knowsProcesses: version >= 2, knowsRestAndBatons: version >= 3)
         try reader.finish()
     }
 
@@ -170,6 +170,6 @@ public struct TimelineCheckpoint: Hashable, Sendable {
         self = checkpoint
     }
 
-    /// Version 1 did not say in which process a core runs, version 2 not which Main rests.
+    /// Version 1 did not say in which process a core runs, version 2 not which Main rests and which batons are over.
     private static let version: UInt8 = 3
 }

@@ -131,9 +131,9 @@ extension TimelineEntry.Kind {
     /// In which colour a terminal shows it: what begins, what ends, what is asked, what is wrong.
     fileprivate var color: Paint.Color {
         switch self {
-        case .acquired, .tookOver, .coreStarted: .green
-        case .released, .coreStopped: .blue
-        case .asked, .challenged, .refused, .pushEnded, .pushForgotten: .yellow
+        case .acquired, .tookOver, .coreStarted, .batonApplied: .green
+        case .released, .coreStopped, .batonOffered: .blue
+        case .asked, .challenged, .refused, .pushEnded, .pushForgotten, .batonFailed, .batonExpired: .yellow
         case .killed, .fenced, .coreGivenUp, .supersededOverlap: .magenta
         case .overlap, .problem: .red
         case .woken: .yellow

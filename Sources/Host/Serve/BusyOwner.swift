@@ -5,15 +5,27 @@ internal import CoreAPI
 struct BusyOwner: Hashable, Sendable {
     private var process: ProcessIdentity?
     private var activities: [Activity] = []
+    private var giver: Giver?
 
-    /// Takes in the owner and its open activities; no process where no participant owns.
-    mutating func note(_ activities: [Activity], of process: ProcessIdentity?) {
-        self.process = process
-        self.activities = activities
+    /// The process of a former owner whose call moves: it keeps the baton until then, and owns again where no other does (C25).
+    struct Giver: Hashable, Sendable {
+        let process: ProcessIdentity
+        let deadline: BootInstant
     }
 
-    /// When the last bound of a process has passed; nil when it is not the owner, or not busy.
-    func latestEnd(of process: ProcessIdentity) -> BootInstant? { open(in: process).map(\.latestEnd).max() }
+    /// Takes in the owner and its open activities; no process where no participant owns.
+    mutating func note(_ activities: [Activity], of process: ProcessIdentity?, giver: Giver? = nil) {
+        self.process = process
+        self.activities = activities
+        self.giver = giver
+    }
+
+    /// When the last bound of a process has passed; nil when it is not the owner, or not busy, and keeps no baton.
+    func latestEnd(of process: ProcessIdentity) -> BootInstant? {
+        let ends =
+            open(in: process).map(\.latestEnd) + (giver?.process == process ? giver.map { [$0.deadline] } ?? [] : [])
+        return ends.max()
+    }
 
     /// Whether a process is the owner, with an open call.
     func isInCall(_ process: ProcessIdentity) -> Bool { open(in: process).contains { $0.kind == .call } }

@@ -201,10 +201,23 @@ struct HostRun: Sendable {
         do throws(SharedCoreError) {
             let watch = try await group.watch([OwnershipKey.path], from: .snapshot)
             var view = OwnershipView()
+            // The processes of the owner and of the one that gave the baton.
+            var owners: [Revision: ProcessIdentity] = [:]
             while !Task.isCancelled, let event = try await watch.next() {
-                view.apply(event, at: SystemClock().now())
+                let now = SystemClock().now()
+                view.apply(event, at: now)
                 let activities = view.owner.flatMap { view.activities(of: $0.claim) }?.activities ?? []
-                await host.note(activities, of: view.owner?.record.process)
+                if let owner = view.owner { owners[owner.claim] = owner.record.process }
+                let baton = view.baton?.record
+                let giver = baton.flatMap { baton in
+                    owners[baton.epoch].map {
+                        // Any participant can have written it.
+                        let latest = now.advanced(by: Baton.lifetimes.upperBound)
+                        return BusyOwner.Giver(process: $0, deadline: min(baton.deadline, latest))
+                    }
+                }
+                owners = owners.filter { $0.key == view.owner?.claim || $0.key == baton?.epoch }
+                await host.note(activities, of: view.owner?.record.process, giver: giver)
             }
             watch.cancel()
         } catch {

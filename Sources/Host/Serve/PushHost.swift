@@ -129,8 +129,9 @@ actor PushHost {
     ///
     /// Its Executor has until the last bound in place of its budget. While it has an open call, it takes no slot: pushes that
     /// come meanwhile are served by its core, and have Executors of their own.
-    func note(_ activities: [Activity], of process: ProcessIdentity?) {
-        busyOwner.note(activities, of: process)
+    /// A former owner whose call moves has until the deadline of its baton.
+    func note(_ activities: [Activity], of process: ProcessIdentity?, giver: BusyOwner.Giver? = nil) {
+        busyOwner.note(activities, of: process, giver: giver)
         for key in executors.keys { grantTime(to: key) }
     }
 

@@ -30,6 +30,20 @@ extension OpenFile {
         OpenFile(owning: try SystemCall.negated("memfd_create", at: name) { clinux_memory_file(name) }, path: name)
     }
 
+    /// Creates a file in memory with a content that no process can change.
+    ///
+    /// - Parameter name: Its name in messages.
+    package static func sealed(_ content: [UInt8], as name: String) throws(SystemCallError) -> OpenFile {
+        let file = OpenFile(
+            owning: try SystemCall.negated("memfd_create", at: name) { clinux_sealable_memory_file(name) }, path: name)
+        try file.write(content, at: 0)
+        try SystemCall.negated("fcntl(F_ADD_SEALS)", at: name) { clinux_seal(file.descriptor) }
+        return file
+    }
+
+    /// Whether it is a file in memory whose content no process can change.
+    package var isSealed: Bool { clinux_is_sealed(descriptor) == 1 }
+
     /// Gives an unnamed file a name in a directory, unless the name is taken.
     ///
     /// - Returns: Whether the file has the name; false if another file had it before.

@@ -6,8 +6,8 @@ internal import Glibc
 package final class MessageSocket: Sendable {
     /// The result of one read of the connection.
     package enum Arrival: Sendable {
-        /// A message, with its attached descriptor.
-        case message([UInt8], OpenFile?)
+        /// A message, with its attached descriptors.
+        case message([UInt8], [OpenFile])
         /// A message that was longer than the limit; it was dropped.
         case tooLong
         case nothing
@@ -56,31 +56,33 @@ package final class MessageSocket: Sendable {
         return (user, process)
     }
 
-    /// Sends a message, with a duplicate of a descriptor.
+    /// Sends a message, with duplicates of descriptors: 253 at most.
     ///
     /// - Throws: Also if the other end has not read for long and accepts no more.
-    package func send(_ bytes: [UInt8], with file: OpenFile? = nil) throws(SystemCallError) {
-        try SystemCall.negated("sendmsg", at: self.file.path) {
-            clinux_send_message(descriptor, bytes, bytes.count, file?.descriptor ?? -1)
+    package func send(_ bytes: [UInt8], with files: [OpenFile] = []) throws(SystemCallError) {
+        try withExtendedLifetime(files) { () throws(SystemCallError) in
+            let descriptors = files.map(\.descriptor)
+            try SystemCall.negated("sendmsg", at: file.path) {
+                clinux_send_message(descriptor, bytes, bytes.count, descriptors, descriptors.count)
+            }
         }
     }
 
-    /// Takes the next message, of at most `count` bytes.
-    package func receive(upTo count: Int) -> Arrival {
+    /// Takes the next message, of at most `count` bytes. Of the descriptors that came with it those above `fileCount` are closed.
+    package func receive(upTo count: Int, files fileCount: Int = 1) -> Arrival {
         var bytes = [UInt8](repeating: 0, count: count)
-        var carried: Int32 = -1
-        var result = clinux_receive_message(descriptor, &bytes, count, &carried)
+        var carried = [Int32](repeating: -1, count: fileCount)
+        var carriedCount = 0
+        var result = clinux_receive_message(descriptor, &bytes, count, &carried, fileCount, &carriedCount)
         while result == -EINTR {
-            result = clinux_receive_message(descriptor, &bytes, count, &carried)
+            result = clinux_receive_message(descriptor, &bytes, count, &carried, fileCount, &carriedCount)
         }
-        if result > 0 {
-            let file = carried >= 0 ? OpenFile(owning: carried, path: "received") : nil
-            return .message(Array(bytes.prefix(Int(result))), file)
-        }
+        // They are closed with these, on each path.
+        let files = carried.prefix(carriedCount).map { OpenFile(owning: $0, path: "received") }
+        if result > 0 { return .message(Array(bytes.prefix(Int(result))), files) }
         if result == -EAGAIN { return .nothing }
         if result == -EMSGSIZE { return .tooLong }
         // An empty message cannot be distinguished from the end, and no peer sends one. A failed connection has ended.
-        if carried >= 0 { _ = OpenFile(owning: carried, path: "received") }
         return .end
     }
 }

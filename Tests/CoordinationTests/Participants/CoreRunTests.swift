@@ -29,7 +29,7 @@ struct CoreRunTests {
     }
 
     private var end: (isOver: Bool, problem: String?) {
-        for case .ended(let problem) in reports.value { return (true, problem?.text) }
+        for case .ended(let problem, _) in reports.value { return (true, problem?.text) }
         return (false, nil)
     }
 

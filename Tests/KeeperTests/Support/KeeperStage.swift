@@ -127,7 +127,7 @@ final class KeeperStage {
     func ask(
         _ bytes: [UInt8], with file: OpenFile? = nil, over connection: MessageSocket
     ) async throws -> KeeperMessage? {
-        try connection.send(bytes, with: file)
+        try connection.send(bytes, with: file.map { [$0] } ?? [])
         var answer: KeeperMessage?
         try await eventually("an answer") {
             switch connection.receive(upTo: KeeperLimits.messageByteCount) {

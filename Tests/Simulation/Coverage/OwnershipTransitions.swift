@@ -93,6 +93,7 @@ enum Move: UInt8 {
     case releases, givesUp
     case tellsStopped, tellsGivenUp
     case offersRest, takesRest, endsRest, wakes, wakesAgain, resumes, resumesCore, presents
+    case settles
 
     init(_ directive: Directive?, by machine: OwnershipMachine) {
         switch directive {
@@ -109,6 +110,10 @@ enum Move: UInt8 {
     }
 
     private init(_ transition: Transition, by machine: OwnershipMachine) {
+        if case .ends = transition.baton {
+            self = .settles
+            return
+        }
         guard let story = transition.stories.last else {
             self.init(untold: transition.transaction)
             return
@@ -125,7 +130,7 @@ enum Move: UInt8 {
         case .asked: self = .asks
         case .killed: self = .announcesKill
         case .stateChanged: self = story.to == .running ? .publishesRunning : .publishesStopping
-        case .released: self = transition.stories.first?.kind == .coreGivenUp ? .givesUp : .releases
+        case .released: self = transition.stories.contains { $0.kind == .coreGivenUp } ? .givesUp : .releases
         case .rested: self = .takesRest
         case .woken: self = .wakes
         case .resumed: self = .resumes

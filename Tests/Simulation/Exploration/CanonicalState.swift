@@ -135,6 +135,10 @@ extension CanonicalTokens {
             $0.add(same: $1.revision)
             $0.add($1.record)
         }
+        add(view.baton) {
+            $0.add($1.revision)
+            $0.add($1.record)
+        }
         add(view.answer) {
             guard view.stands($1.record.claim) else { return $0.add(same: $1.revision) }
             $0.add($1.revision)
@@ -151,6 +155,13 @@ extension CanonicalTokens {
         add(handover.takesOverMain)
         add(handover.isKilling)
         add(handover.insists)
+        add(handover.takes.count)
+    }
+
+    private mutating func add(_ baton: BatonRecord) {
+        add(same: baton.epoch)
+        add(Int(baton.state.rawValue))
+        add(baton.deadline)
     }
 
     private mutating func add(_ record: ActivitiesRecord) {
@@ -159,6 +170,7 @@ extension CanonicalTokens {
         for activity in record.activities {
             add(activity.begun)
             add(activity.kind.bound)
+            add(activity.moves != nil)
         }
     }
 
@@ -235,6 +247,7 @@ extension CanonicalTokens {
             add(same: record.claim)
             add(record.first != nil)
         case OwnershipKey.holder: break
+        case OwnershipKey.baton: add(BatonRecord(bytes: value))
         default: for byte in value { add(Int(byte)) }
         }
     }
@@ -254,7 +267,7 @@ extension CanonicalTokens {
             [
                 "view", "wish", "insists", "holding", "core", "rest", "refusal", "hasYielded", "watched",
                 "handoverWait", "lastLook",
-                "lastBurial", "retryAt", "leftover", "wantsRest", "offered", "wakeWait",
+                "lastBurial", "retryAt", "leftover", "given", "wantsRest", "offered", "wakeWait",
             ],
             // Equal in all states, set before or by each step, only for reports and for cores, or relevant only to critical
             // sections. The model's sessions have no leases.
@@ -263,6 +276,7 @@ extension CanonicalTokens {
                 "wokenFor",
             ]
         ),
+        ("GivenBaton", ["record", "phase", "isUnclear"], ["lifetime"]),
         ("Holding", ["epoch", "ending", "isReleasing"], ["isStuckSince"]),
         (
             "HolderMachine", ["view", "reason", "isClosing", "wakeWait", "lastLook", "retryAt"],
@@ -338,6 +352,17 @@ extension CanonicalTokens {
         add(machine.wantsRest)
         add(machine.offered) { $0.add($1) }
         add(machine.wakeWait.flatMap { $0.rest == view.rest?.claim ? $0 : nil }) { $0.add($1) }
+        add(machine.given) {
+            $0.add($1.record)
+            $0.add($1.isUnclear)
+            switch $1.phase {
+            case .kept: $0.add(0)
+            case .offered(let revision):
+                $0.add(1)
+                $0.add(bound: revision)
+            case .over(let end): $0.add(end.isOwn ? 2 : 3)
+            }
+        }
     }
 
     mutating func add(_ machine: HolderMachine, at now: BootInstant) {

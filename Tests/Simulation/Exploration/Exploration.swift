@@ -30,6 +30,8 @@ package struct Exploration {
         var insists = false
         /// The number of times that a Main may come to rest.
         var rests = 0
+        /// Whether the activity is a call that the Mains take.
+        var isMoving = false
 
         /// The settings that are explored.
         package static let all = [
@@ -42,6 +44,18 @@ package struct Exploration {
             Setting(
                 name: "Main and an Executor, an activity, a freeze", roles: [.main, .executor], freezes: 1,
                 activities: 1),
+            Setting(
+                name: "Main and an Executor, a call that moves", roles: [.main, .executor], activities: 1,
+                isMoving: true),
+            Setting(
+                name: "Main and an Executor, a call that moves, a freeze", roles: [.main, .executor], freezes: 1,
+                activities: 1, isMoving: true),
+            Setting(
+                name: "Main and an Executor, a call that moves, a death", roles: [.main, .executor], deaths: 1,
+                activities: 1, isMoving: true),
+            Setting(
+                name: "Main and two Executors, a call that moves", roles: [.main, .executor, .executor], activities: 1,
+                isMoving: true),
             Setting(name: "Main and two Executors, a death", roles: [.main, .executor, .executor], deaths: 1),
             Setting(name: "Main and two Executors, an activity", roles: [.main, .executor, .executor], activities: 1),
             Setting(
@@ -80,8 +94,8 @@ package struct Exploration {
     }
 
     /// The mutants that some state must expose: those of the ownership machines.
-    package static let mutants = 
-        Mutant.all.filter { names.contains($0.name) } + Mutant.ofActivities + Mutant.ofRest
+    package static let mutants =
+        Mutant.all.filter { names.contains($0.name) } + Mutant.ofActivities + Mutant.ofRest + Mutant.ofBatons
 
     private static let names: Set<String> = [
         "a core that starts without asking whether it still may", "a release that does not ask whose the ownership is",

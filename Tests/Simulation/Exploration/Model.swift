@@ -18,6 +18,8 @@ struct Model {
         case coreStopped(Int)
         /// Its core begins an activity, or ends the open one.
         case begin(Int), end(Int)
+        /// Its core goes on with the call of a baton, or says that it cannot.
+        case apply(Int), fail(Int)
         /// Its goal is to own from now on, or no longer.
         case want(Int), leave(Int)
         /// It stops waiting for activities.
@@ -41,6 +43,10 @@ struct Model {
         var runs = false
         /// Whether it was made quiet.
         var isQuiet = false
+        /// The revision of the baton that it may apply; nil without one.
+        var gets: Revision?
+        /// Whether it sends for the call that moves.
+        var hasCall = false
     }
 
     struct Participant {
@@ -105,14 +111,17 @@ struct Model {
 
     /// The ticks that a Main has to resume.
     static let wakeBound = 4
+    static let batonKind = "call/1"
+    /// The ticks for which a baton is kept.
+    static let batonLifetime = 3
 
     /// The ticks that an activity may last.
     static let activityBound = 5
 
     let mutant: Mutant?
-    private(set) var store = ModelStore()
+    var store = ModelStore()
     private(set) var now = BootInstant(nanoseconds: 1_000_000_000_000)
-    private(set) var participants: [Participant]
+    var participants: [Participant]
     private(set) var deathsLeft: Int
     private(set) var freezesLeft: Int
     private var activitiesLeft: Int
@@ -120,6 +129,10 @@ struct Model {
     /// The ticks after which it is not counted any more for how long a participant can run.
     private let countedRuns: Int
     private let insists: Bool
+    /// Whether the activity is a call that moves.
+    let isMoving: Bool
+    /// The ticks for which a baton has stood although the participant that gave it could run.
+    var batonAge = 0
     /// The ticks for which an Executor that can run has had the goal to own, while no participant that can run owned or
     /// had requested.
     private var executorWaits = 0
@@ -145,11 +158,13 @@ struct Model {
         restsLeft = setting.rests
         countedRuns = setting.rests > 0 ? Self.wakeBound + 1 : Self.settled
         insists = setting.insists
+        isMoving = setting.isMoving
         takeOver = setting.takingOver
         longestAge = setting.activities > 0 ? Self.activityBound + 4 : 3
         let start = now
         participants = roles.enumerated().map { number, role in
             var rules = Self.rules
+            if setting.isMoving, role == .main { rules.takesBatons = [Self.batonKind] }
             mutant?.changeRules?(&rules)
             if role == .main { mutant?.changeMainRules?(&rules) }
             var machine = OwnershipMachine(
@@ -203,6 +218,7 @@ struct Model {
         rest.add(restsLeft)
         rest.add(executorWaits)
         rest.add(requestAge)
+        rest.add(batonAge)
         let words = zip(tokens, participants).map { words, participant in
             var words = words ?? CanonicalTokens()
             words.add(participant.isDead || participant.seen == store.revision)
@@ -235,6 +251,8 @@ struct Model {
             words.add(core.phase.rawValue)
             words.add(core.runs)
             words.add(core.isQuiet)
+            words.add(core.hasCall)
+            words.add(core.gets) { $0.add(same: $1) }
         }
         words.add(participant.pending)
         words.add(Int(Move(participant.pending, by: participant.machine).rawValue))
@@ -306,6 +324,9 @@ struct Model {
         {
             actions.append(.insist(number))
         }
+        if let core = participant.cores.last, core.phase == .running, core.gets != nil {
+            return actions + [.apply(number), .fail(number)]
+        }
         guard !participant.isMain, let core = participant.cores.last, core.phase == .running else { return actions }
         if store.view.activities(of: core.epoch) != nil {
             actions.append(.end(number))
@@ -344,6 +365,7 @@ struct Model {
         case .carryOut(let number): carryOut(number)
         case .announce(let number): announce(number)
         case .begin(let number), .end(let number): changeActivity(of: number)
+        case .apply(let number), .fail(let number): useBaton(number, applies: action == .apply(number))
         case .insist(let number):
             participants[number].machine.insists = true
             disturb(number)
@@ -359,6 +381,7 @@ struct Model {
         case .coreStopped(let number):
             guard let index = participants[number].cores.firstIndex(where: { $0.phase == .stopping }) else { return }
             let core = participants[number].cores.remove(at: index)
+            giveBaton(of: core, by: number)
             participants[number].machine.coreEnded(core.epoch, problem: nil)
             disturb(number)
         case .want(let number):
@@ -385,7 +408,7 @@ struct Model {
     }
 
     /// Makes a participant check for work after an event.
-    private mutating func disturb(_ number: Int) {
+    mutating func disturb(_ number: Int) {
         participants[number].isQuiet = false
         tokens[number] = nil
     }
@@ -450,6 +473,7 @@ struct Model {
     private mutating func nextDirective(of number: Int) -> Directive? {
         let directive = participants[number].machine.step(at: now)
         _ = participants[number].machine.takeLoss()
+        hearOfBaton(number)
         let machine = participants[number].machine
         guard let directive, let mutant else { return directive }
         return mutant.changed(directive, Move(directive, by: machine), of: machine)
@@ -474,7 +498,9 @@ struct Model {
                 reap(dead)
             }
         case .commit(let transition): commit(transition, of: number)
-        case .startCore(let epoch): participants[number].cores.append(Core(epoch: epoch))
+        case .startCore(let epoch):
+            let offered = participants[number].machine.view.baton.flatMap { $0.record.state == .offered ? $0 : nil }
+            participants[number].cores.append(Core(epoch: epoch, gets: offered?.revision))
         case .stopCore(let epoch):
             judgeStop(of: number, under: epoch)
             guard let index = participants[number].cores.lastIndex(where: { $0.epoch == epoch }) else { break }
@@ -532,7 +558,8 @@ struct Model {
         let before = store.view
         let open = ActivitiesRecord.open(under: core.epoch, in: before.activities).first
         let bound = Self.tickLength * Self.activityBound
-        let begun = Activity(.custom("work", bound: bound), id: "1", begun: now)
+        let begun = Activity(
+            .custom("work", bound: bound), id: "1", begun: now, moves: isMoving ? Self.batonKind : nil)
         var transaction =
             open.flatMap { ActivitiesRecord.ending($0, under: core.epoch, beside: before.activities) }
             ?? ActivitiesRecord.beginning(begun, under: core.epoch, beside: before.activities)
@@ -540,10 +567,11 @@ struct Model {
             activitiesLeft -= 1
             mutant?.changeTransaction?(&transaction, .beginning)
         }
-        if store.commit(transaction, of: participants[number].machine.myself.session), open == nil,
-            before.handover != nil
-        {
-            broke("C17", "participant \(number) begins an activity while a request stands")
+        if store.commit(transaction, of: participants[number].machine.myself.session) {
+            if open == nil, before.handover != nil {
+                broke("C17", "participant \(number) begins an activity while a request stands")
+            }
+            if isMoving { participants[number].cores[participants[number].cores.count - 1].hasCall = open == nil }
         }
         judgeActivities()
         disturb(number)
@@ -585,6 +613,7 @@ struct Model {
                 broke("C3", "Main \(number) has waited for \(participants[number].waits) ticks")
             }
         }
+        ageBaton()
         let isAwaited = participants.contains { $0.canRun && !$0.isMain && isWaiting($0) }
         executorWaits = isAwaited && !isTaken ? executorWaits + 1 : 0
         if executorWaits > Self.patience { broke("C6", "Executors have waited for \(executorWaits) ticks") }
@@ -599,7 +628,7 @@ struct Model {
     /// Whether the request waits for an activity of an owner that can run, and its bound has not passed.
     private var isBusy: Bool {
         guard let owner = store.view.owner, let handover = store.view.handover, !handover.record.insists,
-            store.view.activities(of: owner.claim) != nil, requestAge <= Self.activityBound
+            store.view.activities(of: owner.claim) != nil, requestAge <= Self.activityBound, !isTaken
         else { return false }
         return holder(of: owner).map { participants[$0].canRun } ?? false
     }
@@ -642,9 +671,11 @@ struct Model {
         let session = participants[number].machine.myself.session
         guard store.commit(transition.transaction, of: session) else {
             participants[number].machine.refused(at: now)
+            participants[number].machine.missed(transition, isUnknown: false)
             return
         }
         judgeOffer(before, by: number)
+        participants[number].machine.committed(transition, at: store.revision)
         for story in transition.stories { judge(story, before, by: number) }
         judgeActivities()
         if before.handover?.claim != store.view.handover?.claim { requestAge = 0 }
@@ -745,7 +776,7 @@ struct Model {
     private mutating func judgeStop(of number: Int, under epoch: Revision) {
         let request = participants[number].machine.core?.request
         guard request?.reason == .handover || request?.reason == .bound, store.view.handover?.record.insists != true,
-            let last = store.view.activities(of: epoch)?.last, last.latestEnd > now
+            let last = store.view.activities(of: epoch)?.last, last.latestEnd > now, !isTaken
         else { return }
         broke("C17", "the core of participant \(number) is busy, and told to stop")
     }
@@ -760,7 +791,7 @@ struct Model {
                 "C17", "participant \(number) ends the ownership of \(holder), which could run and was not told to stop"
             )
         }
-        guard before.activities(of: owner.claim) != nil, before.handover?.record.insists != true,
+        guard before.activities(of: owner.claim) != nil, before.handover?.record.insists != true, !isTaken,
             requestAge < Self.activityBound
         else { return }
         if let challenge = before.challenge, challenge.record.claim == owner.claim {

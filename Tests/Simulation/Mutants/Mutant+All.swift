@@ -177,6 +177,46 @@ extension Mutant {
     ]
 }
 
+extension Mutant {
+    /// The mutants of batons. Only the exploration has batons.
+    package static let ofBatons: [Mutant] = [
+        Mutant("a baton that is applied without its record as the guard") {
+            $0.changeTransaction = { transaction, purpose in
+                if case .applying = purpose { transaction.dropGuards(on: OwnershipKey.baton) }
+            }
+        },
+        Mutant("a baton that is applied without the epoch as the guard") {
+            $0.changeTransaction = { transaction, purpose in
+                if case .applying = purpose { transaction.dropGuards(on: OwnershipKey.owner) }
+            }
+        },
+        Mutant("a baton that is applied and stays offered") {
+            $0.changeTransaction = { transaction, purpose in
+                guard case .applying = purpose else { return }
+                transaction.operations = [.put("elsewhere", [], .persistent)]
+            }
+        },
+        Mutant("an old owner that ends its call by the clock alone") {
+            $0.changeDirective = { directive, move, _ in
+                move == .settles ? directive.changingTransaction { $0.dropGuards(on: OwnershipKey.baton) } : directive
+            }
+        },
+        Mutant("an old owner that does not end its baton") {
+            $0.changeDirective = { directive, move, _ in move == .settles ? nil : directive }
+        },
+        Mutant("a release that does not offer the baton") {
+            $0.changeDirective = { directive, move, _ in
+                guard move == .releases else { return directive }
+                return directive.changingTransaction { $0.operations.removeAll { $0.isOfBaton } }
+            }
+        },
+    ]
+}
+
+extension Transaction.Operation {
+    fileprivate var isOfBaton: Bool { if case .put(OwnershipKey.baton, _, _) = self { true } else { false } }
+}
+
 extension Entry {
     /// Returns the same entry with another value.
     func changingValue(to value: [UInt8]) -> Entry {

@@ -13,6 +13,8 @@ extension Simulation {
         case enteringCritical, leavingCritical
         /// An activity begins or ends.
         case beginning, ending
+        /// A core goes on with a call; in explorations only.
+        case applying
         case taking(message: Int), acknowledging(message: Int), givingBack
         case expecting(call: Int), forgetting
     }

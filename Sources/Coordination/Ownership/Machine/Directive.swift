@@ -32,6 +32,8 @@ package struct Transition: Hashable, Sendable {
     package var transaction: Transaction
     /// The entries for the timeline, in the same commit; none where nothing is new.
     package var stories: [Story]
+    /// What it does to the baton that the participant has given; nil where it does nothing to it.
+    package var baton: BatonStep?
 
     /// Whether it makes the participant own.
     package var acquires: Bool { stories.contains { $0.kind.isAcquisition } }

@@ -148,12 +148,19 @@ extension OwnershipMachine {
             }
         }
         var request = StopRequest(handover.record.insists ? .insisted : .handover, by: handover.record.name)
-        if !handover.record.insists, let last = holding.flatMap({ view.activities(of: $0.epoch)?.last }) {
+        // It gives no baton before it has closed its last, and none that moves ends meanwhile.
+        if !handover.record.insists, given != nil, let owner = view.owner, view.activities(of: owner.claim) != nil {
+            return nil
+        }
+        request.takes = takes(handover)
+        if !handover.record.insists, let last = view.owner.flatMap({ activities(of: $0, holdingUp: handover)?.last }) {
             guard last.latestEnd <= now else {
                 wake(at: last.latestEnd)
                 return nil
             }
+            let takes = request.takes
             request = StopRequest(.bound, activity: last)
+            request.takes = takes
         }
         hasYielded = myself.isMain
         let sentence = "“\(handover.record.name)” asked for ownership"
@@ -206,7 +213,9 @@ extension OwnershipMachine {
         transaction.delete(OwnershipKey.owner)
         transaction.delete(OwnershipKey.critical)
         transaction.delete(OwnershipKey.activities)
-        return .commit(Transition(transaction: transaction, stories: stories))
+        var transition = Transition(transaction: transaction, stories: stories)
+        offer(with: epoch, in: &transition)
+        return .commit(transition)
     }
 }
 

@@ -109,7 +109,7 @@ extension OwnershipMachine {
     /// No activity begins while a request stands, so each of them began before it.
     func activities(holdingUp owner: Standing<OwnerRecord>, after elapsed: Duration) -> ActivitiesRecord? {
         guard view.handover?.record.insists != true, owner.record.state != .stopping,
-            let activities = view.activities(of: owner.claim), elapsed < activities.bound
+            let activities = activities(of: owner, holdingUp: view.handover), elapsed < activities.bound
         else { return nil }
         return activities
     }
@@ -187,7 +187,7 @@ extension OwnershipMachine {
         granted = (owner.claim, grantedBound(of: owner))
         let record = HandoverRecord(
             name: myself.name, askedAt: now, deadline: rules.handoverTimeout, takesOverMain: wish == .takeOver,
-            process: myself.process, insists: insists)
+            process: myself.process, insists: insists, takes: rules.takesBatons)
         let before = former.map { Transaction.Guard.revision(OwnershipKey.handover, $0.revision) }
         return write(
             record, replacing: former,

@@ -23,6 +23,8 @@ package struct OwnershipMachine: Sendable {
     package var lease: SessionLease?
     /// The core that was cut off and given up, for as long as it runs: no other is started beside it.
     package var leftover: Revision?
+    /// The baton that was given here, until its core knows what became of it.
+    package var given: GivenBaton?
     /// The ownership that this participant holds.
     package private(set) var holding: Holding?
     /// The core that runs here.
@@ -97,7 +99,9 @@ package struct OwnershipMachine: Sendable {
         case .waits: return nil
         case .isAwake: break
         }
-        if let directive = answer() ?? hold(at: now) ?? withdraw() ?? seek(at: now) { return directive }
+        if let directive = answer() ?? settleBaton(at: now) ?? hold(at: now) ?? withdraw() ?? seek(at: now) {
+            return directive
+        }
         let nextLook = lastLook.advanced(by: lookInterval)
         if nextLook <= now {
             lastLook = now
@@ -209,6 +213,8 @@ package struct OwnershipRules: Hashable, Sendable {
     package var onHandoverTimeout = HandoverTimeoutAction.kill
     /// How long a core may take to stop before it is given up.
     package var stopTimeout = Duration.seconds(5)
+    /// The kinds of batons that this participant's core takes.
+    package var takesBatons: [String] = []
 
     /// How long a holder may take to answer a challenge. Source: contract C6.
     package var answerBound = Duration.milliseconds(500)

@@ -15,13 +15,14 @@ extension PlayerSession {
         let first = arguments.first ?? ""
         let second = arguments.dropFirst().first ?? ""
         switch command {
-        case "call":
+        case "call", "moving":
             guard let state = Self.states[second] else { throw Self.refused(command) }
             let call = CallDescription(
                 try Self.callID(first), .incoming, from: "sip:ann", to: "sip:bob", account: "work",
                 media: [.audio, .video])
             return await written { [openCalls] core throws(SharedCoreError) in
-                let open = try await core.begin(call: call, in: state)
+                let open = try await core.begin(
+                    call: call, in: state, moves: command == "moving" ? ServedCore.batonKind : nil)
                 openCalls.update { $0[first] = open }
             }
         case "callIs":
@@ -39,6 +40,7 @@ extension PlayerSession {
                 await Self.obey(commands, by: second) { word in obeyed.update { $0[first, default: []].append(word) } }
             }
             return ""
+        case "batons": return batons.value.joined(separator: ", ")
         case "obeyed": return (obeyed.value[first] ?? []).joined(separator: " ")
         case "send":
             guard arguments.count == 4, let word = CallCommand.allCases.first(where: { $0.description == second })

@@ -21,6 +21,7 @@ internal import Synchronization
 /// - `update <call-id> <text>`, `withdraw <call-id>`: changes a message as the last core here; `shown <call-id>`: a Main
 ///   acknowledges it; answer what became of it, or as `write`
 /// - `call <id> <state>`: begins a call as the last core here; `callIs <id> <state>` changes or ends it; answer as `write`
+/// - `moving <id> <state>`: as `call`, for one that moves with a baton; `batons` answers what has become of batons here
 /// - `calls`: answers the calls as this participant reads them, each as `<id>=<state>`
 /// - `acknowledgeCall <id>`: answers whether an ended call was there
 /// - `obey <id> accept|refuse|nothing`: begins to take the commands for a call here; `obeyed <id>` answers what was taken
@@ -57,6 +58,7 @@ final class PlayerSession: Sendable {
     private let activities = Box<[String: OpenActivity]>([:])
     let openCalls = Box<[String: OpenCall]>([:])
     let obeyed = Box<[String: [String]]>([:])
+    let batons = Box<[String]>([])
     private let push = Box<TakenPush?>(nil)
     let state = Mutex(State())
     let life = SimulatedLife()
@@ -71,9 +73,10 @@ final class PlayerSession: Sendable {
         let environment = CoordinationEnvironment(
             clock: clock ?? SystemClock(), processes: isPlayed ? UnseenProcesses() : LocalProcessControl(),
             witness: NotingWitness(at: server, in: life))
-        let core: @Sendable () -> any Core = { [life, contexts, requests, rests] in
+        let core: @Sendable () -> any Core = { [life, contexts, requests, rests, openCalls, batons] in
             ServedCore(
-                server: server, settings: settings, life: life, contexts: contexts, requests: requests, rests: rests)
+                server: server, settings: settings, life: life, contexts: contexts, requests: requests, rests: rests,
+                calls: openCalls, batons: batons)
         }
         if handle.session.role == Self.holder {
             participant = .holder(

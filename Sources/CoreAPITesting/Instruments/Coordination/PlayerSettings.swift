@@ -8,7 +8,7 @@ package struct PlayerSettings: Hashable, Sendable {
     /// Bounds that no test reaches unless it is about them, and a core that lingers briefly.
     package var options = PlayerSettings.patient
     /// The gates that the core waits at: before its start returns, before it fetches, between the storing and the
-    /// acknowledging of a message, before its stop returns.
+    /// acknowledging of a message, before its stop returns, before it applies a baton.
     var gates: [Gate: String] = [:]
     /// A critical section that the core enters when it has started, and leaves at the gate `section`.
     var section: Duration?
@@ -16,7 +16,7 @@ package struct PlayerSettings: Hashable, Sendable {
     var fails = false
 
     enum Gate: String, CaseIterable {
-        case start, fetch, acknowledge, stop
+        case start, fetch, acknowledge, stop, apply
     }
 
     /// - Throws: ``PeerRefusal`` for a word that means nothing.
@@ -35,6 +35,8 @@ package struct PlayerSettings: Hashable, Sendable {
             case "linger": options.coreLinger = time
             case "bound": options.stopTimeout = time
             case "entries": options.timelineCapacity = Int(value) ?? 0
+            case "takes": options.takesBatons = [ServedCore.batonKind]
+            case "baton": options.batonLifetime = time
             case "fence": options.onHandoverTimeout = .fence
             case "section": section = time
             case "fails": fails = true
@@ -53,6 +55,7 @@ package struct PlayerSettings: Hashable, Sendable {
             coreLinger: .milliseconds(50), stopTimeout: .seconds(60))
         options.answerBound = .seconds(60)
         options.wakeBound = .seconds(60)
+        options.batonLifetime = .seconds(60)
         return options
     }
 }

@@ -11,13 +11,18 @@ struct ServedCore: Core {
     let contexts: Box<[CoreContext]>
     /// Collects the stop request of each core.
     let requests: Box<[StopRequest]>
+    /// The open calls, and what has become of batons here.
+    let calls: Box<[String: OpenCall]>
+    let batons: Box<[String]>
     /// Collects what the cores were told of rests.
     let rests: Box<[String]>
     private let isQuiet = Box(false)
 
+    static let batonKind = "case/1"
+
     init(
         server: SharedServer, settings: PlayerSettings, life: SimulatedLife, contexts: Box<[CoreContext]>,
-        requests: Box<[StopRequest]>, rests: Box<[String]> = Box([])
+        requests: Box<[StopRequest]>, rests: Box<[String]>, calls: Box<[String: OpenCall]>, batons: Box<[String]>
     ) {
         self.server = server
         self.settings = settings
@@ -25,6 +30,8 @@ struct ServedCore: Core {
         self.contexts = contexts
         self.requests = requests
         self.rests = rests
+        self.calls = calls
+        self.batons = batons
     }
 
     func rest(in context: CoreContext) async throws {
@@ -40,6 +47,7 @@ struct ServedCore: Core {
     func start(in context: CoreContext) async throws {
         contexts.update { $0.append(context) }
         try await pass(.start)
+        if let baton = context.baton { try await apply(baton) }
         if settings.fails { throw PeerRefusal("the line is dead") }
         if let bound = settings.section {
             try await context.enterCriticalSection(maximumDuration: bound)
@@ -71,6 +79,31 @@ struct ServedCore: Core {
 
     func stop() async {
         if let gate = settings.gates[.stop] { try? await server.pass(gate) }
+    }
+
+    private func apply(_ baton: ReceivedBaton) async throws {
+        try await pass(.apply)
+        do throws(SharedCoreError) {
+            for call in try await baton.apply() { calls.update { $0[call.id.text] = call } }
+            batons.update { $0.append("applied \(String(decoding: baton.bytes, as: UTF8.self))") }
+        } catch {
+            batons.update { $0.append("failed \(error.code)") }
+            throw error
+        }
+    }
+
+    func handOver(_ request: StopRequest) async -> Baton? {
+        await stop(request)
+        let given = calls.update { calls in
+            defer { calls = [:] }
+            return calls
+        }
+        return try? Baton(
+            Self.batonKind, bytes: Array("line".utf8), calls: given.values.map(\.id).sorted { $0.text < $1.text })
+    }
+
+    func batonEnded(_ end: BatonEnd) async {
+        if !life.isOver { batons.update { $0.append("heard \(end)") } }
     }
 
     private func pass(_ gate: PlayerSettings.Gate) async throws {

@@ -1,0 +1,129 @@
+public import CoreAPI
+internal import Mailboxes
+internal import Platform
+
+/// A core's work under way, which the next owner's core continues: what the core returns of ``Core/handOver(_:)``.
+///
+/// The bytes come into no store, log or timeline. Its description has the kind and sizes alone.
+///
+/// Source: contract C25.
+public struct Baton: Sendable, CustomStringConvertible {
+    /// How many bytes it has at most.
+    public static let maximumByteCount = 64 << 10
+    /// How many descriptors it has at most.
+    public static let maximumDescriptorCount = 15
+    /// How many calls it has at most.
+    public static let maximumCallCount = 4
+    /// How many kinds a participant takes at most.
+    public static let maximumKindCount = 4
+    /// How long one is kept unless configured otherwise.
+    public static let defaultLifetime = Duration.seconds(10)
+    /// How long one may be kept.
+    public static let lifetimes = Duration.seconds(1)...Duration.seconds(60)
+
+    /// Its format and version, such as `sip-dialog/1`: by this the cores of both owners know what the bytes say.
+    public let kind: String
+    /// The calls that move with it.
+    public let calls: [CallID]
+    let bytes: [UInt8]
+    let files: [OpenFile]
+
+    /// Makes a baton.
+    ///
+    /// - Parameters:
+    ///   - kind: Its format and version: 1 to 64 of the characters `a` to `z`, `0` to `9`, `-`, `.` and `/`.
+    ///   - bytes: What the next core needs to know: at most 64 KiB.
+    ///   - descriptors: Open descriptors, which are duplicated: the caller's stay its own. At most 15.
+    ///   - calls: The calls that move, which the core has begun and not ended: 1 to 4.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what breaks one of these rules, and for a descriptor that is not open;
+    ///   ``SharedCoreError/Code/unavailable`` when the process has no descriptors left.
+    public init(
+        _ kind: String, bytes: [UInt8], descriptors: [Int32] = [], calls: [CallID]
+    ) throws(SharedCoreError) {
+        func require(_ condition: Bool, _ rule: String) throws(SharedCoreError) {
+            if !condition { throw SharedCoreError(.invalidArgument, rule, at: "baton") }
+        }
+        try require(Self.isKind(kind), "The kind of a baton has 1 to 64 of the characters a-z, 0-9, “-”, “.” and “/”.")
+        try require(
+            bytes.count <= Self.maximumByteCount,
+            "A baton has at most \(Self.maximumByteCount) bytes, not \(bytes.count).")
+        try require(
+            descriptors.count <= Self.maximumDescriptorCount,
+            "A baton has at most \(Self.maximumDescriptorCount) descriptors, not \(descriptors.count).")
+        try require(
+            1...Self.maximumCallCount ~= calls.count && Set(calls).count == calls.count,
+            "A baton has 1 to \(Self.maximumCallCount) calls, each of them once.")
+        try require(
+            calls.allSatisfy { $0.text.utf8.count <= CallDescription.maximumByteCount },
+            "The id of a call has at most \(CallDescription.maximumByteCount) bytes.")
+        self.kind = kind
+        self.bytes = bytes
+        self.calls = calls
+        var files: [OpenFile] = []
+        for descriptor in descriptors {
+            do throws(SystemCallError) {
+                files.append(try OpenFile(duplicating: descriptor))
+            } catch {
+                guard error.exhausted == nil else { throw SharedCoreError(error) }
+                throw SharedCoreError(
+                    .invalidArgument, "Descriptor \(descriptor) of a baton is not open.", at: "baton",
+                    cause: "\(error.call): \(error.text)")
+            }
+        }
+        self.files = files
+    }
+
+    public var description: String {
+        "“\(kind)”, \(bytes.count) bytes, \(files.count) descriptors, \(calls.count) calls"
+    }
+
+    /// Whether a text is a kind.
+    package static func isKind(_ text: String) -> Bool {
+        1...64 ~= text.utf8.count
+            && text.utf8.allSatisfy {
+                switch $0 {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+                    UInt8(ascii: "."), UInt8(ascii: "/"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+/// What became of a baton, as the core learns that gave it. New ones may be added.
+///
+/// Source: contract C25.
+public struct BatonEnd: Hashable, Sendable, CustomStringConvertible {
+    private enum Name: String, Hashable, Sendable {
+        case applied, failed, expired, refused, unknown
+    }
+
+    private let name: Name
+
+    private init(_ name: Name) {
+        self.name = name
+    }
+
+    public var description: String { name.rawValue }
+
+    /// Whether the calls are this core's to end over the network.
+    public var isOwn: Bool { self == .failed || self == .expired || self == .refused }
+
+    /// An owner has the calls: send nothing, and close what is open. A `shutdown` of a socket would end that of the new owner.
+    public static let applied = BatonEnd(.applied)
+    /// An owner could not use it: end the calls over the network.
+    public static let failed = BatonEnd(.failed)
+    /// Its time has passed, and no owner has used it: end the calls over the network.
+    public static let expired = BatonEnd(.expired)
+    /// It was not offered: end the calls over the network.
+    public static let refused = BatonEnd(.refused)
+    /// The group does not answer, so that an owner may have the calls: send nothing, and close what is open.
+    public static let unknown = BatonEnd(.unknown)
+}
+
+/// What a core has given.
+struct CoreBaton: Sendable {
+    let core: any Core
+    let baton: Baton
+}

@@ -1,0 +1,206 @@
+internal import CoreAPI
+internal import Mailboxes
+internal import Platform
+internal import Synchronization
+
+/// What is sent of a baton: its bytes as a sealed file in memory, and its descriptors.
+///
+/// It listens at a path in a directory of this user for the process that owns now, on a thread of its own, until it is closed.
+final class BatonKeeper: Sendable {
+    /// How many connections may be open that have not asked yet; the oldest makes room for the next.
+    private static let maximumConnectionCount = 8
+    static let requestByteCount = 64
+
+    let path: String
+    private let epoch: Revision
+    private let files = Mutex<[OpenFile]>([])
+    private let closing: EventCounter
+
+    /// Seals the bytes and begins to listen.
+    init(_ baton: Baton, of epoch: Revision) throws(SystemCallError) {
+        self.epoch = epoch
+        closing = try EventCounter()
+        let sealed = try OpenFile.sealed(baton.bytes, as: "baton")
+        files.withLock { $0 = [sealed] + baton.files }
+        let directory = try BatonDirectory.open()
+        let name = "\(OwnProcess.pid)-\(UInt64.random(in: .min ... .max).hexadecimal)"
+        path = directory.path + "/" + name
+        let listener = try MessageSocket(listeningAt: path)
+        do throws(SystemCallError) {
+            try OwnedThread.start("sc-baton") { [self] in
+                serve(listener)
+                _ = try? directory.remove(name)
+                // The last of this process, where the core has closed its own.
+                files.withLock { $0 = [] }
+            }
+        } catch {
+            _ = try? directory.remove(name)
+            throw error
+        }
+    }
+
+    /// Closes the duplicates. Idempotent.
+    func close() {
+        files.withLock { $0 = [] }
+        closing.raise()
+    }
+
+    private func serve(_ listener: MessageSocket) {
+        var connections: [MessageSocket] = []
+        while true {
+            let ready = Poll.wait(
+                for: [closing.descriptor, listener.descriptor] + connections.map(\.descriptor), timeout: nil)
+            if ready[0] { return }
+            var open: [MessageSocket] = []
+            for (connection, isReady) in zip(connections, ready.dropFirst(2)) {
+                if !isReady || !answer(connection) { open.append(connection) }
+            }
+            connections = open
+            guard ready[1], let connection = (try? listener.accept()) ?? nil else { continue }
+            // The directory is this user's alone; this is the second bar.
+            guard (try? connection.peer().user) == FileStatus.currentUser else { continue }
+            if connections.count >= Self.maximumConnectionCount { connections.removeFirst() }
+            connections.append(connection)
+        }
+    }
+
+    /// - Returns: Whether the connection is over.
+    private func answer(_ connection: MessageSocket) -> Bool {
+        switch connection.receive(upTo: Self.requestByteCount, files: 0) {
+        case .nothing: return false
+        case .message(let bytes, _) where bytes == Self.request(for: epoch):
+            let files = files.withLock(\.self)
+            if !files.isEmpty { _ = try? connection.send(Self.request(for: epoch), with: files) }
+            return true
+        case .message, .tooLong, .end: return true
+        }
+    }
+
+    /// The request for a baton, and the text of the answer.
+    static func request(for epoch: Revision) -> [UInt8] { Array("sharedcore-baton 1 \(epoch)".utf8) }
+}
+
+/// Where those listen that keep a baton: a directory that this user alone may enter.
+enum BatonDirectory {
+    /// Opens the directory, and makes it where it is not there. Sockets that processes left are removed.
+    static func open() throws(SystemCallError) -> Directory {
+        let runtime = OwnProcess.text("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let parent = runtime.map { $0 + "/sharedcore" } ?? "/tmp/sharedcore-\(FileStatus.currentUser)"
+        _ = try openPrivate(parent)
+        let directory = try openPrivate(parent + "/batons")
+        removeLeftovers(in: directory)
+        return directory
+    }
+
+    private static func openPrivate(_ path: String) throws(SystemCallError) -> Directory {
+        _ = try Directory.create(path: path, permissions: 0o700)
+        let directory = try Directory(path: path)
+        let status = try directory.status()
+        guard status.owner == FileStatus.currentUser, status.permissions & 0o077 == 0 else {
+            throw SystemCallError("open", number: SystemCallError.Number.accessDenied, at: path)
+        }
+        return directory
+    }
+
+    /// Removes the sockets of processes that are gone. A process of another namespace has no number here: one that listens is left.
+    private static func removeLeftovers(in directory: Directory) {
+        for name in (try? directory.names()) ?? [] {
+            guard let number = Int32(name.prefix { $0 != "-" }), (try? Directory(path: "/proc/\(number)")) == nil else {
+                continue
+            }
+            do throws(SystemCallError) {
+                _ = try MessageSocket(connectingTo: directory.path + "/" + name)
+            } catch {
+                if error.isRefused { _ = try? directory.remove(name) }
+            }
+        }
+    }
+}
+
+/// A baton in the process that is to apply it.
+struct FetchedBaton: Sendable {
+    let bytes: [UInt8]
+    let files: [OpenFile]
+
+    /// How long each of those that keep a baton has to answer.
+    static let bound = Duration.milliseconds(500)
+
+    /// Asks those that keep a baton for it, one after the other, on a thread of its own.
+    ///
+    /// - Returns: Why none has it as a failure, for people.
+    static func fetch(_ record: BatonRecord) async -> Result<FetchedBaton, BatonProblem> {
+        await withCheckedContinuation { continuation in
+            do throws(SystemCallError) {
+                try OwnedThread.start("sc-baton") {
+                    let deadline = ContinuousClock.now + bound
+                    var result = Result<FetchedBaton, BatonProblem>.failure(BatonProblem("nothing keeps it"))
+                    for path in record.keepers {
+                        result = fetch(record, at: path, before: deadline)
+                        if case .success = result { break }
+                    }
+                    continuation.resume(returning: result)
+                }
+            } catch {
+                continuation.resume(returning: .failure(BatonProblem("\(error)")))
+            }
+        }
+    }
+
+    private static func fetch(
+        _ record: BatonRecord, at path: String, before deadline: ContinuousClock.Instant
+    ) -> Result<FetchedBaton, BatonProblem> {
+        func problem(_ text: String) -> Result<FetchedBaton, BatonProblem> { .failure(BatonProblem(text)) }
+        let request = BatonKeeper.request(for: record.epoch)
+        let connection: MessageSocket
+        do throws(SystemCallError) {
+            connection = try MessageSocket(connectingTo: path)
+            guard try connection.peer().user == FileStatus.currentUser else {
+                return problem("another user's process keeps it")
+            }
+            try connection.send(request)
+        } catch {
+            return problem("the process that keeps it does not answer (\(error.call): \(error.text))")
+        }
+        while true {
+            guard Poll.wait(for: [connection.descriptor], until: deadline)[0] else {
+                return problem("the process that keeps it did not answer within \(bound)")
+            }
+            switch connection.receive(upTo: BatonKeeper.requestByteCount, files: 1 + Baton.maximumDescriptorCount) {
+            case .nothing: continue
+            case .end: return problem("the process that keeps it has closed it")
+            case .tooLong: return problem("the answer of the process that keeps it is too long")
+            case .message(let text, let files):
+                guard text == request, let sealed = files.first, files.count == 1 + record.descriptorCount else {
+                    return problem("the answer of the process that keeps it is not a baton's")
+                }
+                return check(sealed, Array(files.dropFirst()), against: record)
+            }
+        }
+    }
+
+    private static func check(
+        _ sealed: OpenFile, _ files: [OpenFile], against record: BatonRecord
+    ) -> Result<FetchedBaton, BatonProblem> {
+        do throws(SystemCallError) {
+            guard sealed.isSealed, try sealed.status().byteCount == record.byteCount else {
+                return .failure(BatonProblem("its bytes are not sealed, or have another length"))
+            }
+            let bytes = try sealed.read(count: record.byteCount, at: 0)
+            guard SHA256(of: bytes).digest == record.digest else {
+                return .failure(BatonProblem("its bytes are not those that were offered"))
+            }
+            return .success(FetchedBaton(bytes: bytes, files: files))
+        } catch {
+            return .failure(BatonProblem("its bytes cannot be read (\(error.call): \(error.text))"))
+        }
+    }
+}
+
+/// Why a baton cannot be used, for people.
+struct BatonProblem: Error, Sendable {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+}

@@ -1,0 +1,142 @@
+package import CoreAPI
+internal import Mailboxes
+
+extension OwnershipKey {
+    /// The baton that an owner has given up with its ownership.
+    package static let baton: Key = ".sharedcore/ownership/baton"
+}
+
+/// A baton as it stands in the group: all but its bytes. Exactly one commit removes it, and the author of that has the calls.
+///
+/// Source: contract C25.
+package struct BatonRecord: StoredRecord {
+    package enum State: UInt8, Sendable {
+        case offered = 1
+        /// An owner could not use it.
+        case failed = 2
+    }
+
+    /// The ownership that gave it, which gave no other.
+    package var epoch: Revision
+    package var state: State
+    package var kind: String
+    package var byteCount: Int
+    /// The SHA-256 of its bytes.
+    package var digest: [UInt8]
+    package var descriptorCount: Int
+    /// The ids of its calls.
+    package var calls: [String]
+    /// The run of the machine that ``deadline`` counts in.
+    package var bootID: BootID
+    /// Until when it is kept.
+    package var deadline: BootInstant
+    /// Where the processes listen that keep it.
+    package var keepers: [String]
+
+    package init(
+        epoch: Revision, kind: String, byteCount: Int, digest: [UInt8], descriptorCount: Int, calls: [String],
+        bootID: BootID, deadline: BootInstant, keepers: [String]
+    ) {
+        self.epoch = epoch
+        self.state = .offered
+        self.kind = kind
+        self.byteCount = byteCount
+        self.digest = digest
+        self.descriptorCount = descriptorCount
+        self.calls = calls
+        self.bootID = bootID
+        self.deadline = deadline
+        self.keepers = keepers
+    }
+
+    /// One that nothing keeps.
+    package static let unreadable = {
+        var record = BatonRecord(
+            epoch: .zero, kind: "", byteCount: 0, digest: [], descriptorCount: 0, calls: [],
+            bootID: BootID(high: 0, low: 0), deadline: BootInstant(nanoseconds: 0), keepers: [])
+        record.state = .failed
+        return record
+    }()
+
+    init(_ baton: Baton, of epoch: Revision, bootID: BootID, until deadline: BootInstant, keeper: String) {
+        self.init(
+            epoch: epoch, kind: baton.kind, byteCount: baton.bytes.count, digest: SHA256(of: baton.bytes).digest,
+            descriptorCount: baton.files.count, calls: baton.calls.map(\.text), bootID: bootID, deadline: deadline,
+            keepers: [keeper])
+    }
+
+    /// What the timeline tells of it.
+    package var title: String { "“\(kind)”, \(byteCount) bytes, \(descriptorCount) descriptors, \(calls.count) calls" }
+
+    /// The keys of the calls that an offered baton names: no other place ends them.
+    static func movingKeys(of entry: Entry?) -> Set<Key> {
+        guard let record = entry.map({ BatonRecord(bytes: $0.value) }), record.state == .offered else { return [] }
+        return Set(record.calls.compactMap { CallID($0) }.compactMap { try? CallKey.record(of: $0) })
+    }
+}
+
+extension BatonRecord {
+    private static let maximumKeeperCount = 2
+
+    package init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError) {
+        epoch = try reader.revision()
+        guard let state = State(rawValue: try reader.byte()) else { throw .malformed }
+        self.state = state
+        kind = try reader.text()
+        byteCount = Int(clamping: try reader.integer() as UInt64)
+        digest = try reader.data()
+        descriptorCount = Int(try reader.byte())
+        calls = try reader.array { reader throws(ByteCodingError) in try reader.text() }
+        bootID = try reader.bootID()
+        deadline = try reader.instant()
+        keepers = try reader.array { reader throws(ByteCodingError) in try reader.text() }
+        guard Baton.isKind(kind), byteCount <= Baton.maximumByteCount, digest.count == 32,
+            descriptorCount <= Baton.maximumDescriptorCount, 1...Baton.maximumCallCount ~= calls.count,
+            keepers.count <= Self.maximumKeeperCount
+        else { throw .malformed }
+    }
+
+    package func write(into writer: inout ByteWriter) {
+        writer.revision(epoch)
+        writer.byte(state.rawValue)
+        writer.text(kind)
+        writer.integer(UInt64(byteCount))
+        writer.data(digest)
+        writer.byte(UInt8(clamping: descriptorCount))
+        writer.array(calls) { $0.text($1) }
+        writer.bootID(bootID)
+        writer.instant(deadline)
+        writer.array(keepers) { $0.text($1) }
+    }
+}
+
+/// A baton that a participant has given, until its core knows what became of it.
+package struct GivenBaton: Hashable, Sendable {
+    package enum Phase: Hashable, Sendable {
+        /// It is kept, and the group does not know.
+        case kept
+        /// It stands in the group since this commit.
+        case offered(Revision)
+        case over(BatonEnd)
+    }
+
+    package let record: BatonRecord
+    /// How long after its deadline the store forgets it.
+    package let lifetime: Duration
+    package var phase = Phase.kept
+    /// Whether a commit that offers it may have taken effect.
+    package var isUnclear = false
+
+    package init(_ record: BatonRecord, lifetime: Duration) {
+        self.record = record
+        self.lifetime = lifetime
+    }
+
+    package var isOffered: Bool { if case .offered = phase { true } else { false } }
+}
+
+/// What a commit does to the baton that its author has given.
+package enum BatonStep: Hashable, Sendable {
+    case offers
+    case ends(BatonEnd)
+}

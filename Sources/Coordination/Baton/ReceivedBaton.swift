@@ -1,0 +1,311 @@
+public import CoreAPI
+internal import Mailboxes
+internal import Platform
+internal import Synchronization
+
+/// The baton of a former owner, in the core that is to continue its calls.
+///
+/// A core takes it before its `start` returns: it prepares what it can, sends nothing, applies it, and sends from then on. One that is not
+/// applied by then has failed, and its calls are over.
+///
+/// ```swift
+/// func start(in context: CoreContext) async throws {
+///     guard let baton = context.baton else { return try await register() }
+///     let dialog = try Dialog(baton.bytes, sockets: baton.takeDescriptors())
+///     let calls = try await baton.apply()
+///     try await dialog.continue(calls)
+/// }
+/// ```
+///
+/// Source: contract C25.
+public final class ReceivedBaton: Sendable {
+    private enum State {
+        case open, applied, over
+    }
+
+    /// Its format and version: one that ``CoordinationOptions/takesBatons`` names.
+    public let kind: String
+    /// What the former core has written.
+    public let bytes: [UInt8]
+    /// The calls that move with it.
+    public let calls: [CallID]
+    /// The epoch that gave it.
+    public let from: Revision
+
+    private let standing: Standing<BatonRecord>
+    private let context: CoreContext
+    private let tell: BatonTeller
+    private let files: Mutex<[OpenFile]>
+    private let state = Mutex(State.open)
+
+    init(
+        _ standing: Standing<BatonRecord>, fetched: FetchedBaton, in context: CoreContext, tell: @escaping BatonTeller
+    ) {
+        self.standing = standing
+        self.context = context
+        self.tell = tell
+        kind = standing.record.kind
+        bytes = fetched.bytes
+        calls = standing.record.calls.compactMap { CallID($0) }
+        from = standing.record.epoch
+        files = Mutex(fetched.files)
+    }
+
+    /// Takes the descriptors, in the order in which the former core gave them. They are the caller's to close from now on, and not given twice.
+    ///
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when the process has no descriptors left.
+    public func takeDescriptors() throws(SharedCoreError) -> [Int32] {
+        let taken = files.withLock { files in
+            defer { files = [] }
+            return files
+        }
+        var numbers: [Int32] = []
+        for file in taken {
+            do throws(SystemCallError) {
+                numbers.append(try file.duplicate())
+            } catch {
+                for number in numbers { _ = OpenFile(owning: number, path: "baton") }
+                throw SharedCoreError(error)
+            }
+        }
+        return numbers
+    }
+
+    /// Takes the calls over, in one commit: from then on they are this core's, and it may send.
+    ///
+    /// - Returns: The calls that are open, each as it was.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the baton is over or the core is superseded or told to stop: then the calls are not
+    ///   this core's, and it sends nothing for them. The store's errors.
+    public func apply() async throws(SharedCoreError) -> [OpenCall] {
+        FailPoint.hit("baton.prepared")
+        let result = Mutex<[OpenCall]>([])
+        try await context.gate.begin { () async throws(SharedCoreError) in
+            let (open, revision) = try await commit()
+            result.withLock { $0 = open }
+            return revision
+        }
+        state.withLock { $0 = .applied }
+        FailPoint.hit("baton.applied")
+        return result.withLock(\.self)
+    }
+
+    /// Says that this core cannot use it: the calls are over, and the former owner ends them over the network.
+    ///
+    /// - Parameter reason: Why, for people.
+    /// - Throws: The store's errors.
+    public func refuse(because reason: String) async throws(SharedCoreError) {
+        guard close(as: .over) else { return }
+        try await context.fail(standing, because: reason, tell: tell)
+    }
+
+    /// Ends it where the core has not done so.
+    func end() async throws(SharedCoreError) {
+        try await refuse(because: "its core has not applied it")
+    }
+
+    /// Closes the descriptors that were not taken.
+    func drop() { files.withLock { $0 = [] } }
+
+    private func close(as end: State) -> Bool {
+        drop()
+        return state.withLock { state in
+            guard state == .open else { return false }
+            state = end
+            return true
+        }
+    }
+
+    private func commit() async throws(SharedCoreError) -> ([OpenCall], Revision) {
+        var consistency = ReadConsistency.causal
+        var isUnclear = false
+        while true {
+            let (transaction, open) = try await applying(consistency)
+            do throws(SharedCoreError) {
+                return (open, try await context.store.commit(transaction).revision)
+            } catch {
+                consistency = .linearizable
+                if error.code == .outcomeUnknown {
+                    // The guard on the record lets it take effect once.
+                    isUnclear = true
+                    continue
+                }
+                guard let key = error.guardFailure?.condition.key else { throw error }
+                if key == OwnershipKey.baton, isUnclear {
+                    // Nothing else lets an older call be this ownership's.
+                    let calls = try await openCalls(consistency).filter { context.isOpen($0.entry) }
+                    if let revision = calls.map(\.entry.revision).max() { return (calls.map(\.call), revision) }
+                }
+                guard key == OwnershipKey.activities || CallKey.records.contains(key) else { throw error }
+            }
+        }
+    }
+
+    /// The commit that makes the calls this core's: it removes the record, so none does so after it.
+    private func applying(
+        _ consistency: ReadConsistency
+    ) async throws(SharedCoreError) -> (Transaction, [OpenCall]) {
+        let calls = try await openCalls(consistency)
+        var transaction = Transaction(guards: [.revision(OwnershipKey.baton, standing.revision)])
+        transaction.delete(OwnershipKey.baton)
+        for call in calls {
+            transaction.require(.revision(call.entry.key, call.entry.revision))
+            transaction.put(call.entry.key, call.entry.value)
+        }
+        let activities = calls.map {
+            Activity(.call, id: $0.record.activityID, begun: $0.record.began, moves: kind)
+        }
+        try ActivitiesRecord.moving(
+            activities, to: context.epoch, beside: try await context.activities(consistency: consistency),
+            in: &transaction)
+        try tell(.batonApplied, from, standing.record.title, &transaction)
+        return (transaction, calls.map(\.call))
+    }
+
+    private struct MovingCall {
+        let entry: Entry
+        let record: CallRecord
+        let call: OpenCall
+    }
+
+    private func openCalls(_ consistency: ReadConsistency) async throws(SharedCoreError) -> [MovingCall] {
+        var found: [MovingCall] = []
+        for id in calls {
+            let key = try CallKey.record(of: id)
+            guard let entry = try await context.store.get(key, consistency: consistency),
+                let record = CallRecord(entry.value), record.state.isOpen, record.call.id == id
+            else { continue }
+            found.append(MovingCall(entry: entry, record: record, call: OpenCall(id: id, key: key, context: context)))
+        }
+        return found
+    }
+}
+
+/// Adds an entry of the timeline about the baton of an epoch to a transaction.
+typealias BatonTeller =
+    @Sendable (
+        _ kind: TimelineEntry.Kind, _ from: Revision, _ reason: String, _ transaction: inout Transaction
+    ) throws(SharedCoreError) -> Void
+
+/// What a core gets of a former owner.
+final class ReceivedBatonSlot: Sendable {
+    private let content = Mutex<ReceivedBaton?>(nil)
+
+    var baton: ReceivedBaton? {
+        get { content.withLock(\.self) }
+        set { content.withLock { $0 = newValue } }
+    }
+}
+
+extension CoreContext {
+    /// The baton that a former owner has given, of a kind that ``CoordinationOptions/takesBatons`` names; nil where there is none, and when
+    /// the core's start has returned.
+    ///
+    /// Source: contract C25.
+    public var baton: ReceivedBaton? { received.baton }
+
+    /// Closes what the core has not taken of the baton. Where it was not applied the next epoch gets it.
+    func dropReceivedBaton() {
+        received.baton?.drop()
+        received.baton = nil
+    }
+
+    /// Gets the baton that was offered when the ownership was acquired, and ends the calls that no core goes on with.
+    ///
+    /// - Parameters:
+    ///   - standing: The baton; nil where there is none.
+    ///   - kinds: Those that the core takes.
+    ///   - bootID: The run of this machine.
+    func receive(
+        _ standing: Standing<BatonRecord>?, taking kinds: [String], in bootID: BootID, tell: @escaping BatonTeller
+    ) async throws(SharedCoreError) {
+        guard let standing else { return try await endLostCalls() }
+        let record = standing.record
+        if record.state == .offered {
+            var problem: String?
+            if !kinds.contains(record.kind) {
+                problem = "its core takes no baton of the kind “\(record.kind)”"
+            } else if record.bootID != bootID || record.deadline <= clock.now() {
+                problem = "its time is over"
+            } else {
+                FailPoint.hit("baton.taken")
+                switch await FetchedBaton.fetch(record) {
+                case .success(let fetched):
+                    received.baton = ReceivedBaton(standing, fetched: fetched, in: self, tell: tell)
+                case .failure(let cause): problem = cause.text
+                }
+            }
+            guard let problem else {
+                return try await endLostCalls(butFor: Set(record.calls.compactMap { CallID($0) }.map(CallKey.record)))
+            }
+            return try await fail(standing, because: problem, tell: tell)
+        }
+        // One that cannot be read has no author that would remove it.
+        if record.epoch == .zero {
+            try await change(standing, because: "it cannot be read", tell: tell) { $0.delete(OwnershipKey.baton) }
+        }
+        try await endLostCalls()
+    }
+
+    /// Says that a baton cannot be used, and ends its calls.
+    func fail(
+        _ standing: Standing<BatonRecord>, because reason: String, tell: BatonTeller
+    ) async throws(SharedCoreError) {
+        var record = standing.record
+        record.state = .failed
+        let isGone = try await !store.sessions().contains { $0.id == standing.session }
+        try await change(standing, because: reason, tell: tell) { transaction in
+            // Its author removes it, and would not if it is gone.
+            if isGone { return transaction.delete(OwnershipKey.baton) }
+            transaction.put(OwnershipKey.baton, record.bytes, lifetime: .expiring(after: Baton.lifetimes.upperBound))
+        }
+        try await endLostCalls()
+    }
+
+    private func change(
+        _ standing: Standing<BatonRecord>, because reason: String, tell: BatonTeller,
+        _ change: (inout Transaction) -> Void
+    ) async throws(SharedCoreError) {
+        var transaction = Transaction(guards: [.revision(OwnershipKey.baton, standing.revision)])
+        change(&transaction)
+        try tell(.batonFailed, standing.record.epoch, reason, &transaction)
+        do throws(SharedCoreError) {
+            _ = try await store.commit(transaction)
+        } catch {
+            // Its author has ended it.
+            guard error.guardFailure?.condition.key == OwnershipKey.baton else { throw error }
+        }
+    }
+
+    /// Ends the baton that the core has not applied when it had started.
+    func endReceivedBaton() async throws(SharedCoreError) {
+        try await received.baton?.end()
+        dropReceivedBaton()
+    }
+
+    /// Says with which baton a call moves.
+    func setMoves(_ kind: String?, of key: Key) async throws(SharedCoreError) {
+        _ = try await changeCalls { consistency throws(SharedCoreError) in
+            guard let entry = try await store.get(key, consistency: consistency), isOpen(entry),
+                let record = CallRecord(entry.value)
+            else { throw SharedCoreError(.guardFailed, "The call is over.", at: key.text) }
+            let standing = try await activities(consistency: consistency)
+            let activity = ActivitiesRecord.open(under: epoch, in: standing).first {
+                $0.kind.name == Activity.Kind.call.name && $0.id == record.activityID
+            }
+            guard let activity, activity.moves != kind else { return nil }
+            var transaction = Transaction()
+            if kind == nil {
+                // A Main that has asked counts on it.
+                let request = try await store.get(OwnershipKey.handover, consistency: consistency)
+                let takes = request.map { HandoverRecord(bytes: $0.value).takes } ?? []
+                if takes.contains(where: { $0 == activity.moves }) {
+                    throw SharedCoreError(.guardFailed, "A Main has asked that takes the call.", at: key.text)
+                }
+                transaction.require(
+                    request.map { .revision(OwnershipKey.handover, $0.revision) } ?? .absent(OwnershipKey.handover))
+            }
+            ActivitiesRecord.setting(kind, of: activity, under: epoch, beside: standing, in: &transaction)
+            return transaction
+        }
+    }
+}

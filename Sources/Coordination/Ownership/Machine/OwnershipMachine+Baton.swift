@@ -1,0 +1,134 @@
+package import CoreAPI
+
+/// The baton that a participant has given with its ownership.
+///
+/// Source: contract C25.
+extension OwnershipMachine {
+    /// The kinds of batons that the author of a request takes of the owner; none where this cannot be now.
+    func takes(_ handover: Standing<HandoverRecord>) -> [String] {
+        guard given == nil, view.baton == nil, let owner = view.owner,
+            handover.record.isOnMachine(of: owner.record.process)
+        else { return [] }
+        return handover.record.takes
+    }
+
+    /// The activities of the owner that hold a request up; nil when none does.
+    ///
+    /// The owner and the author of the request go by this. Both know the activities, the request and the baton at one revision.
+    func activities(of owner: Standing<OwnerRecord>, holdingUp handover: Standing<HandoverRecord>?) -> ActivitiesRecord?
+    {
+        guard var activities = view.activities(of: owner.claim) else { return nil }
+        guard let handover, view.baton == nil, handover.record.isOnMachine(of: owner.record.process) else {
+            return activities
+        }
+        let others = activities.activities.filter { !$0.moves(to: handover.record) }
+        guard activities.activities.count - others.count <= Baton.maximumCallCount else { return activities }
+        activities.activities = others
+        return others.isEmpty ? nil : activities
+    }
+
+    /// Takes note of the baton that the core has given. It is offered with the release of its ownership.
+    package mutating func give(_ baton: GivenBaton) {
+        given = baton
+    }
+
+    /// Takes note that a commit has taken effect.
+    package mutating func committed(_ transition: Transition, at revision: Revision) {
+        switch transition.baton {
+        case .offers: given?.phase = .offered(revision)
+        case .ends(let end): given?.phase = .over(end)
+        case nil: break
+        }
+    }
+
+    /// Takes note that a commit has not taken effect.
+    ///
+    /// - Parameter isUnknown: Whether it may have.
+    package mutating func missed(_ transition: Transition, isUnknown: Bool) {
+        if transition.baton == .offers, isUnknown { given?.isUnclear = true }
+    }
+
+    /// Takes note that the store has no room for the offer: the ownership is released without it.
+    package mutating func refuseOffer() {
+        guard given?.phase == .kept, given?.isUnclear == false else { return }
+        given?.phase = .over(.refused)
+    }
+
+    /// The participant has ended and hears no more of the group.
+    package mutating func abandonBaton() {
+        guard let given else { return }
+        switch given.phase {
+        case .kept: self.given?.phase = .over(given.isUnclear ? .unknown : .refused)
+        case .offered: self.given?.phase = .over(.unknown)
+        case .over: break
+        }
+    }
+
+    /// Adds the offer to a release, where there is one and no other baton stands.
+    mutating func offer(with epoch: Revision, in transition: inout Transition) {
+        guard let given, given.phase == .kept, given.record.epoch == epoch, view.baton == nil else { return }
+        transition.transaction.require(.absent(OwnershipKey.baton))
+        transition.transaction.put(
+            OwnershipKey.baton, given.record.bytes, lifetime: .expiring(after: given.lifetime * 2))
+        transition.stories.insert(Story(kind: .batonOffered, epoch: epoch, reason: given.record.title), at: 0)
+        transition.baton = .offers
+    }
+
+    /// The end of the baton that was offered: none has the calls but the author of the commit that removes the record.
+    mutating func settleBaton(at now: BootInstant) -> Directive? {
+        guard let given else { return nil }
+        let standing = view.baton.flatMap { $0.record.epoch == given.record.epoch ? $0 : nil }
+        switch given.phase {
+        case .over: return nil
+        case .kept:
+            // Its release is on its way.
+            guard holding?.epoch != given.record.epoch else { return nil }
+            guard let standing else {
+                self.given?.phase = .over(given.isUnclear ? .unknown : .refused)
+                return nil
+            }
+            self.given?.phase = .offered(standing.claim)
+            return settle(standing, at: now)
+        case .offered(let revision):
+            guard view.revision >= revision else { return nil }
+            guard let standing else {
+                self.given?.phase = .over(.applied)
+                return nil
+            }
+            return settle(standing, at: now)
+        }
+    }
+
+    private mutating func settle(_ standing: Standing<BatonRecord>, at now: BootInstant) -> Directive? {
+        var transition = Transition(transaction: Transaction())
+        transition.transaction.require(.revision(OwnershipKey.baton, standing.revision))
+        transition.transaction.delete(OwnershipKey.baton)
+        if standing.record.state == .failed {
+            transition.baton = .ends(.failed)
+            return .commit(transition)
+        }
+        guard standing.record.deadline <= now else {
+            wake(at: standing.record.deadline)
+            return nil
+        }
+        transition.baton = .ends(.expired)
+        transition.stories = [
+            Story(
+                kind: .batonExpired, epoch: standing.record.epoch,
+                reason: "\(standing.record.title): no owner has used it")
+        ]
+        return .commit(transition)
+    }
+}
+
+extension HandoverRecord {
+    /// Whether its author and an owner are processes of one machine. A process over a network is given no boot id.
+    func isOnMachine(of owner: ProcessIdentity) -> Bool {
+        process.bootID == owner.bootID && process.bootID != BootID(high: 0, low: 0)
+    }
+}
+
+extension Activity {
+    /// Whether a core that takes a baton of its kind goes on with it.
+    func moves(to request: HandoverRecord) -> Bool { moves.map(request.takes.contains) ?? false }
+}

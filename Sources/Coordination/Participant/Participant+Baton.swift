@@ -1,0 +1,81 @@
+internal import CoreAPI
+internal import Mailboxes
+internal import Platform
+
+/// The baton that the core here has given.
+///
+/// Source: contract C25.
+extension Participant {
+    /// Keeps what the core has given, so that it is offered with the release. Where that cannot be, the core hears so.
+    func keep(_ given: CoreBaton, of epoch: Revision) {
+        let takes = machine.core?.epoch == epoch ? machine.core?.request?.takes ?? [] : []
+        guard machine.holding?.epoch == epoch, machine.given == nil, takes.contains(given.baton.kind) else {
+            if !takes.isEmpty, !takes.contains(given.baton.kind) {
+                tellOfBaton(
+                    "the core gave a baton of the kind “\(given.baton.kind)”, which was not asked for", of: epoch)
+            }
+            return end(given.core, .refused)
+        }
+        FailPoint.hit("baton.given")
+        do throws(SystemCallError) {
+            let keeper = try BatonKeeper(given.baton, of: epoch)
+            FailPoint.hit("baton.kept")
+            let lifetime = min(max(options.batonLifetime, Baton.lifetimes.lowerBound), Baton.lifetimes.upperBound)
+            let deadline = clock.now().advanced(by: lifetime)
+            givenBaton = (given.core, keeper)
+            machine.give(
+                GivenBaton(
+                    BatonRecord(given.baton, of: epoch, bootID: clock.bootID, until: deadline, keeper: keeper.path),
+                    lifetime: lifetime))
+            // Also where the loop waits for a store that does not answer.
+            Task(executorPreference: executor) { [clock] in
+                try await clock.sleep(until: deadline)
+                keeper.close()
+            }
+        } catch {
+            tellOfBaton("the baton of the core cannot be kept: \(error)", of: epoch)
+            end(given.core, .refused)
+        }
+    }
+
+    private func tellOfBaton(_ problem: String, of epoch: Revision) {
+        Task(executorPreference: executor) { await self.tell(Story(kind: .problem, epoch: epoch, reason: problem)) }
+    }
+
+    /// Lets the core know what became of its baton, once that is known. The participant stays until the core has dealt with it.
+    func endBaton() {
+        guard case .over(let end) = machine.given?.phase, let given = givenBaton else { return }
+        givenBaton = nil
+        given.keeper.close()
+        Task(executorPreference: executor) { [environment, stopTimeout = options.stopTimeout, clock] in
+            let ended = Task(executorPreference: environment.executor) { await given.core.batonEnded(end) }
+            let bound = Task(executorPreference: self.executor) {
+                try await clock.sleep(until: clock.now().advanced(by: stopTimeout))
+                await self.forgetBaton()
+            }
+            await ended.value
+            bound.cancel()
+            await self.forgetBaton()
+        }
+    }
+
+    private func end(_ core: any Core, _ end: BatonEnd) {
+        Task(executorPreference: environment.executor) { await core.batonEnded(end) }
+    }
+
+    private func forgetBaton() {
+        guard givenBaton == nil, case .over = machine.given?.phase else { return }
+        machine.given = nil
+        publish()
+        wakeUp.signal()
+    }
+
+    /// Adds what a core does with the baton of a former owner to the timeline.
+    nonisolated func batonTeller(under epoch: Revision) -> BatonTeller {
+        { [timeline, clock, session = store.session] kind, from, reason, transaction throws(SharedCoreError) in
+            let entry = TimelineEntry(
+                kind, by: session, epoch: epoch, other: from, reason: reason, at: clock.now(), bootID: clock.bootID)
+            try timeline.append(entry, to: &transaction)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+internal import Coordination
+internal import CoreAPI
+
+/// C25: a call moves at most once for each offer.
+enum BatonCases {
+    static let all = [callMoves, takerIsKilled, takerIsFrozen, timeIsOver]
+
+    static let callMoves = ConformanceCase(
+        "C25a", "a call moves to a Main that takes it, where both are on one machine; else the Main waits for its end"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.owningExecutor(apart: true)
+            let main = try await troupe.main("main", "takes", apart: true)
+            try expect(try await executor.tell("moving ring answered"), is: "written", "the call")
+            let began = try expectSome(try await Activity.current(in: troupe.observer).first, "what keeps the core")
+            try await main.tell("start")
+            guard try await isOneMachine(troupe) else {
+                try await eventually("Main has asked") {
+                    try await troupe.observer.get(OwnershipKey.handover) != nil
+                }
+                try expect(try await executor.tell("callIs ring hungUp"), is: "written", "the end of the call")
+                return try expect(try await main.tell("started").hasPrefix("owns "), "Main owns then")
+            }
+            try expect(try await main.tell("started").hasPrefix("owns "), "Main owns")
+            try expect(try await main.tell("batons"), is: "applied line", "what Main got")
+            try await eventually("the core that gave it hears of it") {
+                try await executor.tell("batons") == "heard applied"
+            }
+            try expect(try await executor.tell("stopped"), is: "handover", "why its core was stopped")
+            try expect(try await executor.tell("calls"), is: "ring=answered", "the call")
+            let call = try expectSome(try await Calls(troupe.observer).list().first, "the call")
+            try expect(call.holder?.name, is: "main", "its holder")
+            let activity = try expectSome(try await Activity.current(in: troupe.observer).first, "what keeps the core")
+            try expect([activity.begun], is: [began.begun], "its beginning")
+            try expect(try await troupe.observer.get(OwnershipKey.baton) == nil, "nothing is left of the baton")
+            try expect(try await main.tell("callIs ring hungUp"), is: "written", "its end")
+            try expect(try await executor.tell("calls"), is: "ring=hungUp", "the call then")
+            let entries = try await Timeline(troupe.observer).history().records.map(\.entry.kind)
+            try expect(
+                entries.filter { [.batonOffered, .batonApplied, .batonFailed, .batonExpired].contains($0) },
+                is: [.batonOffered, .batonApplied], "what the timeline tells")
+        }
+    }
+
+    static let takerIsKilled = ConformanceCase(
+        "C25b", "a baton that was not applied goes to the next epoch: its old owner goes on when Main is killed",
+        promises: [.promptDeathNotice]
+    ) { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.owningExecutor("executor", "takes", apart: true)
+            let main = try await troupe.main("main", "takes,hold-apply=apply", apart: true)
+            try expect(try await executor.tell("moving ring answered"), is: "written", "the call")
+            try await main.tell("start")
+            guard try await isOneMachine(troupe) else { return }
+            try await eventually("it moves") { try await troupe.observer.get(OwnershipKey.baton) != nil }
+            try await eventually("Main owns") { try await troupe.owner()?.name == "main" }
+            try expect(try await Calls(troupe.observer).list().map(\.state), is: [.answered], "the call meanwhile")
+            try await main.kill()
+            try await eventually("the Executor goes on") {
+                try await executor.tell("batons").contains("applied line")
+            }
+            try await eventually("its former core hears of it") {
+                try await executor.tell("batons").contains("heard applied")
+            }
+            let call = try expectSome(try await Calls(troupe.observer).list().first, "the call")
+            try expect(call.holder?.name, is: "executor", "its holder")
+        }
+    }
+
+    static let takerIsFrozen = ConformanceCase(
+        "C25c", "an owner that was frozen before it applied a baton does not apply it when another has"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.owningExecutor("executor", "takes,answer=500", apart: true)
+            let main = try await troupe.main("main", "takes,answer=500,hold-apply=apply", apart: true)
+            try expect(try await executor.tell("moving ring answered"), is: "written", "the call")
+            try await main.tell("start")
+            guard try await isOneMachine(troupe) else { return }
+            try await eventually("it moves") { try await troupe.observer.get(OwnershipKey.baton) != nil }
+            try await eventually("Main owns") { try await troupe.owner()?.name == "main" }
+            try await main.freeze()
+            try await eventually("the Executor goes on") {
+                try await executor.tell("batons").contains("applied line")
+            }
+            try main.thaw()
+            try troupe.server.open("apply")
+            // Then it asks again, and the call moves with another baton.
+            try await eventually("Main has the call") {
+                try await main.tell("batons") == "failed guardFailed, applied line"
+            }
+            let call = try expectSome(try await Calls(troupe.observer).list().first, "the call")
+            try expect(call.holder?.name, is: "main", "its holder")
+        }
+    }
+
+    static let timeIsOver = ConformanceCase(
+        "C25d", "a baton is applied or its old owner ends it, and not both"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let executor = try await troupe.owningExecutor("executor", "takes,baton=1000", apart: true)
+            let main = try await troupe.main("main", "takes,hold-apply=apply", apart: true)
+            try expect(try await executor.tell("moving ring answered"), is: "written", "the call")
+            try await main.tell("start")
+            guard try await isOneMachine(troupe) else { return }
+            try await eventually("its time is over") { try await executor.tell("batons") == "heard expired" }
+            try troupe.server.open("apply")
+            try await eventually("Main has tried") { try await main.tell("batons").hasPrefix("failed guardFailed") }
+            try await eventually("the call is lost") {
+                try await Calls(troupe.observer).list().map(\.state) == [.ended(.lost)]
+            }
+        }
+    }
+
+    /// Whether the two participants know that they are on one machine, where alone a call moves.
+    private static func isOneMachine(_ troupe: Troupe) async throws -> Bool {
+        let sessions = try await troupe.observer.sessions().filter { [.main, .executor].contains($0.role) }
+        let machines = Set(sessions.map(\.process.bootID))
+        return machines.count == 1 && machines != [BootID(high: 0, low: 0)]
+    }
+}

@@ -1,0 +1,308 @@
+import Coordination
+import CoreAPI
+import CoreAPITesting
+import FileNotifyBackend
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+/// A call that moves between processes, one of which dies or freezes behind each step (contract C25).
+@Suite("Baton: processes", .serialized)
+struct BatonProcessTests {
+    /// A place behind a step of the hand-over, and the process that passes it.
+    struct Place: Sendable, CustomTestStringConvertible {
+        let step: Int
+        let name: String
+        let isOfMain: Bool
+
+        var testDescription: String { "step \(step), \(name)" }
+
+        static let all = [
+            Place(step: 1, name: "handover.asked", isOfMain: true),
+            Place(step: 2, name: "baton.given", isOfMain: false),
+            Place(step: 3, name: "baton.kept", isOfMain: false),
+            Place(step: 4, name: "baton.offered", isOfMain: false),
+            Place(step: 5, name: "baton.taken", isOfMain: true),
+            Place(step: 6, name: "baton.prepared", isOfMain: true),
+            Place(step: 7, name: "baton.applied", isOfMain: true),
+        ]
+
+        /// Whether the Executor goes on with the call when the process dies here.
+        var isKept: Bool { [1, 5, 6].contains(step) }
+    }
+
+    private let directory: TemporaryDirectory
+    private let line: OpenFile
+    private let port: UInt16
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        line = OpenFile(owning: descriptor, path: "line")
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 ? getsockname(descriptor, $0, &size) : -1
+            }
+        }
+        try #require(result == 0)
+        port = UInt16(bigEndian: address.sin_port)
+    }
+
+    private var group: String { directory.path(of: "group") }
+
+    private func start(_ role: String, _ name: String, timeout: Int = 60_000, at place: String? = nil) throws
+        -> ChildProcess
+    {
+        try ChildProcess(
+            try ChildProcess.built("sharedcore-test-peer"), ["call", group, role, name, "\(port)", "\(timeout)"],
+            environment: ["XDG_RUNTIME_DIR": directory.path(of: "run"), "SHAREDCORE_FAIL_POINT": place],
+            input: true)
+    }
+
+    private func observer() async throws -> FileGroup {
+        try await FileGroup.open(directory: group, as: SessionDescription(role: .tool, name: "observer"))
+    }
+
+    private func until(_ line: String, of child: ChildProcess) async throws {
+        try await eventually("“\(line)” among \(child.lines)") { child.lines.contains(line) }
+    }
+
+    /// What has come over the line so far.
+    private func received() -> [String] {
+        var texts: [String] = []
+        var buffer = [UInt8](repeating: 0, count: 64)
+        while true {
+            let count = recv(line.descriptor, &buffer, buffer.count, 0)
+            guard count > 0 else { return texts }
+            texts.append(String(decoding: buffer.prefix(count), as: UTF8.self))
+        }
+    }
+
+    /// The order of those that have sent, each once where nothing else came between.
+    private func order(of texts: [String]) -> [String] {
+        var order: [String] = []
+        for text in texts where order.last != text { order.append(text) }
+        return order
+    }
+
+    private func descriptors(of child: ChildProcess) -> [String] {
+        let path = "/proc/\(child.pid)/fd"
+        return ((try? Directory(path: path).names()) ?? []).compactMap { name in
+            var target = [CChar](repeating: 0, count: 256)
+            let count = readlink("\(path)/\(name)", &target, 255)
+            return count > 0 ? String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+        }
+    }
+
+    private func descriptorsOfCall(of child: ChildProcess, _ socket: String) -> [String] {
+        descriptors(of: child).filter { $0.contains("memfd:baton") || $0 == "socket:[\(socket)]" }
+    }
+
+    private func calls() async throws -> [Call] {
+        let store = try await observer()
+        let calls = try await Calls(store).list()
+        await store.close()
+        return calls
+    }
+
+    private func told() async throws -> [TimelineEntry] {
+        let store = try await observer()
+        let history = try await Timeline(store).history()
+        let report = TimelineChecker.check(history)
+        #expect(report.violations.isEmpty, "\(report.violations)")
+        await store.close()
+        return history.records.map(\.entry)
+    }
+
+    private func busyExecutor(timeout: Int = 60_000, at place: String? = nil) async throws -> (ChildProcess, String) {
+        let executor = try start("executor", "A", timeout: timeout, at: place)
+        try await until("runs", of: executor)
+        let began = try #require(executor.lines.first { $0.hasPrefix("began ") })
+        return (executor, String(began.dropFirst("began ".count)))
+    }
+
+    /// Searches everything that the processes have left for the bytes of the baton.
+    private func expectNoSecrets() throws {
+        var folders = [directory.path(of: "")]
+        while let folder = folders.popLast() {
+            for name in try Directory(path: folder).names() {
+                let path = folder + "/" + name
+                switch try FilePresence(ofPath: path).kind {
+                case .directory: folders.append(path)
+                case .regular:
+                    let content = try OpenFile(path: path, .read).read(count: 64 << 20, at: 0)
+                    #expect(!String(decoding: content, as: UTF8.self).contains("do-not-store-this-key"), "\(path)")
+                default: break
+                }
+            }
+        }
+    }
+
+    @Test("C25: the call moves, counts once, and leaves nothing behind")
+    func moves() async throws {
+        let (executor, socket) = try await busyExecutor()
+        let main = try start("main", "B")
+        try await until("goes on", of: main)
+        try await until("hears applied", of: executor)
+        #expect(descriptorsOfCall(of: executor, socket).isEmpty)
+        #expect(descriptorsOfCall(of: main, socket) == ["socket:[\(socket)]"])
+        var texts = received()
+        try await eventually("Main sends") {
+            texts += received()
+            return texts.contains("B")
+        }
+        try expectNoSecrets()
+        try main.send("close")
+        try await until("closed", of: main)
+        texts += received()
+        #expect(order(of: texts) == ["A", "B", "BYE"])
+        #expect(try await calls().count == 1)
+        #expect(try await told().map(\.kind).filter { $0 == .batonApplied }.count == 1)
+        try executor.send("close")
+        #expect(await executor.end() == .exited(0))
+        #expect(await main.end() == .exited(0))
+        #expect(try Directory(path: directory.path(of: "run/sharedcore/batons")).names().isEmpty)
+    }
+
+    @Test(
+        "C25: a process dies behind a step: at most one has the call, it ends at most once, no descriptor is left",
+        arguments: Place.all)
+    func dies(at place: Place) async throws {
+        let (executor, socket) = try await busyExecutor(at: place.isOfMain ? nil : "\(place.name):kill")
+        let main = try start("main", "B", at: place.isOfMain ? "\(place.name):kill" : nil)
+        let victim = place.isOfMain ? main : executor
+        #expect(await victim.end() == .killed(by: SIGKILL))
+        var texts = received()
+        if place.isKept {
+            // It may have begun to stop, or not have heard.
+            try await eventually("the Executor has the call: \(executor.lines)") {
+                texts = received()
+                return texts.contains("A") && !texts.contains("BYE")
+            }
+            try await eventually("it is open") { try await calls().map(\.state) == [.answered] }
+            #expect(descriptorsOfCall(of: executor, socket) == ["socket:[\(socket)]"])
+        } else {
+            if !place.isOfMain { try await until("runs", of: main) }
+            try await eventually("it is over") { try await calls().map(\.state) == [.ended(.lost)] }
+            if place.isOfMain { try await until("hears applied", of: executor) }
+        }
+        let survivor = place.isOfMain ? executor : main
+        try await eventually("nothing is left: \(descriptors(of: survivor))") {
+            descriptorsOfCall(of: survivor, socket).count == (place.isKept ? 1 : 0)
+        }
+        #expect(try await told().filter { $0.kind == .batonApplied }.count <= 1)
+        #expect(try await calls().count == 1)
+        try expectNoSecrets()
+        try survivor.send("close")
+        #expect(await survivor.end() == .exited(0))
+        texts += received()
+        // None that is dead sends, and none but the one that has it says BYE, once.
+        #expect(texts.filter { $0 == "BYE" }.count == (place.isKept ? 1 : 0))
+    }
+
+    @Test("C25: a process freezes behind a step, and thaws when the others have gone on", arguments: Place.all)
+    func freezes(at place: Place) async throws {
+        // A frozen owner is killed at the deadline; one that runs has longer than the test.
+        let brief = [2, 3].contains(place.step)
+        let (executor, socket) = try await busyExecutor(at: place.isOfMain ? nil : "\(place.name):stop")
+        let main = try start(
+            "main", "B", timeout: brief ? 500 : 60_000, at: place.isOfMain ? "\(place.name):stop" : nil)
+        let victim = place.isOfMain ? main : executor
+        var texts: [String] = []
+        if brief {
+            #expect(await executor.end() == .killed(by: SIGKILL))
+            try await until("runs", of: main)
+            try await eventually("it is over") { try await calls().map(\.state) == [.ended(.lost)] }
+        } else {
+            try await eventually("it is frozen") { victim.isStopped }
+            switch place.step {
+            case 1, 5, 6:
+                // The Executor owns again, or has not let go.
+                texts = received()
+                try await eventually("the Executor has the call: \(executor.lines)") {
+                    let present = received()
+                    texts += present
+                    let holders = try await calls().map(\.holder?.name)
+                    return present.contains("A") && holders == ["A"]
+                }
+                victim.signal(.continue)
+                try await until("goes on", of: main)
+                try await until("hears applied", of: executor)
+            case 4:
+                try await until("runs", of: main)
+                try await eventually("it is over") { try await calls().map(\.state) == [.ended(.lost)] }
+                victim.signal(.continue)
+                try await until("hears failed", of: executor)
+            default:
+                try await until("hears applied", of: executor)
+                #expect(descriptorsOfCall(of: executor, socket).isEmpty)
+                victim.signal(.continue)
+                try await until("goes on", of: main)
+            }
+        }
+        let survivors = brief ? [main] : [main, executor]
+        let isOpen = ![2, 3, 4].contains(place.step)
+        try await eventually("nothing is left: \(survivors.map { descriptors(of: $0) })") {
+            survivors.flatMap { descriptorsOfCall(of: $0, socket) }.count == (isOpen ? 1 : 0)
+        }
+        if isOpen {
+            try await eventually("Main sends") {
+                texts += received()
+                return texts.last == "B"
+            }
+        }
+        #expect(try await calls().count == 1)
+        try expectNoSecrets()
+        for child in survivors {
+            try child.send("close")
+            #expect(await child.end() == .exited(0))
+        }
+        texts += received()
+        #expect(texts.filter { $0 == "BYE" }.count == (brief ? 0 : 1), "\(order(of: texts))")
+        if isOpen { #expect(order(of: texts) == ["A", "B", "BYE"], "\(order(of: texts))") }
+    }
+
+    @Test("C25: Main dies when it has the call: it is lost, once, and the Executor has nothing of it")
+    func diesBehindTheLast() async throws {
+        let (executor, socket) = try await busyExecutor()
+        let main = try start("main", "B")
+        try await until("goes on", of: main)
+        await main.killNow()
+        try await until("hears applied", of: executor)
+        try await eventually("it is over") { try await calls().map(\.state) == [.ended(.lost)] }
+        #expect(descriptorsOfCall(of: executor, socket).isEmpty)
+        try executor.send("close")
+        #expect(await executor.end() == .exited(0))
+        #expect(!received().contains("BYE"))
+    }
+
+    @Test("C25: what a process of another user keeps is not taken, and the call ends")
+    func foreignUser() async throws {
+        guard OwnProcess.user == 0 else { return }
+        let run = directory.path(of: "foreign")
+        // A directory that another user owns is not used: the baton is refused, and said so.
+        _ = try Directory.create(path: run, permissions: 0o777)
+        chmod(run, 0o777)
+        _ = try Directory.create(path: run + "/sharedcore", permissions: 0o700)
+        chown(run + "/sharedcore", 65534, 65534)
+        let executor = try ChildProcess(
+            try ChildProcess.built("sharedcore-test-peer"), ["call", group, "executor", "A", "\(port)", "60000"],
+            environment: ["XDG_RUNTIME_DIR": run], input: true)
+        try await until("runs", of: executor)
+        let main = try start("main", "B")
+        try await until("hears refused", of: executor)
+        try await until("runs", of: main)
+        #expect(try await calls().map(\.state) == [.ended(.lost)])
+        #expect(try await told().contains { $0.kind == .problem && $0.reason.contains("cannot be kept") })
+        for child in [executor, main] {
+            try child.send("close")
+            #expect(await child.end() == .exited(0))
+        }
+        #expect(received().filter { $0 == "BYE" }.count == 1)
+    }
+}

@@ -1,0 +1,168 @@
+internal import Coordination
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import Glibc
+internal import Platform
+internal import Synchronization
+
+/// A participant whose core has a call over a datagram socket: `<directory> <main|executor> <name> <port> <handover timeout in ms>`.
+///
+/// While the call is its own it sends its name to the port every 2 ms, and “BYE” when it ends it over the network. An Executor begins the
+/// call; both take it over. It prints what its core does, and ends with the order `close`.
+enum CallProgram {
+    /// Must not come to stand anywhere.
+    static let marker = "do-not-store-this-key"
+    static let kind = "test-call/1"
+
+    static func run(_ words: [String]) async {
+        do {
+            guard words.count == 5, let port = UInt16(words[3]), let timeout = Int(words[4]) else {
+                throw SharedCoreError(.invalidArgument, "Five arguments.", at: "arguments")
+            }
+            let isMain = words[1] == "main"
+            let name = words[2]
+            var options = CoordinationOptions(
+                handoverTimeout: .milliseconds(timeout), handoverMaximumTimeout: .seconds(120),
+                executorBudget: .seconds(600), coreLinger: .seconds(600), stopTimeout: .seconds(30))
+            options.takesBatons = [kind]
+            options.batonLifetime = .seconds(60)
+            let group = try await FileGroup.open(
+                directory: words[0], as: SessionDescription(role: isMain ? .main : .executor, name: name))
+            var environment = CoordinationEnvironment()
+            environment.witness = FileWitness(path: words[0] + "/witness")
+            let makeCore: @Sendable () -> any Core = { LineCore(name, port: isMain ? nil : port) }
+            let close: () async -> Void
+            if isMain {
+                let main = try MainParticipant(of: group, options: options, environment: environment, core: makeCore)
+                try await main.start()
+                close = { await main.stop() }
+            } else {
+                let executor = try ExecutorParticipant(
+                    of: group, options: options, environment: environment, core: makeCore)
+                try await executor.start()
+                close = { await executor.close() }
+            }
+            say("runs")
+            let orders = AwaitedInputLines()
+            while let order = await orders.next(), order != "close" {}
+            await close()
+            await group.close()
+            say("closed")
+        } catch {
+            say("failed \(error)")
+        }
+    }
+
+    static func say(_ line: String) {
+        print(line)
+        fflush(nil)
+    }
+}
+
+private final class LineCore: Core {
+    private struct State {
+        var socket: Int32 = -1
+        var isSending = false
+    }
+
+    private let name: String
+    /// The port of the other side, for a core that begins the call; nil for one that waits for a baton.
+    private let port: UInt16?
+    private let state = Mutex(State())
+
+    init(_ name: String, port: UInt16?) {
+        self.name = name
+        self.port = port
+    }
+
+    func start(in context: CoreContext) async throws {
+        if let baton = context.baton {
+            guard baton.bytes == Array(CallProgram.marker.utf8) else { return }
+            let socket = try baton.takeDescriptors().first ?? -1
+            state.withLock { $0 = State(socket: socket) }
+            let calls = try await baton.apply()
+            state.withLock { $0.isSending = !calls.isEmpty }
+            CallProgram.say("goes on")
+            return
+        }
+        // It begins the call once: what it has lost it does not begin anew.
+        guard let port, !Self.hasBegun.exchange(true, ordering: .relaxed), let id = CallID("call-1") else { return }
+        let socket = Self.connected(to: port)
+        _ = try await context.begin(
+            call: CallDescription(id, .incoming, from: "sip:ann", to: "sip:bob"), in: .answered,
+            moves: CallProgram.kind)
+        state.withLock { $0 = State(socket: socket, isSending: true) }
+        var status = stat()
+        fstat(socket, &status)
+        CallProgram.say("began \(status.st_ino)")
+    }
+
+    private static let hasBegun = Atomic(false)
+
+    private static func connected(to port: UInt16) -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        return descriptor
+    }
+
+    func iterate(in context: CoreContext) async throws {
+        while true {
+            sendName()
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
+    private func sendName() {
+        state.withLock { state in
+            if state.isSending { Self.send(name, through: state.socket) }
+        }
+    }
+
+    private static func send(_ text: String, through socket: Int32) {
+        let bytes = Array(text.utf8)
+        _ = Glibc.send(socket, bytes, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+    }
+
+    private func close(saying bye: Bool) {
+        let (socket, isSending) = state.withLock { state in
+            defer { state = State() }
+            return (state.socket, state.isSending)
+        }
+        guard socket >= 0 else { return }
+        if bye || isSending { Self.send("BYE", through: socket) }
+        Glibc.close(socket)
+    }
+
+    func stop() async { await stop(StopRequest(.closing)) }
+
+    func stop(_ request: StopRequest) async {
+        // One that is superseded has nothing to end any more.
+        if request.reason == .superseded { state.withLock { $0.isSending = false } }
+        close(saying: false)
+        CallProgram.say("stops \(request.reason)")
+    }
+
+    func handOver(_ request: StopRequest) async -> Baton? {
+        let socket = state.withLock { state in
+            defer { state.isSending = false }
+            return state.isSending ? state.socket : -1
+        }
+        guard socket >= 0, let id = CallID("call-1") else { return nil }
+        CallProgram.say("gives")
+        return try? Baton(
+            CallProgram.kind, bytes: Array(CallProgram.marker.utf8), descriptors: [socket], calls: [id])
+    }
+
+    func batonEnded(_ end: BatonEnd) async {
+        close(saying: end.isOwn)
+        CallProgram.say("hears \(end)")
+    }
+}
