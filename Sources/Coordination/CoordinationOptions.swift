@@ -116,6 +116,10 @@ package struct SystemParts: Sendable {
     package var namespace: UInt64 = 0
     /// Gives the namespace of a process's number where that is this process; else 0.
     package var ownNamespace: @Sendable (ProcessIdentity) -> UInt64 = { _ in 0 }
+    /// How batons travel to other processes.
+    package var batons: any BatonTransport = NoBatonTransport()
+    /// A place at which a test may stop or end the process.
+    package var place: @Sendable (StaticString) -> Void = { _ in }
 
     package init() {}
 }

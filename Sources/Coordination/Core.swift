@@ -170,6 +170,8 @@ public struct CoreContext: Sendable {
     let clock: any TimeSource
     /// How long an ended call is kept.
     var callsLifetime = Calls.defaultLifetime
+    /// What only the system can do.
+    var system = SystemParts()
     /// What a former owner has given.
     let received = ReceivedBatonSlot()
     /// What the participant has to know of the activities that the core is beginning.

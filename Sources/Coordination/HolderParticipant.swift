@@ -1,6 +1,5 @@
 public import CoreAPI
 internal import Mailboxes
-internal import Platform
 
 /// The process that owns for a Main that rests: the host, or a program of its own.
 ///
@@ -25,7 +24,7 @@ public final class HolderParticipant: Sendable {
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of a Main or an Executor, or one through which a participant takes part.
     public init(
         of group: any SharedStore, options: CoordinationOptions = CoordinationOptions(),
-        environment: CoordinationEnvironment = CoordinationEnvironment()
+        environment: CoordinationEnvironment
     ) throws(SharedCoreError) {
         guard group.session.role != .main, group.session.role != .executor else {
             throw SharedCoreError(
@@ -106,7 +105,7 @@ actor Holder {
     ) throws(SharedCoreError) {
         self.store = store
         self.environment = environment
-        executor = environment.executor ?? ParticipantThread.shared
+        executor = environment.executor ?? environment.system.participants()
         timeline = Timeline(store, capacity: options.timelineCapacity)
         claim = try SessionClaim(on: store.session)
         mainPushes = try MainPushQueue(store, clock: environment.clock).mailbox.keys
@@ -115,7 +114,7 @@ actor Holder {
         let session = store.session
         let myself = Participation(
             session: session.id, role: session.role, name: session.name, process: session.process,
-            processNamespace: session.process.ownNamespace)
+            processNamespace: environment.system.ownNamespace(session.process))
         machine = HolderMachine(for: myself, rules: options.rules, at: environment.clock.now())
         alarm = Alarm(signalling: wakeUp, by: environment.clock, on: executor)
     }

@@ -1,6 +1,5 @@
 public import CoreAPI
 internal import Mailboxes
-internal import Platform
 
 /// A core's work under way, which the next owner's core continues: what the core returns of ``Core/handOver(_:)``.
 ///
@@ -26,20 +25,17 @@ public struct Baton: Sendable, CustomStringConvertible {
     /// The calls that move with it.
     public let calls: [CallID]
     let bytes: [UInt8]
-    let files: [OpenFile]
+    /// Duplicates of its descriptors.
+    var files: [any BatonFile] = []
 
     /// Makes a baton.
     ///
     /// - Parameters:
     ///   - kind: Its format and version: 1 to 64 of the characters `a` to `z`, `0` to `9`, `-`, `.` and `/`.
     ///   - bytes: What the next core needs to know: at most 64 KiB.
-    ///   - descriptors: Open descriptors, which are duplicated: the caller's stay its own. At most 15.
     ///   - calls: The calls that move, which the core has begun and not ended: 1 to 4.
-    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what breaks one of these rules, and for a descriptor that is not open;
-    ///   ``SharedCoreError/Code/unavailable`` when the process has no descriptors left.
-    public init(
-        _ kind: String, bytes: [UInt8], descriptors: [Int32] = [], calls: [CallID]
-    ) throws(SharedCoreError) {
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for what breaks one of these rules.
+    public init(_ kind: String, bytes: [UInt8], calls: [CallID]) throws(SharedCoreError) {
         func require(_ condition: Bool, _ rule: String) throws(SharedCoreError) {
             if !condition { throw SharedCoreError(.invalidArgument, rule, at: "baton") }
         }
@@ -47,9 +43,6 @@ public struct Baton: Sendable, CustomStringConvertible {
         try require(
             bytes.count <= Self.maximumByteCount,
             "A baton has at most \(Self.maximumByteCount) bytes, not \(bytes.count).")
-        try require(
-            descriptors.count <= Self.maximumDescriptorCount,
-            "A baton has at most \(Self.maximumDescriptorCount) descriptors, not \(descriptors.count).")
         try require(
             1...Self.maximumCallCount ~= calls.count && Set(calls).count == calls.count,
             "A baton has 1 to \(Self.maximumCallCount) calls, each of them once.")
@@ -59,18 +52,6 @@ public struct Baton: Sendable, CustomStringConvertible {
         self.kind = kind
         self.bytes = bytes
         self.calls = calls
-        var files: [OpenFile] = []
-        for descriptor in descriptors {
-            do throws(SystemCallError) {
-                files.append(try OpenFile(duplicating: descriptor))
-            } catch {
-                guard error.exhausted == nil else { throw SharedCoreError(error) }
-                throw SharedCoreError(
-                    .invalidArgument, "Descriptor \(descriptor) of a baton is not open.", at: "baton",
-                    cause: "\(error.call): \(error.text)")
-            }
-        }
-        self.files = files
     }
 
     public var description: String {

@@ -1,6 +1,5 @@
 public import CoreAPI
 internal import Mailboxes
-internal import Platform
 internal import Synchronization
 
 /// The baton of a former owner, in the core that is to continue its calls.
@@ -35,7 +34,7 @@ public final class ReceivedBaton: Sendable {
     private let standing: Standing<BatonRecord>
     private let context: CoreContext
     private let tell: BatonTeller
-    private let files: Mutex<[OpenFile]>
+    private let files: Mutex<[any BatonFile]>
     private let state = Mutex(State.open)
 
     init(
@@ -51,24 +50,12 @@ public final class ReceivedBaton: Sendable {
         files = Mutex(fetched.files)
     }
 
-    /// Takes the descriptors, in the order in which the former core gave them. They are the caller's to close from now on, and not given twice.
-    ///
-    /// - Throws: ``SharedCoreError/Code/unavailable`` when the process has no descriptors left.
-    public func takeDescriptors() throws(SharedCoreError) -> [Int32] {
-        let taken = files.withLock { files in
+    /// Takes what holds the descriptors.
+    func takeFiles() -> [any BatonFile] {
+        files.withLock { files in
             defer { files = [] }
             return files
         }
-        var numbers: [Int32] = []
-        for file in taken {
-            do throws(SystemCallError) {
-                numbers.append(try file.duplicate())
-            } catch {
-                for number in numbers { _ = OpenFile(owning: number, path: "baton") }
-                throw SharedCoreError(error)
-            }
-        }
-        return numbers
     }
 
     /// Takes the calls over, in one commit: from then on they are this core's, and it may send.
@@ -77,7 +64,7 @@ public final class ReceivedBaton: Sendable {
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when the baton is over or the core is superseded or told to stop: then the calls are not
     ///   this core's, and it sends nothing for them. The store's errors.
     public func apply() async throws(SharedCoreError) -> [OpenCall] {
-        FailPoint.hit("baton.prepared")
+        context.system.place("baton.prepared")
         let result = Mutex<[OpenCall]>([])
         try await context.gate.begin { () async throws(SharedCoreError) in
             let (open, revision) = try await commit()
@@ -85,7 +72,7 @@ public final class ReceivedBaton: Sendable {
             return revision
         }
         state.withLock { $0 = .applied }
-        FailPoint.hit("baton.applied")
+        context.system.place("baton.applied")
         return result.withLock(\.self)
     }
 
@@ -227,8 +214,8 @@ extension CoreContext {
             } else if record.bootID != bootID || record.deadline <= clock.now() {
                 problem = "its time is over"
             } else {
-                FailPoint.hit("baton.taken")
-                switch await FetchedBaton.fetch(record) {
+                system.place("baton.taken")
+                switch await system.batons.fetch(record) {
                 case .success(let fetched):
                     received.baton = ReceivedBaton(standing, fetched: fetched, in: self, tell: tell)
                 case .failure(let cause): problem = cause.text

@@ -1,6 +1,5 @@
 internal import CoreAPI
 internal import Mailboxes
-internal import Platform
 
 /// The baton that the core here has given.
 ///
@@ -16,10 +15,10 @@ extension Participant {
             }
             return end(given.core, .refused)
         }
-        FailPoint.hit("baton.given")
-        do throws(SystemCallError) {
-            let keeper = try BatonKeeper(given.baton, of: epoch)
-            FailPoint.hit("baton.kept")
+        environment.system.place("baton.given")
+        do throws(SharedCoreError) {
+            let keeper = try environment.system.batons.keep(given.baton, of: epoch)
+            environment.system.place("baton.kept")
             let lifetime = min(max(options.batonLifetime, Baton.lifetimes.lowerBound), Baton.lifetimes.upperBound)
             let deadline = clock.now().advanced(by: lifetime)
             givenBaton = (given.core, keeper)
@@ -33,7 +32,7 @@ extension Participant {
                 keeper.close()
             }
         } catch {
-            tellOfBaton("the baton of the core cannot be kept: \(error)", of: epoch)
+            tellOfBaton("the baton of the core cannot be kept: \(error.message)", of: epoch)
             end(given.core, .refused)
         }
     }

@@ -50,6 +50,7 @@ extension Participant {
         context.gate = ActivityGate { [wakeUp] in wakeUp.signal() }
         context.stopTimeout = options.stopTimeout
         context.callsLifetime = options.callsLifetime
+        context.system = environment.system
         let watching = WitnessedRun(by: environment.witness)
         intentions.coreBegins(at: clock.now())
         let isForOthers = intentions.policy != nil

@@ -95,8 +95,8 @@ extension Participant {
         do throws(SharedCoreError) {
             let revision = try await store.commit(transaction).revision
             machine.committed(transition, at: revision)
-            if transition.baton == .offers { FailPoint.hit("baton.offered") }
-            if transition.stories.last?.kind == .asked { FailPoint.hit("handover.asked") }
+            if transition.baton == .offers { environment.system.place("baton.offered") }
+            if transition.stories.last?.kind == .asked { environment.system.place("handover.asked") }
         } catch {
             machine.missed(transition, isUnknown: error.code != .guardFailed)
             guard error.code == .guardFailed || error.code == .outcomeUnknown else { throw error }

@@ -17,6 +17,8 @@ extension CoordinationEnvironment {
         system.participants = { ParticipantThread.shared }
         system.namespace = ProcessIdentity.currentNamespace
         system.ownNamespace = { $0.ownNamespace }
+        system.batons = LocalBatonTransport()
+        system.place = { FailPoint.hit($0) }
     }
 }
 
@@ -82,6 +84,15 @@ extension ExecutorParticipant {
         core: @escaping @Sendable () -> any Core
     ) throws(SharedCoreError) {
         try self.init(of: group, options: options, environment: CoordinationEnvironment(), core: core)
+    }
+}
+
+extension HolderParticipant {
+    /// A holder that acts through an open handle, in the environment of this machine. See ``init(of:options:environment:)``.
+    public convenience init(
+        of group: any SharedStore, options: CoordinationOptions = CoordinationOptions()
+    ) throws(SharedCoreError) {
+        try self.init(of: group, options: options, environment: CoordinationEnvironment())
     }
 }
 

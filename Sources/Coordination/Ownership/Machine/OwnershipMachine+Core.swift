@@ -214,7 +214,7 @@ extension OwnershipMachine {
         transaction.delete(OwnershipKey.critical)
         transaction.delete(OwnershipKey.activities)
         var transition = Transition(transaction: transaction, stories: stories)
-        offer(with: epoch, in: &transition)
+        offer(with: owner.claim, in: &transition)
         return .commit(transition)
     }
 }

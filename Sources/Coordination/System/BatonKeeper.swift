@@ -1,12 +1,74 @@
-internal import CoreAPI
+public import CoreAPI
 internal import Mailboxes
 internal import Platform
 internal import Synchronization
 
+extension OpenFile: BatonFile {}
+
+/// Batons travel over sockets in a directory of this user, on one machine.
+struct LocalBatonTransport: BatonTransport {
+    func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any KeptBaton {
+        do throws(SystemCallError) {
+            return try BatonKeeper(baton, of: epoch)
+        } catch {
+            throw SharedCoreError(error)
+        }
+    }
+
+    func fetch(_ record: BatonRecord) async -> Result<FetchedBaton, BatonProblem> { await FetchedBaton.fetch(record) }
+}
+
+extension Baton {
+    /// Makes a baton with descriptors.
+    ///
+    /// - Parameter descriptors: Open descriptors, which are duplicated: the caller's stay its own. At most 15.
+    /// - Throws: As ``init(_:bytes:calls:)``, and for a descriptor that is not open; ``SharedCoreError/Code/unavailable`` when the process
+    ///   has no descriptors left.
+    public init(
+        _ kind: String, bytes: [UInt8], descriptors: [Int32], calls: [CallID]
+    ) throws(SharedCoreError) {
+        try self.init(kind, bytes: bytes, calls: calls)
+        guard descriptors.count <= Self.maximumDescriptorCount else {
+            throw SharedCoreError(
+                .invalidArgument,
+                "A baton has at most \(Self.maximumDescriptorCount) descriptors, not \(descriptors.count).", at: "baton"
+            )
+        }
+        for descriptor in descriptors {
+            do throws(SystemCallError) {
+                files.append(try OpenFile(duplicating: descriptor))
+            } catch {
+                guard error.exhausted == nil else { throw SharedCoreError(error) }
+                throw SharedCoreError(
+                    .invalidArgument, "Descriptor \(descriptor) of a baton is not open.", at: "baton",
+                    cause: "\(error.call): \(error.text)")
+            }
+        }
+    }
+}
+
+extension ReceivedBaton {
+    /// Takes the descriptors, in the order in which the former core gave them. They are the caller's to close from now on, and not given twice.
+    ///
+    /// - Throws: ``SharedCoreError/Code/unavailable`` when the process has no descriptors left.
+    public func takeDescriptors() throws(SharedCoreError) -> [Int32] {
+        var numbers: [Int32] = []
+        for case let file as OpenFile in takeFiles() {
+            do throws(SystemCallError) {
+                numbers.append(try file.duplicate())
+            } catch {
+                for number in numbers { _ = OpenFile(owning: number, path: "baton") }
+                throw SharedCoreError(error)
+            }
+        }
+        return numbers
+    }
+}
+
 /// What is sent of a baton: its bytes as a sealed file in memory, and its descriptors.
 ///
 /// It listens at a path in a directory of this user for the process that owns now, on a thread of its own, until it is closed.
-final class BatonKeeper: Sendable {
+final class BatonKeeper: KeptBaton {
     /// How many connections may be open that have not asked yet; the oldest makes room for the next.
     private static let maximumConnectionCount = 8
     static let requestByteCount = 64
@@ -21,7 +83,7 @@ final class BatonKeeper: Sendable {
         self.epoch = epoch
         closing = try EventCounter()
         let sealed = try OpenFile.sealed(baton.bytes, as: "baton")
-        files.withLock { $0 = [sealed] + baton.files }
+        files.withLock { $0 = [sealed] + baton.files.compactMap { $0 as? OpenFile } }
         let directory = try BatonDirectory.open()
         let name = "\(OwnProcess.pid)-\(UInt64.random(in: .min ... .max).hexadecimal)"
         path = directory.path + "/" + name
@@ -117,11 +179,7 @@ enum BatonDirectory {
     }
 }
 
-/// A baton in the process that is to apply it.
-struct FetchedBaton: Sendable {
-    let bytes: [UInt8]
-    let files: [OpenFile]
-
+extension FetchedBaton {
     /// How long each of those that keep a baton has to answer.
     static let bound = Duration.milliseconds(500)
 
@@ -193,14 +251,5 @@ struct FetchedBaton: Sendable {
         } catch {
             return .failure(BatonProblem("its bytes cannot be read (\(error.call): \(error.text))"))
         }
-    }
-}
-
-/// Why a baton cannot be used, for people.
-struct BatonProblem: Error, Sendable {
-    let text: String
-
-    init(_ text: String) {
-        self.text = text
     }
 }

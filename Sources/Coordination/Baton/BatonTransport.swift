@@ -1,0 +1,48 @@
+package import CoreAPI
+
+/// How a baton travels to another process: what only the system can do.
+package protocol BatonTransport: Sendable {
+    /// Keeps what a core has given, for the process that owns next.
+    func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any KeptBaton
+    /// Asks those that keep a baton for it.
+    ///
+    /// - Returns: Why none has it as a failure, for people.
+    func fetch(_ record: BatonRecord) async -> Result<FetchedBaton, BatonProblem>
+}
+
+/// A baton that this process keeps.
+package protocol KeptBaton: Sendable {
+    /// Where it is to be had.
+    var path: String { get }
+    /// Closes the duplicates. Idempotent.
+    func close()
+}
+
+/// An open descriptor of a baton, which is closed with its last reference.
+package protocol BatonFile: AnyObject, Sendable {}
+
+/// A baton in the process that is to apply it.
+package struct FetchedBaton: Sendable {
+    let bytes: [UInt8]
+    let files: [any BatonFile]
+}
+
+/// Why a baton cannot be used, for people.
+package struct BatonProblem: Error, Sendable {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+}
+
+/// No process but this one is reached.
+struct NoBatonTransport: BatonTransport {
+    func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any KeptBaton {
+        throw SharedCoreError(.unsupported, "No baton leaves this process.", at: "baton")
+    }
+
+    func fetch(_ record: BatonRecord) async -> Result<FetchedBaton, BatonProblem> {
+        .failure(BatonProblem("no baton comes to this process"))
+    }
+}
