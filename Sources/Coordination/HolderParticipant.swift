@@ -163,7 +163,8 @@ actor Holder {
     }
 
     /// Returns when no Main rests here, or after twice the bound: the store may not answer.
-    private func untilAwake(_ condition: (HolderMachine) -> Bool = { $0.holding == nil && $0.view.offer == nil }) async {
+    private func untilAwake(_ condition: (HolderMachine) -> Bool = { $0.holding == nil && $0.view.offer == nil }) async
+    {
         let event = AsyncEvent()
         lastNumber += 1
         let number = lastNumber

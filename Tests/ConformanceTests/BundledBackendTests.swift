@@ -110,7 +110,8 @@ extension BundledBackend {
             "C3c", "C4b", "C6b", "C6c", "C6d", "C6e", "C8f", "C9f", "C9h", "C14c", "C24e")
     ) { first, _ in first }.merging(
         gaps(
-            "a process that sleeps cannot renew its lease, so no Main rests: `rest()` throws `unsupported`", "C26a", "C26b",
+            "a process that sleeps cannot renew its lease, so no Main rests: `rest()` throws `unsupported`", "C26a",
+            "C26b",
             "C26c", "C26d", "C26e", "C26f", "C26g")
     ) { first, _ in first }
 
@@ -121,7 +122,8 @@ extension BundledBackend {
     private static let withinProcess = stoppedHub.merging(simulatedFaults) { first, _ in first }.merging(
         gaps(
             "deaths and stops of participants are neither simulated nor tried on processes within one", "C3c", "C4b",
-            "C5a", "C6b", "C6c", "C6d", "C6e", "C8f", "C9f", "C9h", "C14c", "C23c", "C24c", "C24d", "C24e", "C26b", "C26c", "C26d", "C26f")
+            "C5a", "C6b", "C6c", "C6d", "C6e", "C8f", "C9f", "C9h", "C14c", "C23c", "C24c", "C24d", "C24e", "C26b",
+            "C26c", "C26d", "C26f")
     ) { first, _ in first }.merging(
         gaps(
             "a name within a process is for this process alone", "S4f", "S6c", "S6d", "S9b", "S9c", "S9d", "S14b",

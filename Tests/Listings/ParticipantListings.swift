@@ -23,6 +23,18 @@ func takePart(in group: any SharedGroup, with server: MessengerServer, as applic
     }
 }
 
+protocol SleepingApplication: Sendable {
+    func staysAwake(because error: CoordinationError) async
+}
+
+func sleep(_ main: MainParticipant, for application: some SleepingApplication) async {
+    do throws(CoordinationError) {
+        try await main.rest()  // the core is quiet and registered, the host owns for it
+    } catch {
+        await application.staysAwake(because: error)  // its core has gone on
+    }
+}
+
 protocol TelephoneCall: Sendable {
     var id: String { get }
     func accept() async

@@ -45,6 +45,20 @@ extension Mutant {
                 transaction.guards.removeAll { !$0.isEpoch(of: "ownership/owner") }
             }
         },
+        Mutant("loses rests", caughtBy: "C26") { damage in
+            damage.losing("/ownership/rest")
+        },
+        Mutant("loses wakes", caughtBy: "C26") { damage in
+            damage.losing("/ownership/wake")
+        },
+        Mutant("keeps the rests of the dead", caughtBy: "C26") { damage in
+            damage.operations { operation in
+                guard case .put(let key, let value, .session) = operation, key.text.hasSuffix("/ownership/rest") else {
+                    return operation
+                }
+                return .put(key, value, .persistent)
+            }
+        },
         Mutant("loses calls", caughtBy: "C23", "C24") { damage in
             damage.losing("/calls/call/")
         },

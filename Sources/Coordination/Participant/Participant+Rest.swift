@@ -10,7 +10,7 @@ extension Participant {
         if machine.isAtRest { return }
         guard store.lease == nil else {
             throw CoordinationError(
-                .unsupported, "The session has a lease, which a process that sleeps cannot renew: the Main does not rest.")
+                .unsupported, "The session has a lease, which a process that sleeps cannot renew.")
         }
         try guardRest()
         guard !isBecomingQuiet, !machine.wantsRest, let coreRun, let core = machine.core, !core.isQuiet else {

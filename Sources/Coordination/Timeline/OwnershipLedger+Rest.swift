@@ -33,7 +33,7 @@ extension OwnershipLedger {
         }
         if let asking = requests.keys.first(where: { $0 != owner.participant }) {
             broken.append(
-                violation(record, "The Main of epoch \(owner.epoch) rests, and session \(asking) has asked for ownership")
+                violation(record, "The Main of epoch \(owner.epoch) rests past the request of session \(asking)")
             )
         }
         challenges[owner.epoch] = nil

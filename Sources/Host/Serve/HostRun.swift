@@ -57,7 +57,8 @@ struct HostRun: Sendable {
         let registry = PrometheusRegistry()
         let figures = HostFigures(registry)
         let alerts = try PushAlerts(of: group, for: context)
-        let holder = group.lease == nil
+        let holder =
+            group.lease == nil
             ? try HolderParticipant(of: group, options: try context.resolution.coordinationOptions()) : nil
         self.holder = holder
         host = PushHost(
@@ -235,7 +236,7 @@ struct HostRun: Sendable {
             try await KeepAliveRecords(group).followDueTime(by: SystemClock()) { await holder.setKeepAlive(at: $0) }
         } catch {
             guard !stopping.isRaised, error.code != .cancelled else { return }
-            logger.warning("keep-alives are not seen any more, so a Main that rests is not woken for them: \(error.sentence)")
+            logger.warning("keep-alives are not seen any more, so no Main is woken for them: \(error.sentence)")
         }
     }
 

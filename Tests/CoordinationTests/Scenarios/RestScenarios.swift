@@ -30,8 +30,14 @@ struct RestScenarios {
         }
     }
 
-    private func kinds(_ world: World) async throws -> [TimelineEntry.Kind] {
-        try await world.report().entries.map(\.kind)
+    /// Lets a Main rest; the code of its refusal, or nil.
+    private func code(of main: MainParticipant) async -> CoordinationError.Code? {
+        do throws(CoordinationError) {
+            try await main.rest()
+            return nil
+        } catch {
+            return error.code
+        }
     }
 
     /// A Main at rest, with its holder.
@@ -43,14 +49,14 @@ struct RestScenarios {
         try await main.participant.start()
         let epoch = try #require(await main.participant.epoch)
         try await eventually("Main may rest") {
-            let owner = try await world.owner()
-            return try await owner?.state == .running && world.observer().get(OwnershipKey.holder) != nil
+            guard try await world.owner()?.state == .running else { return false }
+            return try await world.observer().get(OwnershipKey.holder) != nil
         }
         try await main.participant.rest()
         return (main, holder, epoch)
     }
 
-    @Test("C26: a Main that rests stays the owner under its epoch, and is woken by a call that waits; its core starts once")
+    @Test("C26: a Main that rests stays the owner under its epoch, and a call wakes it; its core starts once")
     func callWakes() async throws {
         let world = World()
         let quiet = Quiet()
@@ -76,10 +82,11 @@ struct RestScenarios {
         #expect(try await world.owner()?.session == main.group.session.id)
         let (report, entries) = try await world.report()
         #expect(report.isClean, "\(report.violations)")
-        #expect(entries.map(\.kind).filter { [.rested, .woken, .resumed].contains($0) } == [.rested, .woken, .resumed])
+        #expect(
+            entries.map(\.kind).filter { [.rested, .woken, .resumed].contains($0) } == [.rested, .woken, .resumed])
     }
 
-    @Test("C26: without a holder, and with a core that cannot be quiet, a Main does not rest, and its core goes on")
+    @Test("C26: a Main without a holder, or with a core that cannot be quiet, does not rest")
     func cannotRest() async throws {
         let world = World()
         let quiet = Quiet()
@@ -112,17 +119,12 @@ struct RestScenarios {
         let main = try await world.main(script: script)
         try await main.participant.start()
         try await eventually("Main may rest") {
-            let owner = try await world.owner()
-            return try await owner?.state == .running && world.observer().get(OwnershipKey.holder) != nil
+            guard try await world.owner()?.state == .running else { return false }
+            return try await world.observer().get(OwnershipKey.holder) != nil
         }
         let activity = try await #require(context.value).begin(.call, id: "1")
         try await eventually("the activity refuses the rest") {
-            do throws(CoordinationError) {
-                try await main.participant.rest()
-                return false
-            } catch {
-                return error.code == .refused
-            }
+            await code(of: main.participant) == .refused
         }
         try await activity.end()
 
@@ -136,12 +138,7 @@ struct RestScenarios {
         _ = try await wait.value
 
         try await eventually("Main comes to rest when nothing is in the way") {
-            do throws(CoordinationError) {
-                try await main.participant.rest()
-                return true
-            } catch {
-                return false
-            }
+            await code(of: main.participant) == nil
         }
         #expect(await holder.participant.isHolding)
         #expect(try await world.report().report.isClean)
@@ -349,8 +346,8 @@ struct RestScenarios {
         }
         try await main.start()
         try await eventually("Main may rest") {
-            let owner = try await world.owner()
-            return try await owner?.state == .running && world.observer().get(OwnershipKey.holder) != nil
+            guard try await world.owner()?.state == .running else { return false }
+            return try await world.observer().get(OwnershipKey.holder) != nil
         }
         try await main.rest()
         try await eventually("it follows its rest alone") { watched.value.last == OwnershipKey.ofSleep }

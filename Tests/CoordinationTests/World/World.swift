@@ -17,6 +17,8 @@ final class World: Sendable {
     let processes: ProcessTable
     let options: CoordinationOptions
     private let seed = Box<UInt64>(1)
+    /// A holder that is let go ends.
+    private let holders = Box<[HolderParticipant]>([])
 
     /// - Parameter options: ``CoordinationOptions/patient`` where no bound of time is under test.
     init(clock: any TimeSource = SystemClock(), options: CoordinationOptions = .patient) {
@@ -53,6 +55,7 @@ final class World: Sendable {
         let (group, process, environment, _) = try await enter(.tool, name, .init(), in: process)
         let holder = try HolderParticipant(of: group, options: options ?? self.options, environment: environment)
         try await holder.start()
+        holders.update { $0.append(holder) }
         return Player(participant: holder, group: group, process: process)
     }
 

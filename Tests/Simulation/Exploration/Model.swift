@@ -70,7 +70,8 @@ struct Model {
         /// Whether it has a goal, an ownership or a core. Freezing or killing an uninvolved participant has no
         /// consequences.
         var isInvolved: Bool {
-            hold != nil || machine.wish.wantsOwnership || machine.holding != nil || machine.core != nil || !cores.isEmpty
+            hold != nil || machine.wish.wantsOwnership || machine.holding != nil || machine.core != nil
+                || !cores.isEmpty
                 || pending != nil || machine.view.handover?.session == machine.myself.session
         }
         var isMain: Bool { machine.myself.isMain }
@@ -200,7 +201,8 @@ struct Model {
     /// A field of a machine that ``key()`` omits wrongly; nil if there is none.
     var unknownField: String? {
         participants.lazy.compactMap { participant in
-            participant.hold.map { CanonicalTokens.unknownField(of: $0) } ?? CanonicalTokens.unknownField(of: participant.machine)
+            participant.hold.map { CanonicalTokens.unknownField(of: $0) }
+                ?? CanonicalTokens.unknownField(of: participant.machine)
         }.first
     }
 
@@ -313,7 +315,8 @@ struct Model {
         if participant.machine.isAtRest, participant.machine.wantsRest { actions.append(.resume(number)) }
         // A Main that is awake has answered its call.
         if !participant.isMain, participant.machine.wish == .own, let owner = store.view.owner,
-            owner.record.role == .main, store.view.sleeper == nil, owner.record.state == .running, countedRuns > Self.settled
+            owner.record.role == .main, store.view.sleeper == nil, owner.record.state == .running,
+            countedRuns > Self.settled
         {
             actions.append(.leave(number))
         }

@@ -40,7 +40,7 @@ enum RestCases {
     }
 
     static let callWakes = ConformanceCase(
-        "C26a", "a Main that rests stays the owner under its epoch; a call wakes it, and its core, which was quiet, serves it"
+        "C26a", "a Main that rests stays the owner under its epoch; a call wakes it, and its quiet core serves it"
     ) { context in
         try await withSleeper(context) { troupe, main, _, epoch in
             try troupe.receive("call-1")
@@ -60,7 +60,8 @@ enum RestCases {
     }
 
     static let killedMainIsReleasedFor = ConformanceCase(
-        "C26b", "a Main that is killed at rest is released for, and the next one owns (L1)", promises: [.promptDeathNotice]
+        "C26b", "a Main that is killed at rest is released for, and the next one owns (L1)",
+        promises: [.promptDeathNotice]
     ) { context in
         try await withSleeper(context) { troupe, main, _, _ in
             try await main.kill()
@@ -75,9 +76,9 @@ enum RestCases {
     }
 
     static let frozenMainIsGivenUp = ConformanceCase(
-        "C26c", "a Main that is stopped at rest keeps its core until it is needed and does not resume in its time; then that stops"
+        "C26c", "a Main that is stopped at rest is given up when it is needed and does not resume in its time"
     ) { context in
-        try await withSleeper(context, wake: "wake=1000") { troupe, main, _, epoch in
+        try await withSleeper(context, superseded: 1, wake: "wake=1000") { troupe, main, _, epoch in
             try await main.freeze()
             try expect(try await troupe.owner()?.epoch, is: epoch, "the epoch while no process needs Main")
             let executor = try await troupe.executor("executor", "wake=1000")
@@ -90,6 +91,9 @@ enum RestCases {
             let time = woken.at.duration(to: givenUp.at)
             try expect(time >= .seconds(1), "Main had 1 s to resume: \(time)")
             try expect(entries.contains { $0.kind == .killed }, is: false, "whether one was killed")
+            try await eventually("the witness has seen Main's quiet core") {
+                try await troupe.entries().contains { $0.kind == .supersededOverlap }
+            }
             try main.thaw()
             try await eventually("Main's core has stopped") { try await main.tell("stopped") == "superseded" }
         }
@@ -110,7 +114,7 @@ enum RestCases {
     }
 
     static let ownershipIsTakenOver = ConformanceCase(
-        "C26e", "a second Main wakes the one that rests and is refused by it; one that takes over is handed over to (C14)"
+        "C26e", "a second Main wakes one that rests and is refused by it; one that takes over gets the core (C14)"
     ) { context in
         try await withSleeper(context) { troupe, main, _, epoch in
             let second = try await troupe.main("second")
@@ -139,7 +143,7 @@ enum RestCases {
     }
 
     static let reasonsToBeAwake = ConformanceCase(
-        "C26g", "a Main does not rest without a holder, with an open activity or while a call waits, and its core goes on (C17)"
+        "C26g", "a Main does not rest without a holder, in an activity or while a call waits; its core goes on (C17)"
     ) { context in
         try await withSleeper(context, apart: false) { troupe, main, holder, epoch in
             try await holder.tell("leave")

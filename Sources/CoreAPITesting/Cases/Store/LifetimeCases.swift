@@ -215,7 +215,7 @@ enum LifetimeCases {
     }
 
     static let movesWithItsWriter = ConformanceCase(
-        "S8l", "a put by another session keeps the entry's creation revision, and moves its lifetime to that session (S1)"
+        "S8l", "another session's put keeps an entry's creation revision, and moves its lifetime to that session (S1)"
     ) { context in
         try await context.withGroup { group in
             let store = try await group.open()
