@@ -211,8 +211,9 @@ public struct CoreContext: Sendable {
     /// Source: contract C8, C10.
     ///
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded; ``SharedCoreError/Code/limitExceeded``
-    ///   when the message is larger than a value can be; ``SharedCoreError/Code/invalidArgument`` for a value of its content that
-    ///   breaks its rule (C20).
+    ///   when the message is larger than a value can be, whatever else is in the group; ``SharedCoreError/Code/storageFull`` when the
+    ///   group or its disk is full, so that it can be stored later; ``SharedCoreError/Code/invalidArgument`` for a value of its content
+    ///   that breaks its rule (C20).
     @discardableResult
     public func deliver(_ message: InboxMessage) async throws(SharedCoreError) -> DeliveryResult {
         try await acceptMessage(message)
@@ -300,7 +301,7 @@ extension CoreContext {
         }
         var present: Standing<ActivitiesRecord>?
         try await gate.begin { () async throws(SharedCoreError) in
-            let (standing, revision) = try await changeActivities { standing throws(SharedCoreError) in
+            let (standing, revision) = try await changeActivities { standing, _ throws(SharedCoreError) in
                 let open = ActivitiesRecord.open(under: epoch, in: standing)
                 if open.contains(where: { $0.isSameWork(as: activity) }) { return nil }
                 try ActivitiesRecord.requireRoom(beside: open)
@@ -317,14 +318,16 @@ extension CoreContext {
     ///
     /// - Parameter change: The transaction; nil when there is nothing to change.
     /// - Returns: What stood before, and the commit with which it stands as it is to be.
-    func changeActivities(
-        _ change: (Standing<ActivitiesRecord>?) throws(SharedCoreError) -> Transaction?
+    fileprivate func changeActivities(
+        _ change: (Standing<ActivitiesRecord>?, ReadConsistency) async throws(SharedCoreError) -> Transaction?
     ) async throws(SharedCoreError) -> (before: Standing<ActivitiesRecord>?, revision: Revision) {
         var consistency = ReadConsistency.causal
         while true {
             let entry = try await store.get(OwnershipKey.activities, consistency: consistency)
             let standing = entry.map { Standing<ActivitiesRecord>($0) }
-            guard let transaction = try change(standing) else { return (standing, standing?.revision ?? .zero) }
+            guard let transaction = try await change(standing, consistency) else {
+                return (standing, standing?.revision ?? .zero)
+            }
             do throws(SharedCoreError) {
                 return (standing, try await store.commit(transaction).revision)
             } catch {
@@ -346,10 +349,16 @@ public struct OpenActivity: Sendable {
 
     /// Ends the activity. One that has ended stays so.
     ///
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded: its activities are over then.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded: its activities are over then; and when an open call of the
+    ///   core has the activity, which ends with the call alone.
     public func end() async throws(SharedCoreError) {
-        _ = try await context.changeActivities { standing throws(SharedCoreError) in
-            ActivitiesRecord.ending(activity, under: context.epoch, beside: standing)
+        _ = try await context.changeActivities { standing, consistency throws(SharedCoreError) in
+            guard let ending = ActivitiesRecord.ending(activity, under: context.epoch, beside: standing) else {
+                return nil
+            }
+            // Behind the read of the activities: a call that has come to have this one since then has written them.
+            try await context.requireNoCall(with: activity, consistency: consistency)
+            return ending
         }
     }
 }

@@ -16,17 +16,59 @@ public enum CallCommand: UInt8, Hashable, Sendable, CaseIterable, CustomStringCo
         case .hangUp: "hangUp"
         }
     }
+}
 
-    /// The command as it stands in the group. It is for this call alone: not for a later one of the same id, which began at another time.
-    func bytes(for call: CallRecord) -> [UInt8] {
+/// A command as it stands in the group: version, command, the call that it is for, and its deadline, each of these two with the run of the
+/// machine that it counts in.
+struct CommandRecord: Hashable {
+    let command: CallCommand
+    private let callBootID: BootID
+    private let callBegan: BootInstant
+    private let bootID: BootID
+    private let deadline: BootInstant
+
+    /// A command for this call alone: not for a later one of the same id, which began at another time.
+    init(_ command: CallCommand, for call: CallRecord, before deadline: BootInstant, in bootID: BootID) {
+        self.command = command
+        (callBootID, callBegan) = (call.bootID, call.began)
+        (self.bootID, self.deadline) = (bootID, deadline)
+    }
+
+    /// Nil when the bytes are no command that this version reads.
+    init?(_ bytes: [UInt8]) {
+        do {
+            var reader = ByteReader(bytes)
+            guard try reader.byte() == CallKey.commandVersion, let command = CallCommand(rawValue: try reader.byte())
+            else { return nil }
+            self.command = command
+            callBootID = BootID(high: try reader.word(), low: try reader.word())
+            callBegan = try reader.instant()
+            bootID = BootID(high: try reader.word(), low: try reader.word())
+            deadline = try reader.instant()
+            try reader.finish()
+        } catch {
+            return nil
+        }
+    }
+
+    var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.byte(CallKey.commandVersion)
-        writer.byte(rawValue)
-        writer.word(call.bootID.high)
-        writer.word(call.bootID.low)
-        writer.instant(call.began)
+        writer.byte(command.rawValue)
+        writer.word(callBootID.high)
+        writer.word(callBootID.low)
+        writer.instant(callBegan)
+        writer.word(bootID.high)
+        writer.word(bootID.low)
+        writer.instant(deadline)
         return writer.bytes
     }
+
+    /// Whether it is for a call, and no other of its id.
+    func isFor(_ call: CallRecord) -> Bool { (callBootID, callBegan) == (call.bootID, call.began) }
+
+    /// Whether its time is over; false where that is told in another run of a machine.
+    func isOver(at now: BootInstant, in bootID: BootID) -> Bool { bootID == self.bootID && deadline <= now }
 }
 
 /// How far the holder is with a command: an entry beside the command's own. It outlives the holder, so that no other takes the command, and
@@ -70,7 +112,7 @@ struct CommandProgress: Hashable {
 
 extension CallKey {
     fileprivate static let commandVersion: UInt8 = 1
-    /// How many commands wait for a call at once.
+    /// How many commands wait for a call when its senders send no more. Those that send at the same moment do not see each other.
     static let maximumCommandCount = 16
     private static let commandPath = ".sharedcore/calls/command/"
 

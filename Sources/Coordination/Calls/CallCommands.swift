@@ -94,15 +94,20 @@ public final class CallCommands: AsyncSequence, Sendable {
             }
         }
 
-        /// Takes a command; nil where it is gone, was taken, is for a former call of the id, cannot be read, or the call has changed: the
-        /// watch tells then.
+        /// Takes a command; nil where it is gone, was taken, is for a former call of the id, is late, cannot be read, or the call has
+        /// changed: the watch tells then.
         private nonisolated(nonsending) mutating func take(
             _ entry: Entry, for record: CallRecord, at revision: Revision
         ) async throws(SharedCoreError) -> ReceivedCallCommand? {
             let progress = try CallKey.progress(of: entry.key)
-            guard sight[progress] == nil,
-                let command = CallCommand.allCases.first(where: { $0.bytes(for: record) == entry.value })
-            else { return nil }
+            guard sight[progress] == nil, let command = CommandRecord(entry.value), command.isFor(record) else {
+                return nil
+            }
+            // The command of a sender that has ended is gone behind this, where the backend can tell.
+            _ = try await call.context.store.sessions()
+            // A sender that is frozen does not take its command back.
+            let clock = call.context.clock
+            guard !command.isOver(at: clock.now(), in: clock.bootID) else { return nil }
             var transaction = Transaction(
                 guards: [
                     .epoch(entry.key, entry.creationRevision), .absent(progress), .revision(call.key, revision),
@@ -112,7 +117,8 @@ public final class CallCommands: AsyncSequence, Sendable {
                 let commit = try await call.context.store.commit(transaction)
                 taken.insert(entry.key)
                 return ReceivedCallCommand(
-                    command: command, sender: entry.origin, key: entry.key, progress: progress, epoch: commit.revision,
+                    command: command.command, sender: entry.origin, key: entry.key, progress: progress,
+                    epoch: commit.revision,
                     store: call.context.store)
             } catch {
                 guard let key = error.guardFailure?.condition.key, key != OwnershipKey.owner else { throw error }

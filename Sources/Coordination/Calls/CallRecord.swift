@@ -24,16 +24,17 @@ package enum CallKey {
 /// | 1 | version, 1 |
 /// | texts | id, from, to, account |
 /// | 1, 1 | direction, media |
-/// | 1 | state: 1 incoming, 2 ringing, 3 answered, 4 held, 5 remotely held, 6 ended, 7 ended and acknowledged |
+/// | 1 | state: 1 incoming, 2 ringing, 3 answered, 4 held, 5 remotely held, 6 ended, 7 ended and acknowledged: without texts but its id |
 /// | 1, text | of an ended one: the reason |
 /// | two words, integer | the run of the machine, when it began |
 /// | flag and integer, twice | when it was answered, when it ended |
 package struct CallRecord: Hashable, Sendable {
-    /// How many ended calls are kept at most; the oldest go first. So the records fit into the room for what coordination writes (S10).
+    /// How many calls that ended and were not acknowledged are kept at most, and how many that were; the oldest go first. So the records fit
+    /// into the room for what coordination writes (S10).
     package static let maximumEndedCount = 128
     private static let version: UInt8 = 1
 
-    package let call: CallDescription
+    package private(set) var call: CallDescription
     package var state: Call.State
     /// Whether an ended one need not be shown again.
     package var isAcknowledged = false
@@ -57,6 +58,13 @@ package struct CallRecord: Hashable, Sendable {
         case .ended: ended = now
         case .incoming, .ringing: break
         }
+    }
+
+    /// Says that the call need not be shown again. What it was is forgotten.
+    mutating func acknowledge() {
+        if case .ended(let reason) = state { state = .ended(Call.EndReason(reason.kind)) }
+        call = CallDescription(call.id, call.direction, from: "", to: "", media: call.media)
+        isAcknowledged = true
     }
 
     /// Nil when the bytes are no call that this version reads.
@@ -118,6 +126,37 @@ package struct CallRecord: Hashable, Sendable {
 
     /// The activity that keeps the core while the call is open. Its id may be only a hash.
     var activityID: String { PathPart.text(for: call.id.text, maximumByteCount: 128) }
+}
+
+extension CallRecord {
+    /// Returns the oldest of the calls that ended and were not acknowledged, so many that with some more there are no more than are kept.
+    static func surplus(among entries: some Sequence<Entry>, with more: Int = 0) -> some Collection<Entry> {
+        let ended = entries.filter { $0.lifetime != .persistent && CallRecord($0.value)?.isAcknowledged != true }
+        // Nothing writes a record between the end and the acknowledgement.
+        return ended.sorted { $0.revision < $1.revision }.prefix(max(0, ended.count + more - maximumEndedCount))
+    }
+
+    /// The same of those that were acknowledged: those whose calls ended first, since what waits for an id waits for a late call.
+    static func acknowledgedSurplus(
+        among entries: some Sequence<Entry>, with more: Int, in bootID: BootID
+    ) -> some Collection<Entry> {
+        let acknowledged = entries.compactMap { entry -> (entry: Entry, end: (Int, BootInstant, Revision))? in
+            guard let record = CallRecord(entry.value), record.isAcknowledged else { return nil }
+            return (entry, (record.bootID == bootID ? 1 : 0, record.ended ?? record.began, entry.revision))
+        }
+        return acknowledged.sorted { $0.end < $1.end }.map(\.entry)
+            .prefix(max(0, acknowledged.count + more - maximumEndedCount))
+    }
+}
+
+extension Transaction {
+    /// Removes entries as they were read.
+    mutating func remove(_ entries: some Sequence<Entry>) {
+        for entry in entries {
+            require(.revision(entry.key, entry.revision))
+            delete(entry.key)
+        }
+    }
 }
 
 extension Entry {

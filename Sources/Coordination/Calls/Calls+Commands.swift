@@ -7,7 +7,7 @@ extension Calls {
     /// Asks the holder of an open call to do something, and returns when it says that it has.
     ///
     /// A command is carried out at most once. One that its holder has not taken when the time is over, or when this process ends, is not
-    /// carried out.
+    /// carried out. A process that is stopped cannot take its command back: then the holder passes a late one over, if both run on one machine.
     ///
     /// Source: contract C24.
     ///
@@ -15,7 +15,7 @@ extension Calls {
     /// - Throws: ``CoordinationError/Code/notFound`` when no call of the id is open; ``CoordinationError/Code/timeout`` when its holder has not
     ///   taken the command; ``CoordinationError/Code/outcomeUnknown`` when it has, and has not said what came of it before the time was over, or
     ///   has ended; ``CoordinationError/Code/refused`` when it refuses, with its reason; ``CoordinationError/Code/store``, with
-    ///   ``SharedCoreError/Code/limitExceeded`` when 16 commands wait for the call; ``CoordinationError/Code/cancelled``,
+    ///   ``SharedCoreError/Code/limitExceeded`` when 16 commands or more wait for the call; ``CoordinationError/Code/cancelled``,
     ///   ``CoordinationError/Code/closed`` and ``CoordinationError/Code/fenced``.
     public func send(
         _ command: CallCommand, to id: CallID, within timeout: Duration = .seconds(5)
@@ -47,10 +47,11 @@ extension Calls {
         guard let open = sight.open else { return .failure(notFound(id)) }
         guard sight.commands.count < CallKey.maximumCommandCount else {
             throw SharedCoreError(
-                .limitExceeded, "At most \(CallKey.maximumCommandCount) commands wait for a call.", at: key.text)
+                .limitExceeded, "\(CallKey.maximumCommandCount) commands wait for the call already.", at: key.text)
         }
         var transaction = Transaction(guards: [.exists(call)])
-        transaction.put(key, command.bytes(for: open.record), lifetime: .session)
+        let record = CommandRecord(command, for: open.record, before: limit, in: clock.bootID)
+        transaction.put(key, record.bytes, lifetime: .session)
         do throws(SharedCoreError) {
             _ = try await store.commit(transaction)
         } catch {

@@ -55,7 +55,8 @@ public struct Calls: Sendable {
         CallChanges(of: try await store.watch(CallsView.prefixes, from: .snapshot))
     }
 
-    /// Says that an ended call need not be shown again. A process that waits for its id afterwards hears that there is nothing to show, for 5 minutes.
+    /// Says that an ended call need not be shown again. A process that waits for its id afterwards hears that there is nothing to show, for 5
+    /// minutes, unless 128 calls that ended later were acknowledged.
     ///
     /// - Returns: Whether there was one: false where it was acknowledged before, is open, or is not known.
     @discardableResult
@@ -73,10 +74,12 @@ public struct Calls: Sendable {
                 else { return false }
                 record.state = .ended(.lost)
             }
-            record.isAcknowledged = true
+            record.acknowledge()
             // A record that stays as it is does not come to belong to an owner.
             var transaction = Transaction(guards: [.revision(key, entry.revision)])
             transaction.put(key, record.bytes, lifetime: .expiring(after: Inbox.defaultLifetime))
+            let entries = try await store.list(CallKey.records).entries
+            transaction.remove(CallRecord.acknowledgedSurplus(among: entries, with: 1, in: clock.bootID))
             do throws(SharedCoreError) {
                 _ = try await store.commit(transaction)
                 return true

@@ -42,13 +42,16 @@ extension CoreContext {
         return OpenCall(id: call.id, key: key, context: self)
     }
 
-    /// The transaction that begins an activity.
+    /// The transaction that begins an activity. One that is open is the call's from then on, and its record is written anew: what would end
+    /// it at this moment finds another revision.
     private func beginning(
         _ activity: Activity, consistency: ReadConsistency
     ) async throws(SharedCoreError) -> Transaction {
         let standing = try await activities(consistency: consistency)
         let open = ActivitiesRecord.open(under: epoch, in: standing)
-        if open.contains(where: { $0.isSameWork(as: activity) }) { return Transaction() }
+        if open.contains(where: { $0.isSameWork(as: activity) }) {
+            return ActivitiesRecord.keeping(under: epoch, standing)
+        }
         try ActivitiesRecord.requireRoom(beside: open)
         return ActivitiesRecord.beginning(activity, under: epoch, beside: standing)
     }
@@ -57,6 +60,15 @@ extension CoreContext {
         consistency: ReadConsistency
     ) async throws(SharedCoreError) -> Standing<ActivitiesRecord>? {
         try await store.get(OwnershipKey.activities, consistency: consistency).map { Standing($0) }
+    }
+
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` where an activity is that of an open call, which alone ends it.
+    func requireNoCall(with activity: Activity, consistency: ReadConsistency) async throws(SharedCoreError) {
+        guard activity.kind == .call else { return }
+        let calls = try await store.list(CallKey.records, consistency: consistency).entries.filter(isOpen)
+        guard calls.contains(where: { CallRecord($0.value)?.activityID == activity.id }) else { return }
+        throw SharedCoreError(
+            .guardFailed, "The activity is that of a call, and ends with it.", at: OwnershipKey.activities.text)
     }
 
     /// Whether a record is that of a call that is open here.
@@ -97,7 +109,9 @@ extension CoreContext {
                 return transaction
             }
             transaction.put(key, record.bytes, lifetime: .expiring(after: callsLifetime))
-            try await dropOldest(beside: key, from: &transaction, consistency: consistency)
+            transaction.remove(
+                CallRecord.surplus(
+                    among: try await store.list(CallKey.records, consistency: consistency).entries, with: 1))
             let standing = try await activities(consistency: consistency)
             let activity = ActivitiesRecord.open(under: epoch, in: standing).first {
                 $0.kind.name == Activity.Kind.call.name && $0.id == record.activityID
@@ -111,25 +125,13 @@ extension CoreContext {
             return transaction
         }
     }
-
-    /// Makes room for one more ended call.
-    private func dropOldest(
-        beside key: Key, from transaction: inout Transaction, consistency: ReadConsistency
-    ) async throws(SharedCoreError) {
-        let ended = try await store.list(CallKey.records, consistency: consistency).entries
-            .filter { $0.key != key && $0.lifetime != .persistent }.sorted { $0.revision < $1.revision }
-        for entry in ended.prefix(max(0, ended.count + 1 - CallRecord.maximumEndedCount)) {
-            transaction.require(.revision(entry.key, entry.revision))
-            transaction.delete(entry.key)
-        }
-    }
 }
 
 extension CoreContext {
     /// How many calls are ended in one commit: a larger one has no room in a group that is full (contract S10).
     private static let endedAtOnce = 4
 
-    /// Ends the calls that the cores of former ownerships have left open, as lost. A record that cannot be read is removed, and so is what was
+    /// Ends the calls that the cores of former ownerships have left open, as lost, and keeps no more ended ones than may be. A record that cannot be read is removed, and so is what was
     /// said of commands whose senders have ended.
     ///
     /// Source: contract C23.
@@ -148,6 +150,10 @@ extension CoreContext {
                 for first in stride(from: 0, to: left.count, by: Self.endedAtOnce) {
                     _ = try await store.commit(ending(left[first..<min(left.count, first + Self.endedAtOnce)]))
                 }
+                let all = try await store.list(CallKey.records, consistency: .causal).entries
+                var transaction = Transaction()
+                transaction.remove(CallRecord.surplus(among: all))
+                if !transaction.operations.isEmpty { _ = try await store.commit(transaction) }
                 return
             } catch {
                 // Another process has acknowledged one of them.

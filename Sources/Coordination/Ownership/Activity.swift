@@ -191,6 +191,17 @@ extension ActivitiesRecord {
         return transaction
     }
 
+    /// The transaction that writes the activities anew as they stand: not while a request is pending.
+    static func keeping(under epoch: Revision, _ standing: Standing<ActivitiesRecord>?) -> Transaction {
+        var transaction = Transaction()
+        transaction.require(.epoch(OwnershipKey.owner, epoch))
+        transaction.require(.absent(OwnershipKey.handover))
+        write(
+            ActivitiesRecord(epoch: epoch, activities: open(under: epoch, in: standing)), over: standing,
+            to: &transaction)
+        return transaction
+    }
+
     /// - Throws: ``SharedCoreError/Code/limitExceeded`` where so many are open that none can begin.
     static func requireRoom(beside open: [Activity]) throws(SharedCoreError) {
         guard open.count >= maximumCount else { return }

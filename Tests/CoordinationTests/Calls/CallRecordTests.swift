@@ -44,6 +44,26 @@ struct CallRecordTests {
         #expect(CallRecord([2] + bytes.dropFirst()) == nil)
     }
 
+    @Test(
+        "A command is read as it was written, and is for its call alone; what is cut, has more, or is of another version is none"
+    )
+    func command() throws {
+        let call = CallRecord(try description(), in: .ringing, began: BootInstant(nanoseconds: 5), bootID: boot)
+        let deadline = BootInstant(nanoseconds: 9)
+        for word in CallCommand.allCases {
+            let command = CommandRecord(word, for: call, before: deadline, in: boot)
+            let bytes = command.bytes
+            #expect(CommandRecord(bytes) == command && command.command == word && command.isFor(call))
+            for count in 0..<bytes.count { #expect(CommandRecord(Array(bytes.prefix(count))) == nil) }
+            #expect(CommandRecord(bytes + [0]) == nil && CommandRecord([2] + bytes.dropFirst()) == nil)
+            let later = CallRecord(try description(), in: .ringing, began: deadline, bootID: boot)
+            #expect(!command.isFor(later))
+            #expect(
+                !command.isOver(at: BootInstant(nanoseconds: 8), in: boot) && command.isOver(at: deadline, in: boot))
+            #expect(!command.isOver(at: deadline, in: BootID(high: 1, low: 3)))
+        }
+    }
+
     @Test("Texts of a remote side have a bound, and a long id keeps the core like any other")
     func texts() async throws {
         let core = try await CallsFixture()
@@ -77,6 +97,82 @@ struct OwnCallsTests {
         #expect(calls.dropFirst().map(\.id.text) == (3..<131).reversed().map { "\($0)" })
         core.clock.advance(by: .seconds(24 * 3600 + 1))
         try await eventually("they have expired") { try await core.calls.list().map(\.id) == [first.id] }
+    }
+
+    @Test("An acknowledged call takes the place of none that was not, and is forgotten with its texts")
+    func acknowledgedBound() async throws {
+        let core = try await CallsFixture()
+        for number in 0..<28 { try await core.begin("missed-\(number)").end(.missed) }
+        for number in 0..<140 {
+            core.clock.advance(by: .milliseconds(1))
+            let call = try await core.begin("seen-\(number)")
+            try await call.end(.failed("no line"))
+            #expect(try await core.calls.acknowledge(call.id))
+        }
+        for number in 28..<56 { try await core.begin("missed-\(number)").end(.missed) }
+        #expect(try await core.calls.list().map(\.id.text) == (0..<56).reversed().map { "missed-\($0)" })
+        let records = try await core.group.list(CallKey.records).entries.compactMap { CallRecord($0.value) }
+        let acknowledged = records.filter(\.isAcknowledged)
+        #expect(Set(acknowledged.map(\.call.id.text)) == Set((12..<140).map { "seen-\($0)" }))
+        #expect(acknowledged.allSatisfy { $0.call.from.isEmpty && $0.call.to.isEmpty })
+        #expect(acknowledged.allSatisfy { $0.state == .ended(.failed("")) })
+
+        // Their calls ended before all of those.
+        #expect(try await core.calls.acknowledge(.of("missed-0")))
+        #expect(try await core.calls.acknowledge(.of("missed-1")))
+        let left = try await core.group.list(CallKey.records).entries.compactMap { CallRecord($0.value) }
+        #expect(left.count(where: \.isAcknowledged) == 128)
+        #expect(!left.contains { $0.call.id.text == "missed-0" })
+    }
+
+    @Test("Cores that end with open calls again and again leave no more than 128 of them")
+    func manyLost() async throws {
+        var core = try await CallsFixture()
+        for round in 0..<10 {
+            for number in 0..<16 { _ = try await core.begin("\(round)-\(number)") }
+            core = try await core.next()
+            try await core.context.endLostCalls()
+        }
+        let ids = Set(try await core.calls.list().map(\.id.text))
+        #expect(ids == Set((2..<10).flatMap { round in (0..<16).map { "\(round)-\($0)" } }))
+    }
+
+    @Test(
+        "The activity of a call ends with the call alone, also where the core had begun it before, or begins it again (C17)"
+    )
+    func sharedActivity() async throws {
+        let core = try await CallsFixture()
+        let first = try await core.context.begin(.call, id: "ring")
+        let call = try await core.begin("ring")
+        let again = try await core.context.begin(.call, id: "ring")
+        for activity in [first, again] {
+            let error = await #expect(throws: SharedCoreError.self) { try await activity.end() }
+            #expect(error?.code == .guardFailed)
+        }
+        #expect(try await Activity.current(in: core.group).map(\.id) == ["ring"])
+        try await call.end(.missed)
+        #expect(try await Activity.current(in: core.group).isEmpty)
+        try await first.end()
+        // One whose call is over is the core's own.
+        let own = try await core.context.begin(.call, id: "ring")
+        try await own.end()
+        #expect(try await Activity.current(in: core.group).isEmpty)
+    }
+
+    @Test("An activity that comes to be a call's while it is being ended stays")
+    func sharedActivityAtOnce() async throws {
+        let core = try await CallsFixture()
+        _ = try await core.context.begin(.call, id: "ring")
+        let store = InterposedStore(
+            core.context.store,
+            once: { () async throws(SharedCoreError) in
+                do { try await core.begin("ring") } catch { Issue.record("\(error)") }
+            })
+        // Open already, so that only its end is committed.
+        let activity = try await core.context(through: store).begin(.call, id: "ring")
+        let error = await #expect(throws: SharedCoreError.self) { try await activity.end() }
+        #expect(error?.code == .guardFailed)
+        #expect(try await Activity.current(in: core.group).map(\.id) == ["ring"])
     }
 
     @Test("In a group that its content has filled, calls begin, end and are acknowledged (S10)")
@@ -190,6 +286,13 @@ struct CallsFixture {
             acceptMessage: { _ throws(SharedCoreError) in .stored }, reportProblem: { _ in })
     }
 
+    /// The same core's, through a store that lets a test act.
+    func context(through store: any SharedStore) -> CoreContext {
+        CoreContext(
+            store: store, epoch: context.epoch, role: .main, clock: clock,
+            acceptMessage: { _ throws(SharedCoreError) in .stored }, reportProblem: { _ in })
+    }
+
     var calls: Calls { Calls(group, clock: clock) }
 
     @discardableResult
@@ -219,11 +322,21 @@ struct CallsFixture {
             .map(\.key)
     }
 
-    /// Leaves a command for a call, as a sender has that is slow to hear of it.
-    func leave(_ command: CallCommand, for call: OpenCall, by window: MemoryGroup) async throws -> Key {
+    /// Leaves a command for a call, as a sender has that is slow to hear of it, or is stopped.
+    ///
+    /// - Parameters:
+    ///   - deadline: Its deadline; nil for one that is far away.
+    ///   - bootID: The run of the machine that the deadline counts in; nil for this one.
+    func leave(
+        _ command: CallCommand, for call: OpenCall, by window: MemoryGroup, before deadline: BootInstant? = nil,
+        in bootID: BootID? = nil
+    ) async throws -> Key {
         let record = try #require(await window.get(call.key).flatMap { CallRecord($0.value) })
         let key = try CallKey.command(0, of: window.session.id, for: call.key)
-        try await window.put(key, command.bytes(for: record), lifetime: .session)
+        let left = CommandRecord(
+            command, for: record, before: deadline ?? clock.now().advanced(by: .seconds(600)),
+            in: bootID ?? clock.bootID)
+        try await window.put(key, left.bytes, lifetime: .session)
         return key
     }
 }

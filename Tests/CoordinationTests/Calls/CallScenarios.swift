@@ -130,7 +130,7 @@ struct CallScenarios {
         #expect(last?.map(\.state) == [.ended(.lost)])
     }
 
-    @Test("C24: a sender whose task is cancelled has its command removed; 16 wait at most")
+    @Test("C24: a sender whose task is cancelled has its command removed; where 16 wait no more are sent")
     func manyCommands() async throws {
         let core = try await CallsFixture()
         let call = try await core.begin("ring")
@@ -204,6 +204,45 @@ struct CallScenarios {
         try await received.accept()
         try await sent.value
         #expect(try await Calls(window).withdraw(key) == nil)
+    }
+
+    @Test(
+        "C24: a command whose sender has ended is not carried out, though nothing has noticed the end before the take")
+    func unnoticedEnd() async throws {
+        let core = try await CallsFixture()
+        let window = try await core.window()
+        let call = try await core.begin("ring")
+        let key = try await core.leave(.answer, for: call, by: window)
+        // As over files, where a process that asks for the sessions finds the dead ones.
+        let store = InterposedStore(core.context.store, afterSessions: { await window.close() })
+        let holder = OpenCall(id: call.id, key: call.key, context: core.context(through: store))
+        var commands = try await holder.commands().makeAsyncIterator()
+        #expect(try await core.commands() == [key])
+        let sent = Task { try await core.calls.send(.decline, to: call.id, within: .seconds(600)) }
+        let received = try #require(try await commands.next())
+        try #require(received.command == .decline)
+        try await received.accept()
+        try await sent.value
+        #expect(try await core.commands().isEmpty)
+    }
+
+    @Test(
+        "C24: a command whose time is over is not carried out, though its sender is stopped and has not taken it back")
+    func late() async throws {
+        let core = try await CallsFixture()
+        let call = try await core.begin("ring")
+        let (stopped, distant) = (try await core.window(), try await core.window())
+        let late = try await core.leave(
+            .answer, for: call, by: stopped, before: core.clock.now().advanced(by: .seconds(1)))
+        core.clock.advance(by: .seconds(1))
+        // The clock of another machine says nothing here.
+        _ = try await core.leave(
+            .hold, for: call, by: distant, before: BootInstant(nanoseconds: 0), in: BootID(high: 7, low: 7))
+        var commands = try await call.commands().makeAsyncIterator()
+        let received = try #require(try await commands.next())
+        try #require(received.command == .hold)
+        try await received.accept()
+        #expect(try await Calls(stopped).withdraw(late) == nil, "its sender hears that it was not taken")
     }
 
     @Test("C24: what a holder said of a command whose sender has ended is removed")
