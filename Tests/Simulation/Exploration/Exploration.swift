@@ -34,46 +34,53 @@ package struct Exploration {
         var isMoving = false
 
         /// The settings that are explored.
-        package static let all = [
-            Setting(name: "Main and an Executor, an activity", roles: [.main, .executor], activities: 1),
-            Setting(
-                name: "an insisting Main and an Executor, an activity", roles: [.main, .executor], activities: 1,
-                insists: true),
-            Setting(
-                name: "two Executors, an activity, a freeze", roles: [.executor, .executor], freezes: 1, activities: 1),
-            Setting(
-                name: "Main and an Executor, an activity, a freeze", roles: [.main, .executor], freezes: 1,
-                activities: 1),
-            Setting(
-                name: "Main and an Executor, a call that moves", roles: [.main, .executor], activities: 1,
-                isMoving: true),
-            Setting(
-                name: "Main and an Executor, a call that moves, a freeze", roles: [.main, .executor], freezes: 1,
-                activities: 1, isMoving: true),
-            Setting(
-                name: "Main and an Executor, a call that moves, a death", roles: [.main, .executor], deaths: 1,
-                activities: 1, isMoving: true),
-            Setting(
-                name: "Main and two Executors, a call that moves", roles: [.main, .executor, .executor], activities: 1,
-                isMoving: true),
-            Setting(name: "Main and two Executors, a death", roles: [.main, .executor, .executor], deaths: 1),
-            Setting(name: "Main and two Executors, an activity", roles: [.main, .executor, .executor], activities: 1),
-            Setting(
-                name: "an insisting Main and two Executors, an activity", roles: [.main, .executor, .executor],
-                activities: 1, insists: true),
-            Setting(
-                name: "two Mains and an Executor, a death", roles: [.main, .main, .executor], takingOver: 1, deaths: 1),
-            Setting(
-                name: "two insisting Mains and an Executor, an activity", roles: [.main, .main, .executor],
-                takingOver: 1, activities: 1, insists: true),
-            Setting(
-                name: "Main and two Executors, an activity, a death", roles: [.main, .executor, .executor], deaths: 1,
-                activities: 1),
-            Setting(name: "Main and two Executors, a freeze", roles: [.main, .executor, .executor], freezes: 1),
-            Setting(
-                name: "two Mains and an Executor, a freeze", roles: [.main, .main, .executor], takingOver: 1, freezes: 1
-            ),
-        ] + resting
+        package static let all =
+            [
+                Setting(name: "Main and an Executor, an activity", roles: [.main, .executor], activities: 1),
+                Setting(
+                    name: "an insisting Main and an Executor, an activity", roles: [.main, .executor], activities: 1,
+                    insists: true),
+                Setting(
+                    name: "two Executors, an activity, a freeze", roles: [.executor, .executor], freezes: 1,
+                    activities: 1),
+                Setting(
+                    name: "Main and an Executor, an activity, a freeze", roles: [.main, .executor], freezes: 1,
+                    activities: 1),
+                Setting(
+                    name: "Main and an Executor, a call that moves", roles: [.main, .executor], activities: 1,
+                    isMoving: true),
+                Setting(
+                    name: "Main and an Executor, a call that moves, a freeze", roles: [.main, .executor], freezes: 1,
+                    activities: 1, isMoving: true),
+                Setting(
+                    name: "Main and an Executor, a call that moves, a death", roles: [.main, .executor], deaths: 1,
+                    activities: 1, isMoving: true),
+                Setting(
+                    name: "Main and two Executors, a call that moves", roles: [.main, .executor, .executor],
+                    activities: 1,
+                    isMoving: true),
+                Setting(name: "Main and two Executors, a death", roles: [.main, .executor, .executor], deaths: 1),
+                Setting(
+                    name: "Main and two Executors, an activity", roles: [.main, .executor, .executor], activities: 1),
+                Setting(
+                    name: "an insisting Main and two Executors, an activity", roles: [.main, .executor, .executor],
+                    activities: 1, insists: true),
+                Setting(
+                    name: "two Mains and an Executor, a death", roles: [.main, .main, .executor], takingOver: 1,
+                    deaths: 1),
+                Setting(
+                    name: "two insisting Mains and an Executor, an activity", roles: [.main, .main, .executor],
+                    takingOver: 1, activities: 1, insists: true),
+                Setting(
+                    name: "Main and two Executors, an activity, a death", roles: [.main, .executor, .executor],
+                    deaths: 1,
+                    activities: 1),
+                Setting(name: "Main and two Executors, a freeze", roles: [.main, .executor, .executor], freezes: 1),
+                Setting(
+                    name: "two Mains and an Executor, a freeze", roles: [.main, .main, .executor], takingOver: 1,
+                    freezes: 1
+                ),
+            ] + resting
 
         /// Those with a Main that rests.
         package static let resting = [
