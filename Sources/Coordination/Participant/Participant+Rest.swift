@@ -34,6 +34,10 @@ extension Participant {
         guard Task.isCancelled else {
             await untilState { $0.isOver || !$0.isQuiet }
             try guardOpen()
+            // It may have ended while the core was made quiet.
+            guard machine.view.holder != nil else {
+                throw CoordinationError(.unavailable, "The Main does not rest: no holder is there.")
+            }
             throw CoordinationError(.refused, "The holder has not taken the ownership, or has given it back at once.")
         }
         machine.wantsRest = false
