@@ -38,7 +38,7 @@ actor Participant {
 
     var coreRun: CoreRun?
     /// The core whose baton is kept, and what keeps it.
-    var givenBaton: (core: any Core, keeper: BatonKeeper)?
+    var givenBaton: KeptBaton?
     /// The calls of that core, and what watches its session's lease.
     var coreCalls = CutCalls()
     var leaseWatch: Task<Void, Never>?
