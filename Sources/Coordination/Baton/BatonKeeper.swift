@@ -135,7 +135,7 @@ struct FetchedBaton: Sendable {
                     let deadline = ContinuousClock.now + bound
                     var result = Result<FetchedBaton, BatonProblem>.failure(BatonProblem("nothing keeps it"))
                     for path in record.keepers {
-                        result = fetch(record, at: path, before: deadline)
+                        result = fetchInTime(record, at: path, before: deadline)
                         if case .success = result { break }
                     }
                     continuation.resume(returning: result)
@@ -143,6 +143,19 @@ struct FetchedBaton: Sendable {
             } catch {
                 continuation.resume(returning: .failure(BatonProblem("\(error)")))
             }
+        }
+    }
+
+    /// Asks again where others have taken all the connections.
+    private static func fetchInTime(
+        _ record: BatonRecord, at path: String, before deadline: ContinuousClock.Instant
+    ) -> Result<FetchedBaton, BatonProblem> {
+        while true {
+            let result = fetch(record, at: path, before: deadline)
+            guard case .failure(let problem) = result, problem.mayPass, ContinuousClock.now < deadline else {
+                return result
+            }
+            _ = Poll.wait(for: [], timeout: .milliseconds(5))
         }
     }
 
@@ -159,7 +172,9 @@ struct FetchedBaton: Sendable {
             }
             try connection.send(request)
         } catch {
-            return problem("the process that keeps it does not answer (\(error.call): \(error.text))")
+            var problem = BatonProblem("the process that keeps it does not answer (\(error.call): \(error.text))")
+            problem.mayPass = error.number == SystemCallError.Number.wouldBlock || error.isBrokenPipe
+            return .failure(problem)
         }
         while true {
             guard Poll.wait(for: [connection.descriptor], until: deadline)[0] else {
@@ -167,7 +182,10 @@ struct FetchedBaton: Sendable {
             }
             switch connection.receive(upTo: BatonKeeper.requestByteCount, files: 1 + Baton.maximumDescriptorCount) {
             case .nothing: continue
-            case .end: return problem("the process that keeps it has closed it")
+            case .end:
+                var problem = BatonProblem("the process that keeps it has closed it")
+                problem.mayPass = true
+                return .failure(problem)
             case .tooLong: return problem("the answer of the process that keeps it is too long")
             case .message(let text, let files):
                 guard text == request, let sealed = files.first, files.count == 1 + record.descriptorCount else {
@@ -199,6 +217,8 @@ struct FetchedBaton: Sendable {
 /// Why a baton cannot be used, for people.
 struct BatonProblem: Error, Sendable {
     let text: String
+    /// Whether it may be another at once.
+    var mayPass = false
 
     init(_ text: String) {
         self.text = text
