@@ -129,7 +129,7 @@ final class PlayerSession: Sendable {
             } catch {
                 return "failed \(error.code)"
             }
-        case "call", "callIs", "calls", "acknowledgeCall", "obey", "obeyed", "send", "sent":
+        case "call", "moving", "batons", "callIs", "calls", "acknowledgeCall", "obey", "obeyed", "send", "sent":
             return try await runCall(command, arguments)
         case "push": return try await takePush()
         case "handled": return try await acknowledgePush()
