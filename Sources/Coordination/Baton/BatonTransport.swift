@@ -3,15 +3,15 @@ package import CoreAPI
 /// How a baton travels to another process: what only the system can do.
 package protocol BatonTransport: Sendable {
     /// Keeps what a core has given, for the process that owns next.
-    func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any KeptBaton
+    func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any BatonKeeping
     /// Asks those that keep a baton for it.
     ///
     /// - Returns: Why none has it as a failure, for people.
     func fetch(_ record: BatonRecord) async -> Result<FetchedBaton, BatonProblem>
 }
 
-/// A baton that this process keeps.
-package protocol KeptBaton: Sendable {
+/// What keeps a baton in this process.
+package protocol BatonKeeping: Sendable {
     /// Where it is to be had.
     var path: String { get }
     /// Closes the duplicates. Idempotent.
@@ -30,6 +30,8 @@ package struct FetchedBaton: Sendable {
 /// Why a baton cannot be used, for people.
 package struct BatonProblem: Error, Sendable {
     let text: String
+    /// Whether it may be another at once.
+    var mayPass = false
 
     init(_ text: String) {
         self.text = text
@@ -38,7 +40,7 @@ package struct BatonProblem: Error, Sendable {
 
 /// No process but this one is reached.
 struct NoBatonTransport: BatonTransport {
-    func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any KeptBaton {
+    func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any BatonKeeping {
         throw SharedCoreError(.unsupported, "No baton leaves this process.", at: "baton")
     }
 

@@ -1,6 +1,13 @@
 internal import CoreAPI
 internal import Mailboxes
 
+/// The core whose baton is kept, and what keeps it until its time is over.
+struct KeptBaton {
+    let core: any Core
+    let keeper: any BatonKeeping
+    let closing: Task<Void, any Error>
+}
+
 /// The baton that the core here has given.
 ///
 /// Source: contract C25.
@@ -21,16 +28,16 @@ extension Participant {
             environment.system.place("baton.kept")
             let lifetime = min(max(options.batonLifetime, Baton.lifetimes.lowerBound), Baton.lifetimes.upperBound)
             let deadline = clock.now().advanced(by: lifetime)
-            givenBaton = (given.core, keeper)
             machine.give(
                 GivenBaton(
                     BatonRecord(given.baton, of: epoch, bootID: clock.bootID, until: deadline, keeper: keeper.path),
                     lifetime: lifetime))
             // Also where the loop waits for a store that does not answer.
-            Task(executorPreference: executor) { [clock] in
+            let closing = Task(executorPreference: executor) { [clock] in
                 try await clock.sleep(until: deadline)
                 keeper.close()
             }
+            givenBaton = KeptBaton(core: given.core, keeper: keeper, closing: closing)
         } catch {
             tellOfBaton("the baton of the core cannot be kept: \(error.message)", of: epoch)
             end(given.core, .refused)
@@ -46,6 +53,7 @@ extension Participant {
         guard case .over(let end) = machine.given?.phase, let given = givenBaton else { return }
         givenBaton = nil
         given.keeper.close()
+        given.closing.cancel()
         Task(executorPreference: executor) { [environment, stopTimeout = options.stopTimeout, clock] in
             let ended = Task(executorPreference: environment.executor) { await given.core.batonEnded(end) }
             let bound = Task(executorPreference: self.executor) {

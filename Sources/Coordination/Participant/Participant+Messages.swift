@@ -252,7 +252,7 @@ extension Participant {
     /// Before a core is started this is asked once more: the last owner has stored everything before it let go,
     /// and on a busy machine the loop may have heard of the end before a call's task heard of its message.
     ///
-    /// - Returns: Whether no need is left.
+    /// - Returns: Whether no need is left, and no call that it has given up is its to go on with.
     func dropAnsweredNeeds() async throws(SharedCoreError) -> Bool {
         for (number, need) in intentions.needs {
             guard !need.insists, let id = need.id else { continue }
@@ -263,7 +263,7 @@ extension Participant {
             if intentions.needs[number] == need { intentions.needs[number] = nil }
             listeners[number]?.signal()
         }
-        return intentions.needs.isEmpty
+        return intentions.needs.isEmpty && !intentions.ownsAgain
     }
 
     // MARK: - Insisting

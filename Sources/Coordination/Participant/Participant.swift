@@ -41,7 +41,7 @@ actor Participant {
     /// Whether its core is told to go on after one.
     var isResumingCore = false
     /// The core whose baton is kept, and what keeps it.
-    var givenBaton: (core: any Core, keeper: any KeptBaton)?
+    var givenBaton: KeptBaton?
     /// The calls of that core, and what watches its session's lease.
     var coreCalls = CutCalls()
     var leaseWatch: Task<Void, Never>?

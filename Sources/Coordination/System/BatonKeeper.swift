@@ -7,7 +7,7 @@ extension OpenFile: BatonFile {}
 
 /// Batons travel over sockets in a directory of this user, on one machine.
 struct LocalBatonTransport: BatonTransport {
-    func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any KeptBaton {
+    func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any BatonKeeping {
         do throws(SystemCallError) {
             return try BatonKeeper(baton, of: epoch)
         } catch {
@@ -68,7 +68,7 @@ extension ReceivedBaton {
 /// What is sent of a baton: its bytes as a sealed file in memory, and its descriptors.
 ///
 /// It listens at a path in a directory of this user for the process that owns now, on a thread of its own, until it is closed.
-final class BatonKeeper: KeptBaton {
+final class BatonKeeper: BatonKeeping {
     /// How many connections may be open that have not asked yet; the oldest makes room for the next.
     private static let maximumConnectionCount = 8
     static let requestByteCount = 64
@@ -193,7 +193,7 @@ extension FetchedBaton {
                     let deadline = ContinuousClock.now + bound
                     var result = Result<FetchedBaton, BatonProblem>.failure(BatonProblem("nothing keeps it"))
                     for path in record.keepers {
-                        result = fetch(record, at: path, before: deadline)
+                        result = fetchInTime(record, at: path, before: deadline)
                         if case .success = result { break }
                     }
                     continuation.resume(returning: result)
@@ -201,6 +201,19 @@ extension FetchedBaton {
             } catch {
                 continuation.resume(returning: .failure(BatonProblem("\(error)")))
             }
+        }
+    }
+
+    /// Asks again where others have taken all the connections.
+    private static func fetchInTime(
+        _ record: BatonRecord, at path: String, before deadline: ContinuousClock.Instant
+    ) -> Result<FetchedBaton, BatonProblem> {
+        while true {
+            let result = fetch(record, at: path, before: deadline)
+            guard case .failure(let problem) = result, problem.mayPass, ContinuousClock.now < deadline else {
+                return result
+            }
+            _ = Poll.wait(for: [], timeout: .milliseconds(5))
         }
     }
 
@@ -217,7 +230,9 @@ extension FetchedBaton {
             }
             try connection.send(request)
         } catch {
-            return problem("the process that keeps it does not answer (\(error.call): \(error.text))")
+            var problem = BatonProblem("the process that keeps it does not answer (\(error.call): \(error.text))")
+            problem.mayPass = error.number == SystemCallError.Number.wouldBlock || error.isBrokenPipe
+            return .failure(problem)
         }
         while true {
             guard Poll.wait(for: [connection.descriptor], until: deadline)[0] else {
@@ -225,7 +240,10 @@ extension FetchedBaton {
             }
             switch connection.receive(upTo: BatonKeeper.requestByteCount, files: 1 + Baton.maximumDescriptorCount) {
             case .nothing: continue
-            case .end: return problem("the process that keeps it has closed it")
+            case .end:
+                var problem = BatonProblem("the process that keeps it has closed it")
+                problem.mayPass = true
+                return .failure(problem)
             case .tooLong: return problem("the answer of the process that keeps it is too long")
             case .message(let text, let files):
                 guard text == request, let sealed = files.first, files.count == 1 + record.descriptorCount else {

@@ -196,7 +196,8 @@ extension OwnershipLedger {
         if isApplied, owner?.epoch != entry.epoch || owner?.participant != entry.participant {
             broken.append(notOwner(record, did: "applied a baton", breaking: .c25))
         }
-        if endedBatons.contains(epoch) {
+        // Any participant can have written the record of one that has failed.
+        if endedBatons.contains(epoch), entry.kind != .batonFailed {
             broken.append(
                 Violation(
                     .c25, at: record.revision,

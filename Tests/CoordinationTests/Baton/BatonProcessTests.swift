@@ -38,6 +38,7 @@ struct BatonProcessTests {
 
     init() throws {
         directory = try TemporaryDirectory()
+        _ = try Directory.create(path: directory.path(of: "run"), permissions: 0o700)
         let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
         line = OpenFile(owning: descriptor, path: "line")
         var address = sockaddr_in()

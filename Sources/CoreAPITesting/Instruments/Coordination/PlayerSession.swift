@@ -139,7 +139,7 @@ final class PlayerSession: Sendable {
             } catch {
                 return "failed \(error.code)"
             }
-        case "call", "callIs", "calls", "acknowledgeCall", "obey", "obeyed", "send", "sent":
+        case "call", "moving", "batons", "callIs", "calls", "acknowledgeCall", "obey", "obeyed", "send", "sent":
             return try await runCall(command, arguments)
         case "rest", "resume", "asleep", "hold", "holding", "wake": return try await runRest(command)
         case "woken": return rests.value.joined(separator: " ")
