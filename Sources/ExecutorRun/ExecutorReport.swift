@@ -98,9 +98,8 @@ extension JSONObject {
 }
 
 extension Duration {
-    /// Of a time that no clock shows, the nearest that fits.
+    /// Of the time of a message, which has a bound (C20).
     fileprivate var wholeMillisecondsSince1970: Int64 {
-        let (seconds, attoseconds) = components
-        return min(max(seconds, -(1 << 53)), 1 << 53) * 1_000 + attoseconds / 1_000_000_000_000_000
+        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
     }
 }

@@ -33,6 +33,10 @@ struct OpenMessageTests {
             ("field", false, { $0.fields = many(33) }), ("field", false, { $0.fields = ["": ""] }),
             ("field", false, { $0.fields = ["A": ""] }), ("field", true, { $0.fields = [line(64): "\n"] }),
             ("field", false, { $0.fields = ["a": line(1_025)] }),
+            ("time", true, { $0.time = .milliseconds(-(1 << 53)) }),
+            ("time", true, { $0.time = .milliseconds(1 << 53) }),
+            ("time", false, { $0.time = .milliseconds((1 << 53) + 1) }),
+            ("time", false, { $0.time = .seconds(Int64.min) }),
         ]
         for (number, (name, isAllowed, change)) in changes.enumerated() {
             var content = Self.poll
@@ -48,6 +52,29 @@ struct OpenMessageTests {
                 #expect(try await inbox.state(of: message.id) == .absent)
             }
         }
+    }
+
+    @Test(
+        "C20: what the group has no room for is storageFull, and is stored later; what no value can hold is limitExceeded"
+    )
+    func fullGroup() async throws {
+        let limits = Limits(valueByteCount: 2_000, storeByteCount: 8_000)
+        let fixture = try await InboxFixture(limits: limits)
+        let inbox = try Inbox(fixture.keeper)
+        try await inbox.store(textMessage("first"))
+        for number in 0..<5 {
+            try await fixture.keeper.put(Key("content/\(number)"), [UInt8](repeating: 1, count: 1_500))
+        }
+        let message = try textMessage("call", String(repeating: "x", count: 1_000))
+        #expect(try await code { try await inbox.store(message) } == .storageFull)
+        let longer = try textMessage("first", String(repeating: "x", count: 1_000))
+        #expect(try await code { try await inbox.update(longer) } == .storageFull)
+        let large = try textMessage("large", String(repeating: "x", count: 2_000))
+        #expect(try await code { try await inbox.store(large) } == .limitExceeded)
+        try await fixture.keeper.delete("content/0")
+        try await fixture.keeper.delete("content/1")
+        #expect(try await inbox.store(message) == .stored)
+        #expect(try await inbox.update(longer) == .changed)
     }
 
     @Test("C20: the text and what stands beside it have the bound of one value together")

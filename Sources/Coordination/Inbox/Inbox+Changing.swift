@@ -64,7 +64,7 @@ extension Inbox {
             transaction.delete(takeKey)
             try change(entry, &transaction)
             do throws(SharedCoreError) {
-                _ = try await mailbox.store.commit(transaction)
+                try await commit(transaction)
                 return item.take == nil ? .changed : .changedInHand
             } catch {
                 guard mailbox.isOutdated(error) else { throw error }

@@ -6,18 +6,30 @@ extension Inbox {
     /// only the mark that ends the wait for it.
     ///
     /// - Throws: ``SharedCoreError/Code/limitExceeded`` when the record would be larger than a value can be;
-    ///   ``SharedCoreError/Code/invalidArgument`` for a value of the content that breaks its rule; what
-    ///   ``SharedStore/commit(_:)`` throws.
+    ///   ``SharedCoreError/Code/storageFull`` when the group or its disk is full; ``SharedCoreError/Code/invalidArgument`` for a value of
+    ///   the content that breaks its rule; what else ``SharedStore/commit(_:)`` throws.
     @discardableResult
     public func store(_ message: InboxMessage) async throws(SharedCoreError) -> CoreContext.DeliveryResult {
         var transaction = Transaction()
         try storeOperations(for: message, into: &transaction)
         do throws(SharedCoreError) {
-            _ = try await mailbox.store.commit(transaction)
+            try await commit(transaction)
             return .stored
         } catch {
             guard isDuplicate(error, of: message.id) else { throw error }
             return .duplicate
+        }
+    }
+
+    /// Commits a transaction of a message that fits into a value. What the store refuses for its size finds the group full: it can be stored
+    /// later, as it is.
+    func commit(_ transaction: Transaction) async throws(SharedCoreError) {
+        do throws(SharedCoreError) {
+            _ = try await mailbox.store.commit(transaction)
+        } catch {
+            guard error.code == .limitExceeded else { throw error }
+            throw SharedCoreError(
+                .storageFull, "The group is full. \(error.message)", at: error.location, cause: error.cause)
         }
     }
 

@@ -79,7 +79,7 @@ extension InboxMessage {
         public var account: String?
         /// The conversation that it belongs to, at most 512 bytes.
         public var conversation: String?
-        /// The time that its sender gave it, since the beginning of 1970. It may be any time.
+        /// The time that its sender gave it, since the beginning of 1970. It may be any time, before and after that, within 2^53 milliseconds.
         public var time: Duration?
         /// The content type (RFC 2045) of the body; without a body, of what the text was made from. At most 256 bytes.
         public var contentType: String?
@@ -132,6 +132,8 @@ extension InboxMessage.Content {
     static let maximumConversationByteCount = 512
     static let maximumFieldCount = 32
     static let maximumFieldByteCount = 1_024
+    /// Whole milliseconds that each reader of JSON has exactly.
+    static let times = Duration.milliseconds(-(1 << 53))...Duration.milliseconds(1 << 53)
 
     /// The rule that a value breaks, as a sentence; nil when none does.
     package var problem: String? {
@@ -142,6 +144,9 @@ extension InboxMessage.Content {
         ]
         for case (let name, let line?, let maximum) in lines where !Self.isLine(line, upTo: maximum) {
             return "\(name) is at most \(maximum) bytes without control characters."
+        }
+        if let time, !Self.times.contains(time) {
+            return "A time is at most 2^53 milliseconds before or after the beginning of 1970."
         }
         guard fields.count <= Self.maximumFieldCount else {
             return "A message has at most \(Self.maximumFieldCount) fields."

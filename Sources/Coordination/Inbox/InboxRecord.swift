@@ -164,7 +164,9 @@ enum InboxDetails {
             let attoseconds = Int64(bitPattern: try reader.word())
             // More of them than a second has are of no clock, and adding them could overflow.
             guard (-999_999_999_999_999_999...999_999_999_999_999_999).contains(attoseconds) else { throw .malformed }
-            content.time = Duration(secondsComponent: seconds, attosecondsComponent: attoseconds)
+            let time = Duration(secondsComponent: seconds, attosecondsComponent: attoseconds)
+            guard InboxMessage.Content.times.contains(time) else { throw .malformed }
+            content.time = time
         case contentType: content.contentType = try text(bytes)
         case body: content.body = Array(bytes)
         case field:

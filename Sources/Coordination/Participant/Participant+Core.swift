@@ -33,16 +33,8 @@ extension Participant {
         var context = CoreContext(
             store: guarded, epoch: epoch, role: store.session.role,
             push: store.session.role == .executor ? environment.push : nil, clock: clock,
-            acceptMessage: { [inbox] message throws(SharedCoreError) in
-                var transaction = Transaction()
-                try inbox.storeOperations(for: message, into: &transaction)
-                do throws(SharedCoreError) {
-                    _ = try await guarded.commit(transaction)
-                    return .stored
-                } catch {
-                    guard inbox.isDuplicate(error, of: message.id) else { throw error }
-                    return .duplicate
-                }
+            acceptMessage: { [lifetime = options.inboxLifetime] message throws(SharedCoreError) in
+                try await Inbox(guarded, lifetime: lifetime).store(message)
             },
             reportProblem: { [weak self] problem in
                 await self?.tell(Story(kind: .problem, epoch: epoch, reason: problem))

@@ -49,8 +49,6 @@ struct MailCollector {
 
     /// More than a record takes beside the content of its message.
     private static let recordByteCount = 1_024
-    /// More than a mark takes beside its identifier.
-    private static let markByteCount = 16
     /// How many troubles end a round: where nothing can be stored, trying the rest as well would only cost time.
     private static let troublesPerRound = 32
     /// How many files without an identifier are reported in one round. More are counted: each report is an entry of the
@@ -60,8 +58,6 @@ struct MailCollector {
     /// The number of messages that one round sets down as waiting in their files. Behind them, those that participants
     /// have begun to wait for meanwhile have their turn: a folder of a thousand takes long to read.
     private static let heldPerRound = 50
-
-    private var valueByteCount: Int { context.store.capabilities.limits.valueByteCount }
 
     /// The result of a round over the folder, or of one message of it.
     private enum Outcome {
@@ -363,7 +359,7 @@ struct MailCollector {
             try await context.deliver(message)
         } catch {
             switch error.code {
-            case .limitExceeded where message.payloadByteCount > valueByteCount - Self.recordByteCount:
+            case .limitExceeded:
                 let refusal = MailRefusal(.tooLarge, callID: message.callID, people: message.people)
                 return try await setAside(name, refusal, in: maildir)
             case .invalidArgument:
@@ -392,17 +388,13 @@ struct MailCollector {
                     try await context.deliver(notice)
                 } catch {
                     // If the addresses are too large for a value, the mark is delivered.
-                    guard error.code == .limitExceeded, notice.content != .nothingToShow,
-                        notice.payloadByteCount > valueByteCount - Self.recordByteCount
-                    else { throw error }
+                    guard error.code == .limitExceeded, notice.content != .nothingToShow else { throw error }
                     try await context.deliver(InboxMessage(callID: callID, content: .nothingToShow))
                 }
             } catch {
                 // With an identifier that fits into no record there is no mark, now or ever, and no participant waits
                 // for it.
-                guard error.code == .limitExceeded, callID.text.utf8.count + Self.markByteCount > valueByteCount else {
-                    return try await trouble(storing: name, error)
-                }
+                guard error.code == .limitExceeded else { return try await trouble(storing: name, error) }
             }
         }
         let folder = refusal.folder

@@ -326,7 +326,7 @@ struct SettingAsideTests {
         try maildir.deliver(id: "one", as: "one")
         // A mark without content may still find room; the message must not be given up for that.
         let inbox = try await TestInbox {
-            $0.content == .nothingToShow ? nil : SharedCoreError(.limitExceeded, "Store full.", at: "test")
+            $0.content == .nothingToShow ? nil : SharedCoreError(.storageFull, "The group is full.", at: "test")
         }
         try await withCore(on: maildir, inbox: inbox) {
             try await eventually("it is tried again") { inbox.attempts >= 4 }
@@ -341,8 +341,10 @@ struct SettingAsideTests {
     func markWithoutRoom() async throws {
         let maildir = try TestMaildir()
         try maildir.deliver(id: "large", text: String(repeating: "x", count: 5000), as: "large")
-        let inbox = try await TestInbox(limits: Limits(valueByteCount: 4096)) { _ in
-            SharedCoreError(.limitExceeded, "Store full.", at: "test")
+        let inbox = try await TestInbox(limits: Limits(valueByteCount: 4096)) {
+            $0.content == Self.tooLarge
+                ? SharedCoreError(.storageFull, "The group is full.", at: "test")
+                : SharedCoreError(.limitExceeded, "Too large.", at: "test")
         }
         try await withCore(on: maildir, inbox: inbox) {
             try await eventually("it is tried again") { inbox.attempts >= 3 }
