@@ -341,14 +341,14 @@ struct CommandCoreTests {
         for pid in pids { #expect(isGone(pid)) }
     }
 
-    @Test("With 32 requests unanswered no more is read, and all come in their turn")
-    func backpressure() async throws {
+    @Test("Requests that it does not wait for are carried out in their order, one at a time")
+    func order() async throws {
         let group = try await open(as: .main, "main")
-        let (begun, gate) = (Box(0), Promise<Void>())
+        let (begun, gate) = (Box<[String]>([]), Promise<Void>())
         let context = CoreContext(
             store: group, epoch: Revision(rawValue: 7), role: .main,
-            acceptMessage: { _ throws(SharedCoreError) in
-                begun.update { $0 += 1 }
+            acceptMessage: { message throws(SharedCoreError) in
+                begun.update { $0.append(message.callID.text) }
                 await gate.pass()
                 return .stored
             }, reportProblem: { _ in })
@@ -356,18 +356,51 @@ struct CommandCoreTests {
         try await core.start(in: context)
         // What is not read waits in its pipe.
         try await eventually("more are sent than may be begun", timeout: TestTimeout.long) {
-            begun.value >= 32 && script.notes().count { $0.hasPrefix("sent") } >= 100
+            !begun.value.isEmpty && script.notes().count { $0.hasPrefix("sent") } >= 100
         }
-        #expect(begun.value == 32)
+        #expect(begun.value == ["1"])
         gate.open()
-        try await eventually("the rest is read", timeout: TestTimeout.long) { begun.value > 64 }
+        try await eventually("the rest is read", timeout: TestTimeout.long) { begun.value.count > 64 }
+        let all = begun.value
+        #expect(all == (1...all.count).map { "\($0)" })
         // It reads no answers, and no word that it is to stop.
         await core.stop(StopRequest(.closing, within: .seconds(2)))
         #expect(isGone(try await script.untilPid("runs")))
     }
 
-    @Test("With requests of 4 MiB unanswered no more is read")
-    func largeRequests() async throws {
+    @Test("Its own requests hold up no answer to a command for a call, and no stop")
+    func commandBesideRequest() async throws {
+        let gate = Promise<Void>()
+        let store = InterposedStore(try await open(as: .main, "main")) { transaction throws(SharedCoreError) in
+            if transaction.operations.contains(where: { $0.puts(below: Inbox.path) }) { await gate.pass() }
+            return transaction
+        }
+        let main = try MainParticipant(
+            of: store, options: CoordinationOptions(handoverTimeout: TestTimeout.long, stopTimeout: TestTimeout.long)
+        ) { [script] in
+            CommandCore(
+                script.command(
+                    "ask", Self.beginCall("a"), #"deliver {"callID":"b","from":"ann","to":"bob","text":"slow"}"#),
+                log: { _ in })
+        }
+        try await main.start()
+        let calls = Calls(try await open(as: .executor, "other"))
+        try await eventually("the call is there", timeout: TestTimeout.long) { try await !calls.list().isEmpty }
+        let error = await #expect(throws: CoordinationError.self) {
+            try await calls.send(.decline, to: callID("a"), within: TestTimeout.long)
+        }
+        #expect(error?.code == .refused)
+        async let stopped: Void = main.stop()
+        let reason = try? await script.untilNote("stop").first
+        gate.open()
+        await stopped
+        #expect(reason == "closing")
+    }
+
+    @Test(
+        "With 32 requests unanswered, or with 4 MiB of them, no more is read",
+        arguments: [(1 << 20, 5), (10 << 10, 200)])
+    func unansweredBound(padding: Int, most: Int) async throws {
         let group = try await open(as: .main, "main")
         let (begun, gate) = (Box(0), Promise<Void>())
         let context = CoreContext(
@@ -377,11 +410,12 @@ struct CommandCoreTests {
                 await gate.pass()
                 return .stored
             }, reportProblem: { _ in })
-        let core = CommandCore(script.command("big"), log: { _ in })
+        let core = CommandCore(script.command("big", "\(padding)"), log: { _ in })
         try await core.start(in: context)
         _ = try await script.untilNote("blocked")
-        #expect(begun.value <= 4)
-        #expect(script.notes().count { $0.hasPrefix("sends") } <= 5)
+        #expect(begun.value <= 1)
+        // Those that are read, and what fits into its pipe.
+        #expect(script.notes().count { $0.hasPrefix("sends") } <= most)
         gate.open()
         await core.stop(StopRequest(.closing, within: .seconds(2)))
         #expect(isGone(try await script.untilPid("runs")))
@@ -502,10 +536,58 @@ struct CommandCoreTests {
         let error = await #expect(throws: SharedCoreError.self) { try await core.start(in: context) }
         #expect(error?.code == .unavailable)
         await core.stop()
-        #expect(!script.notes().contains { $0.hasPrefix("start") })
-        for line in script.notes() where line.hasPrefix("runs") {
-            #expect(isGone(try #require(Int32(line.split(separator: " ")[1]))))
+        #expect(script.notes().isEmpty, "it is started only under a note of its mark")
+    }
+
+    @Test(
+        "What it starts at once is ended, though its participant was killed before it could note the program's number")
+    func unnumbered() async throws {
+        let group = try await open(as: .main, "main")
+        let isFirst = Box(true)
+        let store = InterposedStore(group) { [script] transaction throws(SharedCoreError) in
+            let first = isFirst.update { first in
+                defer { first = false }
+                return first
+            }
+            if first { return transaction }
+            _ = try? await script.untilPid("daemon", in: "first")
+            throw SharedCoreError(.unavailable, "The number cannot be noted.", at: "test")
         }
+        let context = { @Sendable (store: any SharedStore, epoch: UInt64) in
+            CoreContext(
+                store: store, epoch: Revision(rawValue: epoch), role: .main,
+                acceptMessage: { _ throws(SharedCoreError) in .stored }, reportProblem: { _ in })
+        }
+        let former = CommandCore(script.command("fork-at-once", notes: "first"), log: { _ in })
+        let error = await #expect(throws: SharedCoreError.self) { try await former.start(in: context(store, 5)) }
+        #expect(error?.code == .unavailable)
+        let daemon = try await script.untilPid("daemon", in: "first")
+        #expect(!isGone(daemon))
+        #expect(!script.notes("first").contains { $0.hasPrefix("start") }, "it is told to start only under its number")
+        // Nothing stops the former core, as where its process is gone.
+        let next = CommandCore(script.command("ordinary"), log: { _ in })
+        try await next.start(in: context(group, 6))
+        #expect(isGone(daemon))
+        await next.stop()
+        await former.stop()
+        #expect(try await group.list(".sharedcore/exclusive/").entries.isEmpty)
+    }
+
+    @Test("Its mark is found in an environment as large as the kernel lets one be")
+    func largeEnvironment() async throws {
+        let mark = LaunchMark(parent: .current, number: .random(in: 1...UInt64.max))
+        let padding = (0..<15).map { "PADDING\($0)=" + String(repeating: "x", count: 100_000) }
+        let program = try StartedProgram(
+            "/usr/bin/env", ["-i"] + padding + ["\(LaunchMark.Role.core.variable)=\(mark.text)", "sleep", "1000"],
+            streams: [])
+        defer {
+            program.kill()
+            _ = try? program.waitForEnd()
+        }
+        try await eventually("it has its environment", timeout: TestTimeout.long) {
+            OpenFile.text(of: "/proc/\(program.pid)/comm") == "sleep\n"
+        }
+        #expect(LaunchMark(of: program.pid, as: .core) == mark)
     }
 
     @Test("A process that a note calls a former core is left alone unless it says so, and the next one does not start")
@@ -635,6 +717,21 @@ struct CommandCoreTests {
         #expect(try await calls.list().map(\.state) == Array(repeating: .ended(.lost), count: 3))
     }
 
+    @Test("The activity of an open call is not ended by its id, and is over when the call is (C17, C23)")
+    func activityOfCall() async throws {
+        let (begin, end) = (#"beginActivity {"kind":"call","id":"a"}"#, #"endActivity {"kind":"call","id":"a"}"#)
+        let core = script.command(
+            "ask", begin, Self.beginCall("a"), end, #"endCall {"callID":"a","reason":"missed"}"#, end, begin, end)
+        let main = try main(core, of: try await open(as: .main, "main"))
+        try await main.start()
+        _ = try await script.untilNote("asked")
+        let answers = script.notes().compactMap {
+            $0.hasPrefix("answer") ? $0.split(separator: " ").last : nil
+        }
+        #expect(answers == ["done", "done", "guardFailed", "done", "done", "done", "done"])
+        await main.stop()
+    }
+
     /// The code of an error; nil where there is none.
     private static func code(_ body: () async throws(CoordinationError) -> Void) async
         -> CoordinationError.Code?
@@ -645,5 +742,11 @@ struct CommandCoreTests {
         } catch {
             return error.code
         }
+    }
+}
+
+extension Transaction.Operation {
+    fileprivate func puts(below path: String) -> Bool {
+        if case .put(let key, _, _) = self { key.text.hasPrefix(path) } else { false }
     }
 }

@@ -13,6 +13,10 @@ struct MessageTests {
             "", " ", "hello", "1", "[]", "[{\"jsonrpc\":\"2.0\",\"method\":\"report\"}]", "{}",
             "{\"method\":\"report\"}",
             "{\"jsonrpc\":\"1.0\",\"method\":\"report\"}", "{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"report\"}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"report\"}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1e999,\"method\":\"report\"}",
+            "{\"jsonrpc\":\"2.0\",\"id\":18446744073709551616,\"method\":\"report\"}",
+            "{\"jsonrpc\":\"2.0\",\"id\":true,\"method\":\"report\"}",
             "{\"jsonrpc\":\"2.0\",\"id\":1}", "{\"jsonrpc\":\"2.0\",\"method\":1}",
             "{\"jsonrpc\":\"2.0\",\"method\":\"a\"",
             "{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":" + String(repeating: "[", count: 64)
@@ -29,6 +33,21 @@ struct MessageTests {
             try ProgramMessage([0xff, 0x1b] + Array(repeating: 0x61, count: 100))
         }
         #expect(error?.message.contains("“\\xff\\u{1B}" + String(repeating: "a", count: 78) + "…”") == true)
+    }
+
+    @Test("An id is null, a text or an integer of 64 bits, and is the answer's as it was written")
+    func ids() throws {
+        let ids: [(String, JSONValue)] = [
+            ("null", .null), ("\"1\"", .text("1")), ("-9223372036854775808", .integer(.min)),
+            ("18446744073709551615", .natural(.max)),
+        ]
+        for (text, id) in ids {
+            let line = "{\"jsonrpc\":\"2.0\",\"id\":\(text),\"method\":\"report\"}"
+            guard case .request(let request) = try ProgramMessage(Array(line.utf8)) else { throw NoRequest() }
+            #expect(request.id == id)
+            let answer = String(decoding: ProgramMessage.answer(.success([:]), to: request.id), as: UTF8.self)
+            #expect(answer.contains("\"id\":\(text)"))
+        }
     }
 
     private func call(_ method: String, _ parameters: String) throws -> ProgramCall {
@@ -116,7 +135,8 @@ struct MessageTests {
                 #""conversation":"\#(String(repeating: "é", count: 257))""#,
                 #""conversation":"\#(String(repeating: "é", count: 256))""#
             ),
-            (#""timeMs":1.5"#, #""timeMs":9223372036854775807"#), (#""timeMs":"1""#, #""timeMs":-9223372036854775808"#),
+            (#""timeMs":1.5"#, #""timeMs":9007199254740992"#), (#""timeMs":"1""#, #""timeMs":-9007199254740992"#),
+            (#""timeMs":9007199254740993"#, #""timeMs":0"#), (#""timeMs":-9223372036854775808"#, #""timeMs":-1"#),
             (#""body":"AP8""#, #""body":"AP8=""#), (#""body":[0]"#, #""body":"""#),
             (#""fields":["a"]"#, #""fields":{}"#), (#""fields":{"a":1}"#, #""fields":{"a":"1"}"#),
             (#""fields":{"A":"1"}"#, #""fields":{"a.-0":"1"}"#), (#""fields":{"":"1"}"#, #""fields":{}"#),

@@ -16,7 +16,7 @@ internal import Synchronization
 ///
 /// The core counts as stopped when the program and all that it has started are gone, as far as they have this process's user and the
 /// environment that the program was given; a process that is killed takes the program with it, and what the program has started is ended
-/// before the next core of the group starts on this machine.
+/// before the next core of the group starts on this machine, as far as it has that environment.
 ///
 /// It costs one thread and six descriptors. The thread is real: in a group of `SharedCoreTesting` it does not go by the simulated clock.
 ///
@@ -32,8 +32,8 @@ public final class CommandCore: Core {
         let program: CoreProgram
         let calls: ProgramCalls
         let context: CoreContext
-        /// The note that the program runs; nil before it is made.
-        var note: Key?
+        /// The note that the program runs.
+        let note: Key
     }
 
     /// A core for one ownership. Nothing runs before it is started.
@@ -60,26 +60,27 @@ public final class CommandCore: Core {
     /// - Throws: ``CommandCoreError``; ``SharedCoreError`` from the store, or where the system refuses a process; `CancellationError`.
     public func start(in context: CoreContext) async throws {
         let path = try path()
-        let former = try await FormerCommand.end(in: context.store, under: context.epoch)
-        let mark = LaunchMark(parent: .current, number: .random(in: 1...UInt64.max))
-        let calls = ProgramCalls(in: context)
-        let program = try await startProgram(at: path, in: context, mark, answering: calls)
-        let isFirst = current.withLock { current in
-            guard current == nil else { return false }
-            current = Run(program: program, calls: calls, context: context)
-            return true
-        }
-        guard isFirst else {
-            program.stop([:], within: .zero)
+        guard current.withLock({ $0 == nil }) else {
             throw SharedCoreError(
                 .invalidArgument,
                 "A CommandCore is for one ownership: make a new one each time that a core is asked for.",
                 at: "CommandCore")
         }
+        let former = try await FormerCommand.end(in: context.store, under: context.epoch)
+        let mark = LaunchMark(parent: .current, number: .random(in: 1...UInt64.max))
+        // Before there is a process: what the program starts at once has its mark, also where this process is killed now.
+        let note = try await FormerCommand.note(nil, of: context.epoch, mark, in: context.store, forgetting: former)
+        let calls = ProgramCalls(in: context)
+        let program: CoreProgram
+        do {
+            program = try await startProgram(at: path, in: context, mark, answering: calls)
+        } catch {
+            try? await FormerCommand.forget(note, in: context.store)
+            throw error
+        }
+        current.withLock { $0 = Run(program: program, calls: calls, context: context, note: note) }
         // Before it connects: a program that has undone its tie to this process is known by the note.
-        let note = try await FormerCommand.note(
-            program.pid, of: context.epoch, mark, in: context.store, forgetting: former)
-        current.withLock { $0?.note = note }
+        _ = try await FormerCommand.note(program.pid, of: context.epoch, mark, in: context.store, forgetting: [])
         _ = try await program.begin(startParameters(in: context), within: startTimeout)
     }
 
@@ -102,7 +103,7 @@ public final class CommandCore: Core {
         // The store may not answer; what is over is that the program runs.
         let rest = Task {
             if let problem { await run.context.report(problem) }
-            if let note = run.note { try? await FormerCommand.forget(note, in: run.context.store) }
+            try? await FormerCommand.forget(run.note, in: run.context.store)
         }
         let timer = Task {
             try await clock.sleep(until: limit)

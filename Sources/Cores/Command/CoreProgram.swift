@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// The program of a core: a child process, the thread that talks with it, and its end.
 ///
-/// The thread polls and never waits for anything else: each request of the program is answered by a task. The kernel kills the program
-/// when the thread is gone, and so with this process.
+/// The thread polls and never waits for anything else: a task answers the requests of the program, one after another. The kernel kills the
+/// program when the thread is gone, and so with this process.
 final class CoreProgram: Sendable {
     typealias Answering = @Sendable (ProgramRequest, CoreProgram) async -> Result<JSONObject, Refusal>
     typealias Hearing = @Sendable (Result<JSONObject, Refusal>) async -> Void
@@ -49,6 +49,9 @@ final class CoreProgram: Sendable {
         var outgoing: [Outgoing] = []
         var unansweredCount = 0
         var unansweredByteCount = 0
+        /// The program's requests that have not had their turn, and whether a task answers them.
+        var requests: [ProgramRequest] = []
+        var isAnswering = false
         /// What takes the answers to the requests to the program.
         var asked: [Int64: Hearing] = [:]
         var nextID = RequestID.first
@@ -77,6 +80,12 @@ final class CoreProgram: Sendable {
             guard let request else { return }
             unansweredCount -= 1
             unansweredByteCount -= request.byteCount
+        }
+
+        /// The request whose turn it is; nil where none waits, and then nothing answers.
+        mutating func nextRequest() -> ProgramRequest? {
+            isAnswering = !requests.isEmpty
+            return requests.isEmpty ? nil : requests.removeFirst()
         }
 
         mutating func closeInput() {
@@ -117,7 +126,7 @@ final class CoreProgram: Sendable {
     /// - Parameters:
     ///   - mark: What is in its environment, and in that of all that it starts.
     ///   - log: Takes the lines of its standard error.
-    ///   - answering: Answers its requests, up to ``unansweredCount`` at once.
+    ///   - answering: Answers its requests, one after another.
     static func start(
         _ path: String, _ arguments: [String], variables: [String: String], omitting omitted: Set<String>,
         mark: LaunchMark, clock: any TimeSource = SystemClock(), log: @escaping @Sendable (String) -> Void,
@@ -365,11 +374,19 @@ final class CoreProgram: Sendable {
         state.withLock { state in
             state.unansweredCount += 1
             state.unansweredByteCount += request.byteCount
-            begin(&state) { [self] in
-                let answer = await answering(request, self)
-                if case .failure(let refusal) = answer { errors.note(refusal, of: request, at: clock.now()) }
-                finish(request, answer)
-            }
+            state.requests.append(request)
+            guard !state.isAnswering else { return }
+            state.isAnswering = true
+            begin(&state) { [self] in await answerRequests() }
+        }
+    }
+
+    /// Answers the requests in the order in which they came, until none waits: what a program has asked for last is what stands.
+    private func answerRequests() async {
+        while let request = state.withLock({ $0.nextRequest() }) {
+            let answer = await answering(request, self)
+            if case .failure(let refusal) = answer { errors.note(refusal, of: request, at: clock.now()) }
+            finish(request, answer)
         }
     }
 

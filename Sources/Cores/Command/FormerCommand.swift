@@ -27,9 +27,10 @@ package enum FormerCommand {
 
     /// Notes which process is the program of a core now.
     ///
+    /// - Parameter pid: Nil before it is started: then its mark alone tells of it, and of what it starts.
     /// - Returns: The note's key, for ``forget(_:in:)``.
     static func note(
-        _ pid: Int32, of epoch: Revision, _ mark: LaunchMark, in store: any SharedStore, forgetting ended: [Key]
+        _ pid: Int32?, of epoch: Revision, _ mark: LaunchMark, in store: any SharedStore, forgetting ended: [Key]
     ) async throws(SharedCoreError) -> Key {
         // A participant may have given up a former core that has not ended: each has a note of its own.
         let key = try key(of: store.session.id.rawValue.hexadecimal + "-" + epoch.rawValue.hexadecimal)
@@ -47,17 +48,17 @@ package enum FormerCommand {
     private static func key(of name: String) throws(SharedCoreError) -> Key { try Key(notes.path + name) }
 
     private static func note(
-        _ pid: Int32, at key: Key, _ further: [UInt64], in store: any SharedStore, forgetting ended: [Key]
+        _ pid: Int32?, at key: Key, _ further: [UInt64], in store: any SharedStore, forgetting ended: [Key]
     ) async throws(SharedCoreError) {
         var transaction = Transaction()
         for key in ended { transaction.delete(key) }
         // A child that was not reaped yet is always visible.
-        if let process = ProcessIdentity(of: pid) {
+        let process = pid.flatMap { ProcessIdentity(of: $0) }
+        if pid == nil || process != nil {
             let own = ProcessIdentity.current
             let words = [
                 "\(own.bootID)", "\(ProcessIdentity.currentNamespace)", "\(own.pid)", "\(own.startTime)",
-                "\(process.pid)",
-                "\(process.startTime)",
+                "\(process?.pid ?? 0)", "\(process?.startTime ?? 0)",
             ]
             transaction.put(key, Array((words + further.map { "\($0)" }).joined(separator: " ").utf8))
         }
@@ -107,9 +108,15 @@ package enum FormerCommand {
         let isCore = numbers.count == 7
         let mark = LaunchMark(parent: owner, number: isCore ? numbers[6] : numbers[3])
         let isOver = isCore && numbers[5] < epoch.rawValue
-        let outcome = try await endCommand(
-            Int32(clamping: numbers[3]), startedAt: numbers[4], in: namespace, mark, as: isCore ? .core : .command,
-            isOver: isOver)
+        // Of a core that was about to start there is no number.
+        let outcome: Outcome =
+            if numbers[3] == 0 {
+                !isOver && lives(owner, in: namespace) ? .owned : absent(in: namespace)
+            } else {
+                try await endCommand(
+                    Int32(clamping: numbers[3]), startedAt: numbers[4], in: namespace, mark,
+                    as: isCore ? .core : .command, isOver: isOver)
+            }
         // What it has started carries its mark, unless it has changed its environment.
         if isCore, outcome != .owned { try await endMarked(mark, in: namespace) }
         return outcome
@@ -120,7 +127,7 @@ package enum FormerCommand {
         as role: LaunchMark.Role,
         isOver: Bool
     ) async throws(CommandCoreError) -> Outcome {
-        let absent = namespace == ProcessIdentity.currentNamespace ? Outcome.gone : .unseen
+        let absent = absent(in: namespace)
         guard let command = ProcessIdentity.seen(pid: number, startTime: startTime, in: namespace) else {
             return absent
         }
@@ -133,9 +140,7 @@ package enum FormerCommand {
             return absent
         }
         guard !handle.hasEnded else { return absent }
-        // A process that was killed lets go of its session before it is quite gone.
-        let owner = ProcessIdentity.seen(pid: mark.parent.pid, startTime: mark.parent.startTime, in: namespace)
-        if !isOver, let owner, !owner.isExiting { return .owned }
+        if !isOver, lives(mark.parent, in: namespace) { return .owned }
         // A record can name any process: one of another user is not this command, or has to be ended by that user.
         if let user = handle.user, !handle.isOfOwnUser {
             throw stillRuns(command, "still runs as user \(user): end it first")
@@ -154,6 +159,17 @@ package enum FormerCommand {
         }
         guard await hasEnded(handle) else { throw stillRuns(command, "was killed and is still there") }
         return .gone
+    }
+
+    /// What is known of a process that is not seen.
+    private static func absent(in namespace: UInt64) -> Outcome {
+        namespace == ProcessIdentity.currentNamespace ? .gone : .unseen
+    }
+
+    private static func lives(_ owner: ProcessIdentity, in namespace: UInt64) -> Bool {
+        let seen = ProcessIdentity.seen(pid: owner.pid, startTime: owner.startTime, in: namespace)
+        // A process that was killed lets go of its session before it is quite gone.
+        return seen.map { !$0.isExiting } ?? false
     }
 
     private static func stillRuns(_ command: ProcessIdentity, _ rest: String) -> CommandCoreError {

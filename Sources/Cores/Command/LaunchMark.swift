@@ -53,12 +53,31 @@ package struct LaunchMark: Hashable, Sendable {
         return nil
     }
 
+    /// More than Linux lets an environment have: 6 MiB with the arguments, and 2 MiB unless its stack may be larger (execve(2)).
+    private static let environmentByteCount = 8 << 20
+    private static let pieceByteCount = 64 << 10
+
+    /// Reads all of a process's environment; nil where it cannot be read.
+    private static func environment(of process: Int32) -> [UInt8]? {
+        guard let file = try? OpenFile(path: "/proc/\(process)/environ", .read) else { return nil }
+        var bytes: [UInt8] = []
+        while bytes.count < environmentByteCount,
+            let piece = try? file.read(count: pieceByteCount, at: bytes.count)
+        {
+            // Mostly there is one piece, which is not copied.
+            bytes = bytes.isEmpty ? piece : bytes + piece
+            // The kernel gives less than is asked for only at the end.
+            if piece.count < pieceByteCount { break }
+        }
+        return bytes
+    }
+
     /// Reads the mark of a process; nil where it has none or cannot be looked at.
     ///
     /// - Parameter namespace: The namespace in which the numbers of the mark mean something to the caller.
     package init?(of process: Int32, as role: Role, in namespace: UInt64 = ProcessIdentity.currentNamespace) {
         let start = Array((role.variable + "=").utf8)
-        guard let bytes = try? OpenFile(path: "/proc/\(process)/environ", .read).read(count: 1 << 20, at: 0),
+        guard let bytes = Self.environment(of: process),
             let line = bytes.withUnsafeBytes({ Self.line(beginning: start, in: $0) })
         else { return nil }
         let words = String(decoding: line, as: UTF8.self).split(separator: " ")

@@ -63,9 +63,11 @@ final class ProgramCalls: Sendable {
             activities.withLock { $0[ActivityName(name: kind.name, id: id)] = activity }
             return [:]
         case .endActivity(let name, let id):
+            let key = ActivityName(name: name, id: id)
             // One that has ended stays so.
-            let activity = activities.withLock { $0.removeValue(forKey: ActivityName(name: name, id: id)) }
-            try await activity?.end()
+            guard let activity = activities.withLock({ $0[key] }) else { return [:] }
+            try await activity.end()
+            activities.withLock { $0[key] = nil }
             return [:]
         case .beginCall(let description, let state):
             try await calls.begin(description, in: state, of: program)

@@ -20,7 +20,7 @@ enum ProgramMessage {
         else { throw Self.malformed(line) }
         let id = object["id"] ?? .null
         switch id {
-        case .null, .integer, .natural, .number, .text: break
+        case .null, .integer, .natural, .text: break
         default: throw Self.malformed(line)
         }
         if let method = object["method"] {

@@ -152,7 +152,7 @@ package struct PythonCore: Sendable {
                 for argument in arguments: ask(argument)
                 note("asked")
                 return
-            for argument in arguments:
+            for argument in arguments if mode != "big" else []:
                 deliver(*argument.split("=", 1))
             if mode == "exit": sys.exit(0)
             if mode == "die": sys.exit(3)
@@ -178,7 +178,7 @@ package struct PythonCore: Sendable {
                     if not left:
                         number += 1
                         note("sends", number)
-                        parameters = {"callID": str(number), "kind": "nothing", "padding": "x" * (1 << 20)}
+                        parameters = {"callID": str(number), "kind": "nothing", "padding": "x" * int(arguments[0])}
                         message = {"jsonrpc": "2.0", "id": number, "method": "deliver", "params": parameters}
                         left = (json.dumps(message) + "\n").encode()
                     left = left[os.write(1, left):]
@@ -233,6 +233,7 @@ package struct PythonCore: Sendable {
         for name, value in sorted(os.environ.items()): note("environment", name, value)
         note("descriptors", *sorted(os.listdir("/proc/self/fd"), key=int)[:-1])
         if mode == "garbage-at-once": write("Hello!")
+        if mode == "fork-at-once": note("daemon", subprocess.Popen(["sleep", "1000"], start_new_session=True).pid)
         while True:
             handle(read())
         """#
