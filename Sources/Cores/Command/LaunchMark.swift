@@ -61,9 +61,13 @@ package struct LaunchMark: Hashable, Sendable {
     private static func environment(of process: Int32) -> [UInt8]? {
         guard let file = try? OpenFile(path: "/proc/\(process)/environ", .read) else { return nil }
         var bytes: [UInt8] = []
-        while bytes.count < environmentByteCount {
-            guard let piece = try? file.read(count: pieceByteCount, at: bytes.count), !piece.isEmpty else { break }
-            bytes += piece
+        while bytes.count < environmentByteCount,
+            let piece = try? file.read(count: pieceByteCount, at: bytes.count)
+        {
+            // Mostly there is one piece, which is not copied.
+            bytes = bytes.isEmpty ? piece : bytes + piece
+            // The kernel gives less than is asked for only at the end.
+            if piece.count < pieceByteCount { break }
         }
         return bytes
     }
