@@ -1,3 +1,4 @@
+internal import Coordination
 internal import CoreAPI
 internal import Lifecycle
 internal import Platform
@@ -39,4 +40,34 @@ func keepAlive(in store: any SharedStore) async throws -> KeepAlive {
     let keepAlive = try KeepAlive(
         restoring: await records.record(of: "main"), clock: SystemClock(), save: records.saving(as: "main"))
     return keepAlive
+}
+
+protocol Locks: Sendable {
+    func release()
+}
+
+func carryOut(
+    _ action: ConnectivityAction, for main: MainParticipant, releasing locks: any Locks,
+    else telephone: any ConnectivityDelegate
+) async throws -> ConnectivityActionResult {
+    switch action {
+    case .giveUpLocks: locks.release()
+    case .rest:
+        do throws(CoordinationError) { try await main.rest() } catch {
+            // No holder, or a session with a lease: giveUpOwnership follows. After any other error the application stays awake.
+            guard error.code == .unavailable || error.code == .unsupported else { throw error }
+            return .ownership(.held)
+        }
+        return .ownership(.resting)
+    case .giveUpOwnership: await main.stop()
+    case .resume:
+        do throws(CoordinationError) { try await main.resume() } catch {
+            guard error.code == .fenced else { throw error }
+            return .ownership(.lost)
+        }
+        return .ownership(.held)
+    case .mayOwnAgain: try await main.start()
+    default: return try await telephone.carryOut(action)
+    }
+    return .done
 }

@@ -208,7 +208,7 @@ struct BatonScenarios {
         let activity = try #require(try await Activity.current(in: observer()).first)
         #expect(activity.begun == began.began && activity.moves == "test/1")
         #expect(try await kinds() == [.batonOffered, .batonApplied])
-        try await executor.participant.finish()
+        await executor.participant.finish()
         try await eventually("no descriptor is left: \(before), \(openDescriptorCount())") {
             openDescriptorCount() <= before + 1
         }
