@@ -87,14 +87,6 @@ extension Mutant {
         Mutant("loses commands to the holders of calls", caughtBy: "C24") { damage in
             damage.losing("/calls/command/")
         },
-        Mutant("lets the takes of commands go unguarded", caughtBy: "C24") { damage in
-            damage.writing { transaction in
-                guard transaction.operations.contains(where: { $0.puts("/calls/command/", ending: "/taken") }) else {
-                    return
-                }
-                transaction.guards.removeAll { !$0.isEpoch(of: "ownership/owner") }
-            }
-        },
         Mutant("keeps the commands of the dead", caughtBy: "C24") { damage in
             damage.operations { operation in
                 guard case .put(let key, let value, .session) = operation, key.text.contains("/calls/command/") else {

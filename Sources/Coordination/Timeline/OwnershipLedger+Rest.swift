@@ -31,7 +31,7 @@ extension OwnershipLedger {
             broken.append(
                 violation(record, "The \(owner.role) of epoch \(owner.epoch), which was \(owner.state), rests"))
         }
-        if let asking = requests.keys.first(where: { $0 != owner.participant }) {
+        if let asking = requests.keys.filter({ $0 != owner.participant }).min(by: { $0.rawValue < $1.rawValue }) {
             broken.append(
                 violation(record, "The Main of epoch \(owner.epoch) rests past the request of session \(asking)")
             )

@@ -86,7 +86,7 @@ struct SlimExecutorTests {
         let ended = try await program.run("--help")
         #expect(ended.status == 0 && ended.errors.isEmpty)
         let options = ended.output.split(separator: "\n").filter { $0.hasPrefix("  --") }
-        #expect(options.count == 21)
+        #expect(options.count == 22)
         for option in options.compactMap({ $0.split(separator: " ").first }) {
             let used = try await program.run(arguments() + [String(option)])
             #expect(!used.errors.contains("is no option"), "\(option)")
