@@ -211,7 +211,7 @@ public struct CoreContext: Sendable {
     /// Source: contract C8, C10.
     ///
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded; ``SharedCoreError/Code/limitExceeded``
-    ///   when the message is larger than a value can be, whatever else is in the group; ``SharedCoreError/Code/storageFull`` when the
+    ///   when the message is larger than a value can be, also in an empty group; ``SharedCoreError/Code/storageFull`` when the
     ///   group or its disk is full, so that it can be stored later; ``SharedCoreError/Code/invalidArgument`` for a value of its content
     ///   that breaks its rule (C20).
     @discardableResult
