@@ -157,7 +157,7 @@ struct HubCommandTests {
 
     @Test("Many clients at once start one hub")
     func crowd() async throws {
-        let count = TestScope.isCheck ? 100 : 20
+        let count = TestScope.isAtLength ? 100 : TestScope.isCheck ? 40 : 20
         try await HostProgram.using("zmq") { program in
             let ended = try await program.shell(
                 """

@@ -77,7 +77,8 @@ extension HubLink {
                     .unavailable,
                     // The advice to start a hub is left out when a hub is known to exist.
                     "\(trouble) at \(endpoint)."
-                        + (lastTrouble == nil ? " Is it running? “sharedcore hub” on its machine starts one." : ""),
+                        + (lastTrouble == nil && welcome == nil
+                            ? " Is it running? “sharedcore hub” on its machine starts one." : ""),
                     at: "\(endpoint)", cause: lastTrouble)
             }
             await withCheckedContinuation { joining = $0 }
