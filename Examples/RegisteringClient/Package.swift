@@ -10,7 +10,9 @@ let settings: [SwiftSetting] = [
 ]
 
 let shared: [Target.Dependency] = [
+    .product(name: "Coordination", package: "SharedCore"),
     .product(name: "CoreAPI", package: "SharedCore"),
+    .product(name: "InMemoryBackend", package: "SharedCore"),
     .product(name: "Lifecycle", package: "SharedCore"),
     .product(name: "NetworkMonitor", package: "SharedCore"),
     .product(name: "Platform", package: "SharedCore"),

@@ -103,7 +103,14 @@ extension ConnectivityJudge {
         case .processSocketData, .alertUser,
             _ where ordered.action.needsNetwork:
             if ownership == .held { hasLocks = true }
-            guard position.application == .suspended || isWokenForData else { break }
+            guard position.application == .suspended || isWokenForData else {
+                // A short wake does without ownership, also while a call that keeps the application awake begins in it.
+                let connects = [.reconnect, .openNewSocket, .register].contains(ordered.action)
+                require(
+                    ownership == .held || hasTriedToResume || !connects || budgetFrom != nil,
+                    "P2: what stays awake owns before it registers", ordered)
+                break
+            }
             require(
                 ownership != .resting && ownership != .lost, "P2: a wake works when it has resumed", ordered)
         default: break

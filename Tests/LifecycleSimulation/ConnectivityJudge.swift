@@ -118,12 +118,18 @@ package struct ConnectivityJudge {
                 keepAliveFrom = event == .keepAlive ? transition.at : nil
             }
         }
-        if transition.cause == .timePassed, transition.from.application == .background {
+        // An attempt that is put behind the ownership is the same one.
+        let isPutBehind = transition.dropped.allSatisfy { dropped in
+            transition.actions.contains { $0.action == dropped.action }
+        }
+        if transition.cause == .timePassed, transition.from.application == .background,
+            transition.dropped.isEmpty || !isPutBehind
+        {
             require(
                 !transition.actions.contains { $0.action == .reconnect || $0.action == .openNewSocket },
                 "P2: attempts in the background are those of the table", transition)
         }
-        if transition.cause == .timePassed, !transition.dropped.isEmpty {
+        if transition.cause == .timePassed, !isPutBehind {
             require(calls == 0, "P6: no budget cuts an active call", transition)
             let isEnd = transition.actions.contains { $0.action == .stopWork }
             require(isEnd || keepAliveFrom != nil, "P4: the end of a keep-alive stops its own work only", transition)

@@ -158,6 +158,12 @@ extension ConnectivityMutant {
         ConnectivityMutant("gives nothing back") {
             $0.damageAfter = { machine, _, _ in machine.pending.removeAll { $0.action == .mayOwnAgain } }
         },
+        ConnectivityMutant("registers before it may own again") {
+            $0.damageAfter = { machine, _, _ in
+                let isBack = { (ordered: OrderedAction) in ordered.action == .mayOwnAgain }
+                machine.pending = machine.pending.filter { !isBack($0) } + machine.pending.filter(isBack)
+            }
+        },
         ConnectivityMutant("does not resume for what keeps it awake") {
             $0.damageAfter = { machine, _, _ in
                 if machine.wake == nil { machine.pending.removeAll { $0.action == .resume } }

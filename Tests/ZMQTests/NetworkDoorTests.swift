@@ -312,7 +312,7 @@ extension ZMQTests {
                 quietRounds = former == questions ? quietRounds + 1 : 0
                 let use = try ProcessUse(of: hub.process.pid)
                 if use.residentByteCount > most.residentByteCount { most = use }
-                return quietRounds >= 20 && use.residentByteCount > before.residentByteCount + 12 << 20
+                return quietRounds >= 20 && most.residentByteCount > before.residentByteCount + 12 << 20
             }
             #expect(
                 most.residentByteCount < before.residentByteCount + 96 << 20,

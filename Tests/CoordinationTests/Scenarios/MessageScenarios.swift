@@ -44,9 +44,10 @@ struct MessageScenarios {
         let world = World()
         let short = try await world.executor("short")
         let shortWait = Task {
-            try await short.participant.message(forCallID: .of("call-1"), timeout: .seconds(5))
+            // Long enough for the other wait to begin on a busy machine.
+            try await short.participant.message(forCallID: .of("call-1"), timeout: .seconds(15))
         }
-        try await eventually("its core runs") { try await world.owner()?.state == .running }
+        try await eventually("its core runs") { world.gauge.starts.count == 1 }
         let long = try await world.executor("long")
         let longWait = Task {
             try await long.participant.message(forCallID: .of("call-2"), timeout: .seconds(3600))

@@ -18,6 +18,8 @@ public final class TelephoneServer: Sendable {
         var held: [(StreamSocket, Message)] = []
         var answers = 0
         var accepted = 0
+        /// The number of messages that it has sent.
+        var texts = 0
     }
 
     public let host: String
@@ -72,7 +74,16 @@ public final class TelephoneServer: Sendable {
         guard let client = state.withLock({ $0.client }) else {
             throw StreamSocket.Failure("nobody is registered", ENOTCONN)
         }
-        try client.send(Message("MESSAGE sip:user SIP/2.0", headers: [("CSeq", "1 MESSAGE")], body: text).bytes)
+        let number = state.withLock { state in
+            state.texts += 1
+            return state.texts
+        }
+        try client.send(
+            Message(
+                "MESSAGE sip:user SIP/2.0",
+                headers: [("From", "<sip:max@example.org>"), ("Call-ID", "text-\(number)"), ("CSeq", "1 MESSAGE")],
+                body: text
+            ).bytes)
     }
 
     /// Answers the web requests for `/slow`, which wait for it.

@@ -35,9 +35,10 @@ extension Telephone {
             switch incoming {
             case .traffic:
                 await keepAlive.traffic(on: Self.registration)
-                // In a wake the machine says when the user is alerted.
-                if !isInWake { await showTexts() }
-            case .unreadData: happen.yield(.dataOnKeptSocket)
+                // In a wake the machine says when the user is alerted, and it resumes before the wake.
+                if !isInWake, !isAsleep { await showTexts() }
+            // Texts for another process come on the socket as well.
+            case .unreadData, .needed: happen.yield(.dataOnKeptSocket)
             case .ended:
                 // Unless there is another one already.
                 if await !client.isConnected { happen.yield(.connectionLost) }

@@ -1,3 +1,4 @@
+internal import Coordination
 internal import CoreAPI
 internal import Lifecycle
 internal import NetworkMonitor
@@ -70,6 +71,24 @@ extension Telephone {
         if await client.isConnected, network?.isConnected != false { try await client.unsubscribe(from: "presence") }
     }
 
+    /// Has the holder own, such as the host, while this process sleeps. Where there is none, the ownership is given up.
+    func rest() async throws -> CoreOwnership {
+        do throws(CoordinationError) { try await main.rest() } catch {
+            guard error.code == .unavailable || error.code == .unsupported else { throw error }
+            return .held
+        }
+        return .resting
+    }
+
+    /// Owns by itself again. Where the rest was over, another process may own.
+    func resume() async throws -> CoreOwnership {
+        do throws(CoordinationError) { try await main.resume() } catch {
+            guard error.code == .fenced else { throw error }
+            return .lost
+        }
+        return .held
+    }
+
     /// Everything that lay in the socket is heard when the server answers a question that was put after it.
     func readWhatCame() async throws {
         await client.keepUnread(false)
@@ -77,7 +96,11 @@ extension Telephone {
     }
 
     func showTexts() async {
-        for text in await client.takeTexts() { show("\(isInFront ? "message" : "alert"): \(text)") }
+        for text in await client.takeTexts() {
+            show("\(isInFront ? "message" : "alert"): \(text.body)")
+            // One that cannot be acknowledged now is shown once more, by the next process that asks for it.
+            _ = try? await main.acknowledge(text.id)
+        }
     }
 
     func hold() async throws {

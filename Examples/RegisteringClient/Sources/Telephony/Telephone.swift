@@ -1,3 +1,4 @@
+public import Coordination
 public import CoreAPI
 public import Lifecycle
 internal import NetworkMonitor
@@ -27,6 +28,8 @@ public actor Telephone: ConnectivityDelegate {
     }
 
     public nonisolated let client: TelephoneClient
+    /// This process in the group of the application: the client connects only while it owns.
+    public nonisolated let main: MainParticipant
     public nonisolated let web: WebRequests
     public nonisolated let keepAlive: KeepAlive
     /// The events for the machine. Read it from the start, by one reader.
@@ -45,12 +48,15 @@ public actor Telephone: ConnectivityDelegate {
     var refreshing: Task<Void, any Error>?
     let clock: any TimeSource
 
+    /// - Parameter group: A handle with the role `main` of the application's group.
     public init(
-        user: String, server: ServerAddress, keepAlive: KeepAlive, clock: any TimeSource,
-        patience: Duration = .seconds(5)
-    ) {
+        user: String, server: ServerAddress, sharing group: any SharedStore, keepAlive: KeepAlive,
+        clock: any TimeSource, patience: Duration = .seconds(5)
+    ) throws {
         self.clock = clock
-        client = TelephoneClient(user: user, server: server, patience: patience)
+        let client = TelephoneClient(user: user, server: server, patience: patience)
+        self.client = client
+        main = try MainParticipant(of: group) { TelephoneCore(client: client) }
         web = WebRequests(server: server)
         self.keepAlive = keepAlive
         (happenings, happen) = AsyncStream.makeStream(of: ConnectivityEvent.self)
@@ -81,10 +87,11 @@ public actor Telephone: ConnectivityDelegate {
             if network?.isConnected == false { return .connection(.noNetwork) }
             return .connection(await client.isAnswered() ? .stands : .networkOnly)
 
-        // A client that runs a shared core has its participant rest and resume here; this one has no other process to
-        // share with.
-        case .giveUpLocks, .rest, .giveUpOwnership: show("gave up what others might wait for")
-        case .resume, .mayOwnAgain: show("may own again")
+        case .giveUpLocks: show("gave up what others might wait for")
+        case .rest: return .ownership(try await rest())
+        case .giveUpOwnership: await main.stop()
+        case .resume: return .ownership(try await resume())
+        case .mayOwnAgain: try await main.start()
         case .prepareForBackground(let interval):
             return .preparation(await keepAlive.prepareForBackground(interval: interval))
         case .stayAwake(let obstacles): show("stays awake: \(obstacles.map(\.description).joined(separator: "; "))")

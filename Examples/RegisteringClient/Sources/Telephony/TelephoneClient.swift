@@ -1,3 +1,5 @@
+public import Coordination
+internal import CoreAPI
 internal import SIPMessages
 
 /// Speaks SIP with a server over one connection: registers, subscribes, publishes, calls, and hears what the server sends.
@@ -6,10 +8,22 @@ internal import SIPMessages
 public actor TelephoneClient {
     /// Something did not work.
     public enum Failure: Error, Equatable {
+        /// No core runs in this process, so it may not connect.
+        case noCore
         case notConnected
         case noAnswer(to: String)
         case refused(String)
     }
+
+    /// A message for the user.
+    public struct Text: Hashable, Sendable {
+        public let id: MessageID
+        public let sender: String
+        public let body: String
+    }
+
+    /// Keeps a text where it outlives this process; gives whether it had come before.
+    typealias Keep = @Sendable (Text) async throws -> Bool
 
     /// The events that come on the connection by themselves.
     public enum Incoming: Hashable, Sendable {
@@ -17,6 +31,8 @@ public actor TelephoneClient {
         case traffic
         /// Something lies in the socket, which is kept and not read.
         case unreadData
+        /// Another process of the application needs this one, which was at rest.
+        case needed
         /// The connection has ended, and no caller here wanted it to, nor was just checking it.
         case ended
     }
@@ -40,7 +56,9 @@ public actor TelephoneClient {
     private var attempts = 0
     /// The number of questions that are put only to see whether the connection stands.
     private var checks = 0
-    private var texts: [String] = []
+    /// Where texts are kept; nil while no core runs here.
+    private var keep: Keep?
+    private var texts: [Text] = []
     private var notices: [String: String] = [:]
 
     /// - Parameter patience: How long an answer may stay away.
@@ -55,12 +73,28 @@ public actor TelephoneClient {
     /// The last notice of an event subscribed to.
     public func notice(of event: String) -> String? { notices[event] }
     /// The messages for the user that came since the last call.
-    public func takeTexts() -> [String] {
+    public func takeTexts() -> [Text] {
         defer { texts = [] }
         return texts
     }
     /// The address that packets to the server leave from.
     public var localHost: String? { connection?.localHost }
+
+    /// Lets it connect, for a core that starts.
+    func open(keeping keep: @escaping Keep) {
+        self.keep = keep
+    }
+
+    /// Disconnects, and connects no more, for a core that stops.
+    func close() {
+        keep = nil
+        disconnect()
+    }
+
+    /// Tells that another process needs this one.
+    func tellNeed() {
+        tell.yield(.needed)
+    }
 
     /// Connects; nothing to do where the connection still stands.
     public func connect() async throws {
@@ -73,17 +107,18 @@ public actor TelephoneClient {
     /// Makes a new connection, in any state of the old one.
     public func connectAnew() async throws {
         disconnect()
+        guard keep != nil else { throw Failure.noCore }
         attempts += 1
         let attempt = attempts
         let new = try await Connection.open(to: server)
-        // Another attempt may have begun meanwhile, and the caller of this one may have been cancelled.
+        // Another attempt may have begun meanwhile, the core have been stopped, and the caller of this one been cancelled.
         guard attempt == attempts, !Task.isCancelled else {
             new.close()
             throw CancellationError()
         }
         connection = new
         reading = Task {
-            for await event in new.events { hear(event, on: new) }
+            for await event in new.events { await hear(event, on: new) }
             let isChecked = checks > 0
             if lose(new), !isChecked { tell.yield(.ended) }
         }
@@ -153,24 +188,39 @@ public actor TelephoneClient {
         waiting.removeValue(forKey: number)?.continuation.resume(with: result)
     }
 
-    private func hear(_ event: Connection.Event, on source: Connection) {
+    private func hear(_ event: Connection.Event, on source: Connection) async {
         guard case .message(let message) = event else {
             tell.yield(.unreadData)
             return
         }
-        tell.yield(.traffic)
+        // What it brought is there when it is told.
+        defer { tell.yield(.traffic) }
         let number = message["CSeq"].flatMap { Int($0.prefix { $0 != " " }) }
         if message.status != nil {
             if let number { answer(number, .success(message)) }
             return
         }
         switch message.method {
-        case "MESSAGE": texts.append(message.body)
+        case "MESSAGE":
+            guard await take(message) else { return }
         case "NOTIFY": notices[message["Event"] ?? ""] = message.body
         default: break
         }
-        // Only what is kept is acknowledged.
         try? source.send(message.response("200 OK"))
+    }
+
+    /// Keeps a message for the user.
+    ///
+    /// - Returns: Whether it is kept. Only then it is acknowledged; the server sends it again otherwise.
+    private func take(_ message: Message) async -> Bool {
+        guard let keep, let callID = message["Call-ID"].flatMap({ CallID($0) }),
+            let number = message["CSeq"]?.prefix(while: { $0 != " " }),
+            let id = MessageID(callID, sequence: String(number))
+        else { return false }
+        let text = Text(id: id, sender: message["From"] ?? "", body: message.body)
+        guard let hadCome = try? await keep(text) else { return false }
+        if !hadCome { texts.append(text) }
+        return true
     }
 
     /// - Returns: Whether it was the present connection.

@@ -9,11 +9,13 @@ internal import Telephony
 enum Live {
     static func run() async throws {
         let server = try TelephoneServer()
+        let group = try await OwnGroup()
         let monitor = try await NetworkMonitor.open()
         let states = monitor.states
         let network = Task { for await state in states { say("\(state)") } }
         let life = try await TelephoneLife(
-            user: "zoe", server: ServerAddress(host: server.host, port: server.port), network: monitor.states
+            user: "zoe", server: ServerAddress(host: server.host, port: server.port), sharing: group.main,
+            network: monitor.states
         ) { say($0.line) }
         for await line in lines() {
             // One thing after another; what the network does comes in between as it likes.

@@ -8,6 +8,7 @@ internal import Telephony
 /// scenario can run anywhere.
 struct Story {
     private let server: TelephoneServer
+    private let group: OwnGroup
     private let life: TelephoneLife
     private let network: AsyncStream<NetworkState>.Continuation
 
@@ -34,8 +35,10 @@ struct Story {
         server = try TelephoneServer()
         let (states, network) = AsyncStream.makeStream(of: NetworkState.self)
         self.network = network
+        group = try await OwnGroup()
         life = try await TelephoneLife(
-            user: "zoe", server: ServerAddress(host: server.host, port: server.port), network: states)
+            user: "zoe", server: ServerAddress(host: server.host, port: server.port), sharing: group.main,
+            network: states)
     }
 
     /// Lets something happen; prints what the machine did about it and what the server was asked.
@@ -51,6 +54,7 @@ struct Story {
         await life.runner.settle()
         for transition in await life.runner.trace.dropFirst(before) { print("    \(transition.line)") }
         for request in server.takeRequests() { print("    the server: \(request)") }
+        print("    owns the core: \(try await group.owner)")
     }
 }
 

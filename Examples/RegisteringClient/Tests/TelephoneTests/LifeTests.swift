@@ -1,5 +1,6 @@
 import CoreAPI
 import Foundation
+import InMemoryBackend
 import Lifecycle
 import NetworkMonitor
 import TelephoneServer
@@ -289,7 +290,8 @@ struct LifeTests {
         let (states, network) = AsyncStream.makeStream(of: NetworkState.self)
         defer { network.finish() }
         let next = try await TelephoneLife(
-            user: "zoe", server: ServerAddress(host: stage.server.host, port: stage.server.port), network: states,
+            user: "zoe", server: ServerAddress(host: stage.server.host, port: stage.server.port),
+            sharing: try await stage.space.open("telephone", as: SessionDescription(role: .main)), network: states,
             clock: stage.clock)
         await next.runner.handle(.killedOrRebooted(finds: .connected))
         await next.runner.settle()

@@ -1,3 +1,6 @@
+import Coordination
+import CoreAPI
+import InMemoryBackend
 import Lifecycle
 import TelephoneServer
 import Telephony
@@ -14,6 +17,7 @@ struct RowTests {
         let stage = try await Stage()
         try await stage.reach(play.from)
         try await play.prepare(stage)
+        let epoch = try #require(await stage.telephone.main.epoch)
         let requests = stage.server.requests
         let accepted = stage.server.accepted
 
@@ -31,6 +35,12 @@ struct RowTests {
         #expect(Array(stage.server.requests.dropFirst(requests.count)) == play.requests)
         #expect(stage.server.accepted - accepted == play.connections)
         try await play.look(stage)
+        // One core all the time, and asleep its holder owns for it (contract C26).
+        #expect(await stage.telephone.main.epoch == epoch)
+        #expect(await stage.telephone.main.coreStarts == 1)
+        #expect(await stage.telephone.main.isAtRest == (play.to.application == .suspended))
+        let owner = try #require(try await GroupOwner.current(in: stage.group))
+        #expect((owner.session == stage.group.session.id) == (play.to.application != .suspended))
         await stage.life.close()
     }
 }

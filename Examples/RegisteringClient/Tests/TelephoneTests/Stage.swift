@@ -1,5 +1,7 @@
+import Coordination
 import CoreAPI
 import Foundation
+import InMemoryBackend
 import Lifecycle
 import NetworkMonitor
 import TelephoneServer
@@ -10,29 +12,51 @@ import Testing
 /// test.
 final class Stage: Sendable {
     let server: TelephoneServer
+    /// The memory in which the telephone's group is.
+    let space: MemorySpace
+    /// The telephone's handle.
+    let group: MemoryGroup
+    /// The process that owns for the telephone while it sleeps.
+    let holder: HolderParticipant?
+    let holderGroup: MemoryGroup?
     let life: TelephoneLife
     let clock: StandingClock
     private let network: AsyncStream<NetworkState>.Continuation
 
-    convenience init(grant: Int = 3600, patience: Duration = .seconds(60), record: String? = nil) async throws {
+    convenience init(
+        grant: Int = 3600, patience: Duration = .seconds(60), record: String? = nil, hasHolder: Bool = true
+    ) async throws {
         let server = try TelephoneServer()
         server.grant(seconds: grant)
-        try await self.init(server, StandingClock(), patience: patience, record: record)
+        let space = MemorySpace()
+        let handle =
+            hasHolder ? try await space.open("telephone", as: SessionDescription(role: .tool, name: "holder")) : nil
+        let holder = try handle.map { try HolderParticipant(of: $0) }
+        try await holder?.start()
+        try await self.init(server, space, (holder, handle), StandingClock(), patience: patience, record: record)
     }
 
     /// Another process of the same telephone, some time later.
     convenience init(following former: Stage, record: String) async throws {
-        try await self.init(former.server, former.clock, patience: .seconds(60), record: record)
+        try await self.init(
+            former.server, former.space, (former.holder, former.holderGroup), former.clock, patience: .seconds(60),
+            record: record)
     }
 
-    private init(_ server: TelephoneServer, _ clock: StandingClock, patience: Duration, record: String?) async throws {
+    private init(
+        _ server: TelephoneServer, _ space: MemorySpace, _ holder: (HolderParticipant?, MemoryGroup?),
+        _ clock: StandingClock, patience: Duration, record: String?
+    ) async throws {
         self.server = server
+        self.space = space
+        (self.holder, holderGroup) = holder
+        group = try await space.open("telephone", as: SessionDescription(role: .main, name: "telephone"))
         self.clock = clock
         let (states, network) = AsyncStream.makeStream(of: NetworkState.self)
         self.network = network
         life = try await TelephoneLife(
-            user: "zoe", server: ServerAddress(host: server.host, port: server.port), network: states, record: record,
-            clock: clock, patience: patience)
+            user: "zoe", server: ServerAddress(host: server.host, port: server.port),
+            sharing: group, network: states, record: record, clock: clock, patience: patience)
     }
 
     var telephone: Telephone { life.telephone }

@@ -77,7 +77,7 @@ extension ConnectivityMachine {
     var mustLetGo: Bool { ownership == .held || isOwnershipUncertain }
 
     /// Adds the action that takes ownership back after a sleep, or allows it again, when more than a wake keeps the
-    /// application awake. In a wake, adds it before work that has none.
+    /// application awake. It comes before work that needs the network.
     mutating func regainOwnership(_ step: inout Step, from: LifecyclePosition) {
         if wake != nil, needsResume, !step.actions.contains(.resume),
             let work = step.actions.firstIndex(where: \.needsNetwork)
@@ -88,13 +88,31 @@ extension ConnectivityMachine {
         switch ownership {
         case .held: return
         case .resting:
-            guard needsResume, isNews(step, from: from), !step.actions.contains(.resume) else { return }
-            step.actions.insert(.resume, at: 0)
+            if needsResume, isNews(step, from: from), !step.actions.contains(.resume) {
+                step.actions.insert(.resume, at: 0)
+            }
         case .givenUp, .lost:
             (ownership, isOwnershipUncertain) = (.held, false)
             let isSaid = step.actions.contains { if case .stayAwake = $0 { true } else { false } }
-            if !isSaid { step.actions.append(.mayOwnAgain) }
+            let work = step.actions.firstIndex(where: \.needsNetwork) ?? step.actions.endIndex
+            if !isSaid { step.actions.insert(.mayOwnAgain, at: work) }
         }
+        attemptBehindOwnership(&step)
+    }
+
+    /// Has an attempt to connect that is pending begin again behind the actions that take ownership back: a process that registers has to own,
+    /// or the server has two contacts.
+    private mutating func attemptBehindOwnership(_ step: inout Step) {
+        let regaining = step.actions.lastIndex { action in
+            switch action {
+            case .resume, .mayOwnAgain, .stayAwake: true
+            default: false
+            }
+        }
+        let attempt = pending.map(\.action).filter(\.needsNetwork)
+        guard let regaining, !attempt.isEmpty else { return }
+        drop(into: &step) { $0.needsNetwork }
+        step.actions.insert(contentsOf: attempt, at: regaining + 1)
     }
 
     /// Returns the owed actions that are due when the application is awake and registered; a wake only does its own

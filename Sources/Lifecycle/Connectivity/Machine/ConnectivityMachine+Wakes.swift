@@ -165,7 +165,7 @@ extension ConnectivityMachine {
     private mutating func restWasOver(at now: BootInstant) -> Step {
         ownership = .lost
         let ended = wake
-        guard let ended, activeCalls == 0 else {
+        guard ended != nil, activeCalls == 0 else {
             wake = nil
             var step = question == nil ? loseConnection(at: now) : .unlisted("The check decides the rest.")
             isRegistered = false
