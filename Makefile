@@ -51,9 +51,10 @@ OPTIMIZED ?= -c release
 optimized: dependencies
 	$(SWIFT) build -j $(JOBS) $(OPTIMIZED) --product sharedcore
 	$(SWIFT) build -j $(JOBS) $(OPTIMIZED) --product sharedcore-executor
+	$(SWIFT) build -j $(JOBS) $(OPTIMIZED) --product sharedcore-holder
 	@Scripts/install-dependencies binutils python3
 	[ "$$(uname -m)" != x86_64 ] || { cd "$$($(SWIFT) build $(OPTIMIZED) --show-bin-path)" && \
-	    $(CURDIR)/Scripts/check-contexts sharedcore sharedcore-executor; }
+	    $(CURDIR)/Scripts/check-contexts sharedcore sharedcore-executor sharedcore-holder; }
 
 # Everything slow: the formatter's rules, the documentation, the tests at length, the whole attack, a brief measurement, the build without
 # ZeroMQ, the backend on etcd, the examples, the suite on two kinds of file system, the sanitizers, the Debian package, for root

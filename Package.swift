@@ -80,6 +80,7 @@ let package = Package(
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
         .executable(name: "sharedcore-keeper", targets: ["sharedcore-keeper"]),
+        .executable(name: "sharedcore-holder", targets: ["sharedcore-holder"]),
     ],
     traits: [
         .default(enabledTraits: ["ZMQ"]),
@@ -202,6 +203,13 @@ let package = Package(
             dependencies: ["CoreAPI", "KeptSockets", "Lifecycle", "Platform", "ProgramOutput"],
             path: "Sources/Keeper", swiftSettings: settings,
             linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
+        .executableTarget(
+            name: "sharedcore-holder",
+            dependencies: [
+                "CoreAPI", "FileNotifyBackend", "Coordination", "KeptSockets", "Lifecycle", "Platform", "ProgramOutput",
+            ],
+            path: "Sources/Holder", swiftSettings: settings,
+            linkerSettings: startsFast),
         .executableTarget(
             name: "sharedcore",
             dependencies: [
@@ -362,12 +370,13 @@ let package = Package(
                 "Listings", "Platform", "Simulation", "SharedCoreTesting", "sharedcore-test-peer",
             ]),
         .executableTarget(
-            name: "sharedcore-test-main", dependencies: ["KeptSockets", "Platform"], path: "Tests/KeptMain",
-            swiftSettings: settings),
+            name: "sharedcore-test-main",
+            dependencies: ["Coordination", "CoreAPI", "FileNotifyBackend", "KeptSockets", "Platform"],
+            path: "Tests/KeptMain", swiftSettings: settings),
         tests(
             "KeeperTests",
             of: [
-                "CoreAPI", "FileNotifyBackend", "Lifecycle", "KeptSockets", "Platform", "sharedcore",
+                "Coordination", "CoreAPI", "FileNotifyBackend", "Lifecycle", "KeptSockets", "Platform", "sharedcore",
                 "sharedcore-test-main",
             ]),
         tests("SharedCoreTestingTests", of: ["CoreAPI", "Coordination", "Platform", "SharedCoreTesting"]),

@@ -94,8 +94,6 @@ public final class MainParticipant: Sendable {
     ///   call waits for its message; ``CoordinationError/Code/coreFailed`` where the core has thrown another error, or has not become quiet within
     ///   ``CoordinationOptions/stopTimeout``; ``CoordinationError/Code/fenced``, ``CoordinationError/Code/cancelled`` and
     ///   ``CoordinationError/Code/closed``.
-    ///
-    /// A group whose commits are durable on the disk has no Main that rests yet: ``CoordinationError/Code/unsupported``.
     public func rest() async throws(CoordinationError) {
         try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
             try await participant.rest()

@@ -90,11 +90,7 @@ extension BundledBackend {
                 "M6f")
         ) { first, _ in first },
         .files: simulatedFaults,
-        .filesOnDisk: simulatedFaults.merging(
-            gaps(
-                "`rest()` throws `unsupported` where commits are durable on the disk", "C26a", "C26b", "C26c", "C26d",
-                "C26e", "C26f", "C26g")
-        ) { first, _ in first },
+        .filesOnDisk: simulatedFaults,
         .hubOnMemory: stoppedHub.merging(simulatedFaults) { first, _ in first }
             .merging(goneWithHub) { first, _ in first },
         .hubOnFiles: stoppedHub.merging(simulatedFaults) { first, _ in first },

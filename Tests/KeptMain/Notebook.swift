@@ -19,7 +19,7 @@ struct Notebook: Sendable {
 struct Wakes: Sendable {
     private let stream: AsyncStream<Void>
 
-    init(of sockets: KeptSockets, _ notebook: Notebook) {
+    init(of sockets: KeptSockets, _ notebook: Notebook, resting: RestingMain? = nil) {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         self.stream = stream
         let events = sockets.events
@@ -28,7 +28,10 @@ struct Wakes: Sendable {
                 try? notebook.write("event \(event)")
                 switch event {
                 case .wake, .woken: continuation.yield()
-                case .budgetEnds, .keeperLost, .keeperFound: break
+                case .budgetEnds: break
+                // Without a keeper no process watches the sockets of a Main that sleeps.
+                case .keeperLost: try? await resting?.resume()
+                case .keeperFound: try? await resting?.rest()
                 }
             }
         }

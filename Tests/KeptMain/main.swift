@@ -3,10 +3,14 @@ import Platform
 
 // A Main for tests: it keeps one connection to a server of lines, does what the lines say, and writes down what it read.
 //
-//   sharedcore-test-main PORT NOTEBOOK
+//   sharedcore-test-main PORT NOTEBOOK [GROUP]
+//
+// With the directory of a group it is the Main of that group too, and “rest” has it rest and sleep.
 
 let arguments = CommandLine.arguments
-guard arguments.count == 3, let port = UInt16(arguments[1]) else { fatalError("usage: PORT NOTEBOOK") }
+guard [3, 4].contains(arguments.count), let port = UInt16(arguments[1]) else {
+    fatalError("usage: PORT NOTEBOOK [GROUP]")
+}
 let notebook = try Notebook(path: arguments[2])
 // A lock that its supervision knows nothing of shows that it is the only one.
 let witness = try OpenFile(path: arguments[2] + ".witness", .create)
@@ -22,7 +26,8 @@ if let kept = try await sockets.recover().first(where: { $0.name == "line" }) {
     try await sockets.keep(connection.descriptor, as: "line")
     try notebook.write("connected")
 }
-let wakes = Wakes(of: sockets, notebook)
+let resting = arguments.count == 4 ? try await RestingMain(of: arguments[3], notebook) : nil
+let wakes = Wakes(of: sockets, notebook, resting: resting)
 let thread = SerialThread(name: "lines")
 while true {
     let line = try await thread.run { () throws(ConnectionEnd) in try connection.line(notingIn: notebook) }
@@ -32,6 +37,12 @@ while true {
         // If there is no keeper now, the next one is told.
         try? await sockets.enterBackground()
         await wakes.next()
+    case "rest":
+        try await resting?.rest()
+        try? await sockets.enterBackground()
+        try notebook.write("sleeps")
+        await wakes.next()
+        try await resting?.resume()
     case "exit-asleep":
         try await sockets.enterBackground()
         try Connection.exit(Int32(words[1]) ?? 0)

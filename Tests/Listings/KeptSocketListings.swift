@@ -1,3 +1,4 @@
+internal import Coordination
 internal import KeptSockets
 internal import NetworkMonitor
 
@@ -21,6 +22,17 @@ func keepConnection(
         }
     }
     try await keeper.enterBackground()
+}
+
+func restWithKeeper(_ main: MainParticipant, _ keeper: KeptSockets) async {
+    for await event in keeper.events {
+        switch event {
+        case .wake: try? await main.resume(for: .data)  // the holder's wakes resume it by themselves
+        case .keeperLost: try? await main.resume()  // throws where the rest was over: another process owns
+        case .keeperFound: try? await main.rest()  // throws where there is a reason to be awake
+        case .woken, .budgetEnds: break
+        }
+    }
 }
 
 func followNetworks() async throws {

@@ -45,20 +45,6 @@ extension Mutant {
                 transaction.guards.removeAll { !$0.isEpoch(of: "ownership/owner") }
             }
         },
-        Mutant("loses rests", caughtBy: "C26") { damage in
-            damage.losing("/ownership/rest")
-        },
-        Mutant("loses wakes", caughtBy: "C26") { damage in
-            damage.losing("/ownership/wake")
-        },
-        Mutant("keeps the rests of the dead", caughtBy: "C26") { damage in
-            damage.operations { operation in
-                guard case .put(let key, let value, .session) = operation, key.text.hasSuffix("/ownership/rest") else {
-                    return operation
-                }
-                return .put(key, value, .persistent)
-            }
-        },
         Mutant("loses calls", caughtBy: "C23", "C24") { damage in
             damage.losing("/calls/call/")
         },
@@ -219,25 +205,25 @@ extension Mutant {
 
 extension Damage {
     /// Loses what is put under keys with a text in them.
-    fileprivate mutating func losing(_ text: String) {
+    mutating func losing(_ text: String) {
         operations { $0.puts(text) ? nil : $0 }
     }
 }
 
 extension Transaction {
-    fileprivate func deletes(_ text: String) -> Bool {
+    func deletes(_ text: String) -> Bool {
         operations.contains { if case .delete(let key) = $0 { key.text.contains(text) } else { false } }
     }
 }
 
 extension Transaction.Operation {
-    fileprivate func puts(_ text: String, ending: String = "") -> Bool {
+    func puts(_ text: String, ending: String = "") -> Bool {
         if case .put(let key, _, _) = self { key.text.contains(text) && key.text.hasSuffix(ending) } else { false }
     }
 }
 
 extension Transaction.Guard {
-    fileprivate func isEpoch(of text: String) -> Bool {
+    func isEpoch(of text: String) -> Bool {
         if case .epoch(let key, _) = self { key.text.contains(text) } else { false }
     }
 }

@@ -20,7 +20,7 @@ package struct Mutant: Sendable, CustomStringConvertible {
 
     package static let all =
         store + transactions + lifetimes + limits + requests + closing + watches + notifications + sessions
-        + coordination + mailboxes
+        + coordination + rests + mailboxes
 
     /// The suite's access to it.
     package var harness: any ConformanceHarness { MutantHarness(name: name, damage: damage) }

@@ -12,10 +12,6 @@ extension Participant {
             throw CoordinationError(
                 .unsupported, "The session has a lease, which a process that sleeps cannot renew.")
         }
-        guard store.capabilities.durability < .disk else {
-            throw CoordinationError(
-                .unsupported, "A Main does not rest yet in a group whose commits are durable on the disk.")
-        }
         try guardRest()
         guard !isBecomingQuiet, !machine.wantsRest, let coreRun, let core = machine.core, !core.isQuiet else {
             throw CoordinationError(.refused, "The Main is about to rest or to resume already.")

@@ -352,6 +352,8 @@ actor Participant {
     private func follow(_ watch: Watch) async {
         do throws(SharedCoreError) {
             while let event = try await watch.next() {
+                // One that was replaced meanwhile shows less than the look that followed.
+                guard watch === self.watch else { return }
                 machine.view.apply(event, at: clock.now())
                 noticeRefusal()
                 wakeUp.signal()
@@ -387,6 +389,9 @@ actor Participant {
             former?.cancel()
             machine.view.apply(first, at: clock.now())
             Task(executorPreference: executor) { await self.follow(next) }
+            // The former watch may have shown a commit that the first snapshot of this one does not have yet. Then that commit counts as
+            // known, although the former watch has shown a part of it.
+            if !isOfSleep { try await look() }
         } catch {
             note(error)
         }

@@ -88,11 +88,13 @@ extension ExecutorParticipant {
 }
 
 extension HolderParticipant {
-    /// A holder that acts through an open handle, in the environment of this machine. See ``init(of:options:environment:)``.
+    /// A holder that acts through an open handle, in the environment of this machine. See
+    /// ``init(of:options:environment:woken:)``.
     public convenience init(
-        of group: any SharedStore, options: CoordinationOptions = CoordinationOptions()
+        of group: any SharedStore, options: CoordinationOptions = CoordinationOptions(),
+        woken: (@Sendable (ProcessIdentity) async -> Void)? = nil
     ) throws(SharedCoreError) {
-        try self.init(of: group, options: options, environment: CoordinationEnvironment())
+        try self.init(of: group, options: options, environment: CoordinationEnvironment(), woken: woken)
     }
 }
 

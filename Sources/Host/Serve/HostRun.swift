@@ -2,6 +2,7 @@ internal import CommandCore
 internal import Coordination
 internal import CoreAPI
 internal import FileNotifyBackend
+internal import KeptSockets
 internal import Lifecycle
 internal import Logging
 internal import Platform
@@ -59,7 +60,9 @@ struct HostRun: Sendable {
         let alerts = try PushAlerts(of: group, for: context)
         let holder =
             group.lease == nil
-            ? try HolderParticipant(of: group, options: try context.resolution.coordinationOptions()) : nil
+            ? try HolderParticipant(
+                of: group, options: try context.resolution.coordinationOptions(),
+                woken: Self.tellKeeper(in: context)) : nil
         self.holder = holder
         host = PushHost(
             queue, settings: settings, cage: cage, logger: context.logger, show: { await alerts?.tell(of: $0) },
@@ -91,6 +94,19 @@ struct HostRun: Sendable {
         }
         servers = [try Self.socket(for: queue, in: context), try Self.metrics(of: registry, in: context)]
             .compactMap(\.self)
+    }
+
+    /// Tells the keeper of a Main that rests when that Main is woken, so that its budget and its watchdog hold.
+    private static func tellKeeper(
+        in context: CommandContext
+    ) -> (@Sendable (ProcessIdentity) async -> Void)? {
+        // A group without a directory for sockets has no keeper.
+        guard let place = try? context.resolution.keeperPlace() else { return nil }
+        let keeper = KeeperClient(place: place)
+        return { main in
+            // It blocks. A Main without a keeper has no watchdog.
+            _ = await SerialThread(name: "keeper").run { keeper.mainWasWoken(main) }
+        }
     }
 
     /// Begins to listen; only a host that has claimed the group does.

@@ -11,8 +11,11 @@ final class SupervisedGroup {
     private(set) var host: ChildProcess?
     private let root: TemporaryDirectory
     private var configuration = "/dev/null"
+    private let isMember: Bool
 
-    init() throws {
+    /// - Parameter isMember: Whether the Main takes part in the group, so that it can rest.
+    init(isMember: Bool = false) throws {
+        self.isMember = isMember
         root = try TemporaryDirectory()
         server = try LineServer()
         let runtime = root.path(of: "r")
@@ -29,6 +32,7 @@ final class SupervisedGroup {
     }
 
     var directory: String { root.path }
+    var groupDirectory: String { root.path(of: "g/default") }
     /// The socket at which the host tells its figures.
     var metrics: String { root.path(of: "m") }
 
@@ -39,7 +43,8 @@ final class SupervisedGroup {
 
     private var environment: [String: String] {
         get throws {
-            let main = [try ChildProcess.built("sharedcore-test-main"), String(server.port), stage.notebook]
+            var main = [try ChildProcess.built("sharedcore-test-main"), String(server.port), stage.notebook]
+            if isMember { main.append(groupDirectory) }
             return [
                 "XDG_RUNTIME_DIR": root.path(of: "r"), "SHAREDCORE_STATE_DIRECTORY": root.path(of: "g"),
                 "SHAREDCORE_GROUP": "default", "SHAREDCORE_CONFIG": configuration,

@@ -267,7 +267,8 @@ extension CanonicalTokens {
             [
                 "view", "wish", "insists", "holding", "core", "rest", "refusal", "hasYielded", "watched",
                 "handoverWait", "lastLook",
-                "lastBurial", "retryAt", "leftover", "given", "wantsRest", "offered", "wakeWait",
+                "lastBurial", "retryAt", "leftover", "given", "wantsRest", "offered",
+                "hasOffered", "wakeWait",
             ],
             // Equal in all states, set before or by each step, only for reports and for cores, or relevant only to critical
             // sections. The model's sessions have no leases.
@@ -351,6 +352,7 @@ extension CanonicalTokens {
         add(machine.leftover) { $0.add($1) }
         add(machine.wantsRest)
         add(machine.offered) { $0.add($1) }
+        add(machine.hasOffered)
         add(machine.wakeWait.flatMap { $0.rest == view.rest?.claim ? $0 : nil }) { $0.add($1) }
         add(machine.given) {
             $0.add($1.record)

@@ -97,6 +97,9 @@ package struct Exploration {
             Setting(
                 name: "a Main that rests and one that does not take over, a freeze", roles: [.main, .main, .holder],
                 freezes: 1, rests: 1),
+            Setting(
+                name: "a Main that rests and one that does not take over, a death", roles: [.main, .main, .holder],
+                deaths: 1, rests: 1),
         ]
     }
 

@@ -48,11 +48,6 @@ extension Mutant {
                 move == .givesUp && machine.isHolder ? nil : directive
             }
         },
-        Mutant("a holder that does not see that its Main has ended") {
-            $0.changeDirective = { directive, move, machine in
-                move == .releases && machine.isHolder ? nil : directive
-            }
-        },
         Mutant("a take-over that does not ask whether the ownership has moved") {
             $0.changeDirective = { directive, move, machine in
                 guard [.takesOverUnanswered, .replaces].contains(move), let owner = machine.view.owner else {

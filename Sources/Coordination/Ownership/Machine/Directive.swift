@@ -35,6 +35,11 @@ package struct Transition: Hashable, Sendable {
     /// What it does to the baton that the participant has given; nil where it does nothing to it.
     package var baton: BatonStep?
 
+    /// Whether it offers the ownership of a Main that is about to rest.
+    package var offersRest: Bool {
+        transaction.operations.contains { if case .put(OwnershipKey.rest, _, _) = $0 { true } else { false } }
+    }
+
     /// Whether it makes the participant own.
     package var acquires: Bool { stories.contains { $0.kind.isAcquisition } }
 

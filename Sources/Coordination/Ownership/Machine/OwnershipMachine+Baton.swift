@@ -34,6 +34,7 @@ extension OwnershipMachine {
 
     /// Takes note that a commit has taken effect.
     package mutating func committed(_ transition: Transition, at revision: Revision) {
+        if transition.offersRest { hasOffered = true }
         switch transition.baton {
         case .offers: given?.phase = .offered(revision)
         case .ends(let end): given?.phase = .over(end)
@@ -46,6 +47,7 @@ extension OwnershipMachine {
     /// - Parameter isUnknown: Whether it may have.
     package mutating func missed(_ transition: Transition, isUnknown: Bool) {
         if transition.baton == .offers, isUnknown { given?.isUnclear = true }
+        if transition.offersRest, isUnknown { hasOffered = true }
     }
 
     /// Takes note that the store has no room for the offer: the ownership is released without it.

@@ -40,16 +40,20 @@ extension OwnershipMachine {
     /// The next step of a Main that offers its ownership, rests, or was left by its holder.
     mutating func rest(at now: BootInstant) -> RestStep {
         guard let rest = ownRest else {
-            // It was refused, or is over.
-            if offered != nil { wantsRest = false }
+            // It was refused, or is over: perhaps before it was seen to stand, because others see a commit before it returns.
+            if offered != nil || hasOffered { wantsRest = false }
             offered = nil
+            hasOffered = false
             guard wantsRest else { return .isAwake }
+            // Of two offers in a row neither may keep a challenge from its answer.
+            if let directive = answer() { return .act(directive) }
             guard wish == .own, reasonNotToRest == nil else {
                 wantsRest = false
                 return .isAwake
             }
             return offer()
         }
+        hasOffered = false
         if isAtRest { return sleep(in: rest, at: now) }
         guard view.offer?.claim == rest.claim else {
             // Its ownership is over. Where no participant owns, it comes first.

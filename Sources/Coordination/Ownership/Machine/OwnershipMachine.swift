@@ -36,6 +36,8 @@ package struct OwnershipMachine: Sendable {
     package var wantsRest = false
     /// Since when its offer stands.
     package var offered: RunningTime?
+    /// Whether an offer was committed that it has not seen stand. The holder may have refused it before the commit returned.
+    package var hasOffered = false
     /// How long it has waited for another Main that rests.
     package var wakeWait: WakeWait?
     /// Why it resumes where no wake says so.
@@ -177,6 +179,7 @@ package struct OwnershipMachine: Sendable {
             hearing = nil
             wantsRest = false
             offered = nil
+            hasOffered = false
         }
     }
 }

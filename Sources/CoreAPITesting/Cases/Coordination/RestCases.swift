@@ -17,9 +17,6 @@ enum RestCases {
             if troupe.observer.lease != nil {
                 throw HarnessLimitation("a process that sleeps cannot renew its lease, so no Main rests")
             }
-            if troupe.observer.capabilities.durability >= .disk {
-                throw HarnessLimitation("commits are durable on the disk, where no Main rests yet")
-            }
             let holder = try await troupe.holder(wake, apart: isApart)
             let main = try await troupe.owningMain("main", wake, apart: isApart)
             let epoch = try expectSome(try await troupe.owner()?.epoch, "the epoch of Main")

@@ -1,0 +1,85 @@
+import CoreAPI
+import StoreEngine
+import Testing
+
+@testable import Coordination
+
+/// How a Main offers its ownership.
+extension OwnershipMachineTests {
+    /// A Main that wants to rest, its core quiet, beside a holder.
+    private func restingMain() -> OwnershipMachine {
+        var machine = machine(.main)
+        machine.view.apply(present(at: 30), at: start)
+        _ = machine.step(at: start)
+        machine.core = LocalCore(epoch: Revision(rawValue: 20), phase: .running)
+        machine.core?.isQuiet = true
+        machine.wantsRest = true
+        return machine
+    }
+
+    /// The group at a revision, with or without the offer.
+    private func present(at revision: UInt64, offer: UInt64? = nil, isChallenged: Bool = false) -> Snapshot {
+        var entries = [
+            owner(.main, by: session, claim: 20),
+            entry(OwnershipKey.holder, HolderRecord(process: process(2), processNamespace: 0), by: other, claim: 10),
+        ]
+        if isChallenged {
+            let record = ChallengeRecord(claim: Revision(rawValue: 20))
+            entries.append(entry(OwnershipKey.challenge, record, by: other, claim: revision))
+        }
+        if let offer {
+            let record = RestRecord(epoch: Revision(rawValue: 20), name: "me", process: process(1))
+            entries.append(entry(OwnershipKey.rest, record, by: session, claim: offer))
+        }
+        return view(revision, entries)
+    }
+
+    private func offer(_ machine: inout OwnershipMachine) throws -> Transition {
+        guard case .commit(let transition)? = machine.step(at: start), transition.offersRest else {
+            Issue.record("it does not offer")
+            throw CancellationError()
+        }
+        return transition
+    }
+
+    @Test(
+        "C26: an offer that is refused before its commit returns is refused once: its core goes on",
+        arguments: [true, false])
+    func refusedBeforeItWasSeen(isUnknown: Bool) throws {
+        var machine = restingMain()
+        let transition = try offer(&machine)
+        if isUnknown {
+            machine.missed(transition, isUnknown: true)
+        } else {
+            machine.committed(transition, at: Revision(rawValue: 31))
+        }
+        // The holder deletes the offer at 32, and that is the first revision that Main sees.
+        machine.view.apply(present(at: 32), at: start)
+        #expect(machine.step(at: start) == .resumeCore(epoch: Revision(rawValue: 20)))
+        #expect(!machine.wantsRest)
+    }
+
+    @Test("C26: an offer that the store has refused is made again; one that stands is not")
+    func offersOnce() throws {
+        var machine = restingMain()
+        let transition = try offer(&machine)
+        machine.missed(transition, isUnknown: false)
+        machine.view.apply(present(at: 31), at: start)
+        machine.committed(try offer(&machine), at: Revision(rawValue: 32))
+        machine.view.apply(present(at: 32, offer: 32), at: start)
+        #expect(machine.step(at: start) == nil)
+        #expect(machine.wantsRest && machine.core?.isQuiet == true)
+        machine.view.apply(present(at: 33), at: start)
+        #expect(machine.step(at: start) == .resumeCore(epoch: Revision(rawValue: 20)))
+    }
+
+    @Test("C26, C6: a Main that is about to offer answers a challenge first")
+    func answersFirst() throws {
+        var machine = restingMain()
+        machine.view.apply(present(at: 31, isChallenged: true), at: start)
+        let answer = try transaction(machine.step(at: start))
+        #expect(
+            answer.operations.contains { if case .put(OwnershipKey.answer, _, _) = $0 { true } else { false } })
+        #expect(machine.wantsRest)
+    }
+}

@@ -1,0 +1,104 @@
+internal import Coordination
+internal import CoreAPI
+internal import CoreAPITesting
+internal import FileNotifyBackend
+internal import Glibc
+internal import KeptSockets
+internal import Lifecycle
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+extension KeeperTests {
+    /// A real keeper with a real Main, which rests with a holder in a group of files.
+    @Suite("C26: a Main that rests, and its keeper", .serialized)
+    struct RestingMainTests {
+        private let stage: KeeperStage
+        private let server: LineServer
+        private var directory: String { stage.directory.path(of: "group") }
+
+        init() throws {
+            stage = try KeeperStage()
+            server = try LineServer()
+        }
+
+        private func command() throws -> [String] {
+            [try ChildProcess.built("sharedcore-test-main"), String(server.port), stage.notebook, directory]
+        }
+
+        /// A holder in this process, which tells the keeper.
+        private func holder() async throws -> HolderParticipant {
+            let group = try await FileGroup.open(
+                directory: directory, as: SessionDescription(role: SessionRole(rawValue: "holder"), name: "holder"))
+            var options = CoordinationOptions()
+            options.wakeBound = .seconds(30)
+            let keeper = KeeperClient(place: stage.place)
+            let holder = try HolderParticipant(of: group, options: options) { main in
+                _ = await SerialThread(name: "keeper").run { keeper.mainWasWoken(main) }
+            }
+            try await holder.start()
+            return holder
+        }
+
+        /// Starts a Main that rests and sleeps.
+        private func restingMain(_ options: SupervisionOptions = KeeperStage.options()) async throws -> Int32 {
+            try await stage.start(try command(), options)
+            try await stage.untilNoted("owns")
+            try await server.send("rest")
+            try await stage.untilNoted("sleeps")
+            try await stage.until("it sleeps") { $0.presence == "asleep" }
+            return try await stage.startedMain()
+        }
+
+        @Test("The holder's wake is told the keeper; Main resumes, and rests again")
+        func woken() async throws {
+            let holder = try await holder()
+            let main = try await restingMain()
+            #expect(await holder.isHolding)
+            await holder.wakeMain(for: .push)
+            try await stage.untilNoted("core resumes: push")
+            try await stage.untilNoted("event woken(budget: 120.0 seconds)")
+            try await server.send("rest")
+            try await stage.untilNoted("sleeps", count: 2)
+            #expect(stage.mainPid == main)
+            #expect(stage.notes.count { $0 == "core starts" } == 1)
+            await holder.stop()
+        }
+
+        @Test("A Main that does not see its holder's wake is killed by its keeper after the budget, and owns anew")
+        func doesNotSeeItsWake() async throws {
+            let holder = try await holder()
+            let main = try await restingMain(
+                KeeperStage.options {
+                    $0.wakeBudget = .milliseconds(500)
+                    $0.wakeWarning = .milliseconds(400)
+                })
+            kill(main, SIGSTOP)
+            let waking = Task { await holder.wakeMain(for: .push) }
+            try await stage.until("it is killed") { $0.lastEnd == "killed 9 budget" }
+            try await stage.untilNoted("owns", count: 2)
+            await waking.value
+            #expect(stage.mainPid != main)
+            #expect(await !holder.isHolding)
+            await holder.stop()
+        }
+
+        @Test("A Main at rest whose keeper is killed resumes, and rests again with the next keeper")
+        func keeperLost() async throws {
+            let holder = try await holder()
+            let main = try await restingMain()
+            let keeper = try #require(stage.keeper)
+            keeper.signal(.kill)
+            try await stage.untilNoted("event keeperLost")
+            try await stage.untilNoted("resumed")
+            #expect(await !holder.isHolding)
+            try await stage.start(try command())
+            try await stage.untilNoted("event keeperFound")
+            try await stage.untilNoted("rests", count: 2)
+            #expect(await holder.isHolding)
+            #expect(stage.mainPid == main)
+            #expect(stage.notes.count { $0 == "core starts" } == 1)
+            await holder.stop()
+        }
+    }
+}
