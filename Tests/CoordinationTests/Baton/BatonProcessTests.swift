@@ -306,4 +306,56 @@ struct BatonProcessTests {
         }
         #expect(received().filter { $0 == "BYE" }.count == 1)
     }
+
+    @Test("C25: a process of another user gets no baton, and takes none", .enabled(if: OwnProcess.user == 0))
+    func foreignProcess() async throws {
+        let (executor, _) = try await busyExecutor()
+        let main = try start("main", "B", at: "baton.taken:stop")
+        try await eventually("Main is frozen") { main.isStopped }
+        let store = try await observer()
+        var record = BatonRecord(bytes: try #require(try await store.get(OwnershipKey.baton)).value)
+        await store.close()
+        // The directories keep other users out; the processes ask the kernel all the same.
+        for path in ["", "run", "run/sharedcore", "run/sharedcore/batons"] { chmod(directory.path(of: path), 0o711) }
+        chmod(record.keepers[0], 0o777)
+        #expect(try await askedByForeigner(record).first == "closed")
+
+        // A keeper that gives its baton to each that asks.
+        let path = directory.path(of: "open")
+        let listener = try MessageSocket(listeningAt: path)
+        chmod(path, 0o777)
+        let sealed = try OpenFile.sealed(Array("do-not-store-this-key".utf8), as: "baton")
+        let reply = Array("sharedcore-baton 1 \(record.epoch)".utf8)
+        record.keepers = [path]
+        record.descriptorCount = 0
+        let giving = Task {
+            var connections: [MessageSocket] = []
+            while !Task.isCancelled {
+                if let connection = try listener.accept() {
+                    try connection.send(reply, with: [sealed])
+                    connections.append(connection)
+                }
+                try await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        let outcomes = try await askedByForeigner(record)
+        giving.cancel()
+        #expect(outcomes.first == "answered with 1 files")
+        #expect(outcomes.last?.contains("process keeps it") == true, "\(outcomes)")
+
+        main.signal(.continue)
+        try await until("goes on", of: main)
+        try await until("hears applied", of: executor)
+        for child in [executor, main] {
+            try child.send("close")
+            #expect(await child.end() == .exited(0))
+        }
+    }
+
+    private func askedByForeigner(_ record: BatonRecord) async throws -> [String] {
+        let text = record.bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let foreigner = try ChildProcess(try ChildProcess.built("sharedcore-test-peer"), ["foreign", text])
+        _ = await foreigner.end()
+        return foreigner.lines
+    }
 }

@@ -86,7 +86,7 @@ enum BatonCases {
     }
 
     static let takerIsFrozen = ConformanceCase(
-        "C25d", "a baton whose taker is frozen goes to the next epoch, and the taker does not apply it when it can run again"
+        "C25d", "a baton whose taker is frozen goes to the next epoch, and Main gets the call by a second offer"
     ) { context in
         try await context.withTroupe(superseded: 0) { troupe in
             let executor = try await troupe.owningExecutor("executor", "takes,answer=500", apart: true)
