@@ -32,7 +32,7 @@ struct BatonProcessTests {
         var isKept: Bool { [1, 5, 6].contains(step) }
     }
 
-    private let directory: TemporaryDirectory
+    let directory: TemporaryDirectory
     private let line: OpenFile
     private let port: UInt16
 
@@ -54,9 +54,9 @@ struct BatonProcessTests {
         port = UInt16(bigEndian: address.sin_port)
     }
 
-    private var group: String { directory.path(of: "group") }
+    var group: String { directory.path(of: "group") }
 
-    private func start(_ role: String, _ name: String, timeout: Int = 60_000, at place: String? = nil) throws
+    func start(_ role: String, _ name: String, timeout: Int = 60_000, at place: String? = nil) throws
         -> ChildProcess
     {
         try ChildProcess(
@@ -65,16 +65,16 @@ struct BatonProcessTests {
             input: true)
     }
 
-    private func observer() async throws -> FileGroup {
+    func observer() async throws -> FileGroup {
         try await FileGroup.open(directory: group, as: SessionDescription(role: .tool, name: "observer"))
     }
 
-    private func until(_ line: String, of child: ChildProcess) async throws {
+    func until(_ line: String, of child: ChildProcess) async throws {
         try await eventually("“\(line)” among \(child.lines)") { child.lines.contains(line) }
     }
 
     /// What has come over the line so far.
-    private func received() -> [String] {
+    func received() -> [String] {
         var texts: [String] = []
         var buffer = [UInt8](repeating: 0, count: 64)
         while true {
@@ -85,13 +85,13 @@ struct BatonProcessTests {
     }
 
     /// The order of those that have sent, each once where nothing else came between.
-    private func order(of texts: [String]) -> [String] {
+    func order(of texts: [String]) -> [String] {
         var order: [String] = []
         for text in texts where order.last != text { order.append(text) }
         return order
     }
 
-    private func descriptors(of child: ChildProcess) -> [String] {
+    func descriptors(of child: ChildProcess) -> [String] {
         let path = "/proc/\(child.pid)/fd"
         return ((try? Directory(path: path).names()) ?? []).compactMap { name in
             var target = [CChar](repeating: 0, count: 256)
@@ -100,18 +100,18 @@ struct BatonProcessTests {
         }
     }
 
-    private func descriptorsOfCall(of child: ChildProcess, _ socket: String) -> [String] {
+    func descriptorsOfCall(of child: ChildProcess, _ socket: String) -> [String] {
         descriptors(of: child).filter { $0.contains("memfd:baton") || $0 == "socket:[\(socket)]" }
     }
 
-    private func calls() async throws -> [Call] {
+    func calls() async throws -> [Call] {
         let store = try await observer()
         let calls = try await Calls(store).list()
         await store.close()
         return calls
     }
 
-    private func told() async throws -> [TimelineEntry] {
+    func told() async throws -> [TimelineEntry] {
         let store = try await observer()
         let history = try await Timeline(store).history()
         let report = TimelineChecker.check(history)
@@ -120,7 +120,7 @@ struct BatonProcessTests {
         return history.records.map(\.entry)
     }
 
-    private func busyExecutor(timeout: Int = 60_000, at place: String? = nil) async throws -> (ChildProcess, String) {
+    func busyExecutor(timeout: Int = 60_000, at place: String? = nil) async throws -> (ChildProcess, String) {
         let executor = try start("executor", "A", timeout: timeout, at: place)
         try await until("runs", of: executor)
         let began = try #require(executor.lines.first { $0.hasPrefix("began ") })
@@ -128,7 +128,7 @@ struct BatonProcessTests {
     }
 
     /// Searches everything that the processes have left for the bytes of the baton.
-    private func expectNoSecrets() throws {
+    func expectNoSecrets() throws {
         var folders = [directory.path(of: "")]
         while let folder = folders.popLast() {
             for name in try Directory(path: folder).names() {
@@ -352,7 +352,7 @@ struct BatonProcessTests {
         }
     }
 
-    private func askedByForeigner(_ record: BatonRecord) async throws -> [String] {
+    func askedByForeigner(_ record: BatonRecord) async throws -> [String] {
         let text = record.bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         let foreigner = try ChildProcess(try ChildProcess.built("sharedcore-test-peer"), ["foreign", text])
         _ = await foreigner.end()

@@ -499,7 +499,7 @@ struct BatonScenarios {
             let record = BatonRecord(baton, of: epoch, bootID: clock.bootID, until: clock.now(), keeper: path)
             let fetched = Task { await FetchedBaton.fetch(record) }
             let connection = try await accepted(by: listener)
-            try connection.send(BatonKeeper.request(for: epoch), with: [answer])
+            try connection.send(BatonMessage.request(for: epoch), with: [answer])
             if case .success = await fetched.value { #expect(isTaken) } else { #expect(!isTaken) }
         }
     }
