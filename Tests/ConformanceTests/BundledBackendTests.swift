@@ -124,8 +124,7 @@ extension BundledBackend {
         gaps(
             "deaths and stops of participants are neither simulated nor tried on processes within one", "C3c", "C4b",
             "C5a", "C6b", "C6c", "C6d", "C6e", "C8f", "C9f", "C9h", "C14c", "C23c", "C24c", "C24d", "C24e", "C25b",
-            "C26b",
-            "C26c", "C26d", "C26f")
+            "C25d", "C26b", "C26c", "C26d", "C26f")
     ) { first, _ in first }.merging(
         gaps(
             "a name within a process is for this process alone", "S4f", "S6c", "S6d", "S9b", "S9c", "S9d", "S14b",

@@ -4,6 +4,8 @@ internal import Mailboxes
 extension OwnershipKey {
     /// The baton that an owner has given up with its ownership.
     package static let baton: Key = ".sharedcore/ownership/baton"
+    /// The host that keeps batons as well.
+    package static let batonHost: Key = ".sharedcore/ownership/batonHost"
 }
 
 /// A baton as it stands in the group: all but its bytes. Exactly one commit removes it, and the author of that has the calls.
@@ -107,6 +109,27 @@ extension BatonRecord {
         writer.bootID(bootID)
         writer.instant(deadline)
         writer.array(keepers) { $0.text($1) }
+    }
+}
+
+/// Where the host listens that keeps batons as well. Lives with the host's session.
+package struct BatonHostRecord: StoredRecord {
+    package var path: String
+
+    package init(path: String) {
+        self.path = path
+    }
+
+    package static let unreadable = BatonHostRecord(path: "")
+}
+
+extension BatonHostRecord {
+    package init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError) {
+        path = try reader.text()
+    }
+
+    package func write(into writer: inout ByteWriter) {
+        writer.text(path)
     }
 }
 

@@ -14,6 +14,10 @@ package protocol BatonTransport: Sendable {
 package protocol BatonKeeping: Sendable {
     /// Where it is to be had.
     var path: String { get }
+    /// Gives duplicates to the host that listens at a path.
+    ///
+    /// - Returns: Whether the host has said that it keeps them. One that does not answer in time is left out.
+    func deposit(at path: String, until deadline: BootInstant) async -> Bool
     /// Closes the duplicates. Idempotent.
     func close()
 }

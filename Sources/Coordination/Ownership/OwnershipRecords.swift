@@ -311,6 +311,7 @@ package struct OwnershipView: Hashable, Sendable {
     package private(set) var rest: Standing<RestRecord>?
     package private(set) var wake: Standing<WakeRecord>?
     package private(set) var holder: Standing<HolderRecord>?
+    package private(set) var batonHost: Standing<BatonHostRecord>?
     /// When activities were seen first whose beginning lay ahead then.
     private var seenAhead: [Activity: BootInstant] = [:]
 
@@ -362,6 +363,7 @@ package struct OwnershipView: Hashable, Sendable {
         case OwnershipKey.rest: rest = entry.map(Standing.init)
         case OwnershipKey.wake: wake = entry.map(Standing.init)
         case OwnershipKey.holder: holder = entry.map(Standing.init)
+        case OwnershipKey.batonHost: batonHost = entry.map(Standing.init)
         default: break
         }
     }

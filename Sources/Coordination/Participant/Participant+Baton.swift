@@ -12,10 +12,11 @@ struct KeptBaton {
 ///
 /// Source: contract C25.
 extension Participant {
-    /// Keeps what the core has given, so that it is offered with the release. Where that cannot be, the core hears so.
-    func keep(_ given: CoreBaton, of epoch: Revision) {
-        let takes = machine.core?.epoch == epoch ? machine.core?.request?.takes ?? [] : []
-        guard machine.holding?.epoch == epoch, machine.given == nil, takes.contains(given.baton.kind) else {
+    /// Keeps what the core has given, here and at the host, so that it is offered with the release. Where that cannot be, the core hears
+    /// so.
+    func keep(_ given: CoreBaton, of epoch: Revision) async {
+        guard canGive(given.baton, of: epoch) else {
+            let takes = takenKinds(of: epoch)
             if !takes.isEmpty, !takes.contains(given.baton.kind) {
                 tellOfBaton(
                     "the core gave a baton of the kind “\(given.baton.kind)”, which was not asked for", of: epoch)
@@ -25,13 +26,20 @@ extension Participant {
         environment.system.place("baton.given")
         do throws(SharedCoreError) {
             let keeper = try environment.system.batons.keep(given.baton, of: epoch)
-            environment.system.place("baton.kept")
             let lifetime = min(max(options.batonLifetime, Baton.lifetimes.lowerBound), Baton.lifetimes.upperBound)
             let deadline = clock.now().advanced(by: lifetime)
-            machine.give(
-                GivenBaton(
-                    BatonRecord(given.baton, of: epoch, bootID: clock.bootID, until: deadline, keeper: keeper.path),
-                    lifetime: lifetime))
+            var record = BatonRecord(
+                given.baton, of: epoch, bootID: clock.bootID, until: deadline, keeper: keeper.path)
+            if let host = machine.view.batonHost?.record.path, await keeper.deposit(at: host, until: deadline) {
+                record.keepers.append(host)
+            }
+            environment.system.place("baton.kept")
+            // The ownership may have been lost while the host was waited for; the host sees that too.
+            guard canGive(given.baton, of: epoch) else {
+                keeper.close()
+                return end(given.core, .refused)
+            }
+            machine.give(GivenBaton(record, lifetime: lifetime))
             // Also where the loop waits for a store that does not answer.
             let closing = Task(executorPreference: executor) { [clock] in
                 try await clock.sleep(until: deadline)
@@ -42,6 +50,16 @@ extension Participant {
             tellOfBaton("the baton of the core cannot be kept: \(error.message)", of: epoch)
             end(given.core, .refused)
         }
+    }
+
+    /// Whether a baton can be offered with the release of an ownership.
+    private func canGive(_ baton: Baton, of epoch: Revision) -> Bool {
+        end == nil && machine.holding?.epoch == epoch && machine.holding?.isReleasing == false && machine.given == nil
+            && takenKinds(of: epoch).contains(baton.kind)
+    }
+
+    private func takenKinds(of epoch: Revision) -> [String] {
+        machine.core?.epoch == epoch ? machine.core?.request?.takes ?? [] : []
     }
 
     private func tellOfBaton(_ problem: String, of epoch: Revision) {

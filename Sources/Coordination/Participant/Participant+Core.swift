@@ -67,7 +67,7 @@ extension Participant {
                 Task(executorPreference: executor) { await self?.followDemand(under: epoch) }
             },
             isFenced: { isFenced.isRaised }, finish: { watching.end() },
-            report: { [weak self] report in await self?.hear(report, of: epoch) })
+            report: { [weak self] report in await self?.receive(report, of: epoch) })
         watchLease()
     }
 
@@ -121,6 +121,12 @@ extension Participant {
         return lease.margin(stoppingWithin: options.stopTimeout)
     }
 
+    /// Takes in what a run tells, behind the keeping of the baton that its core has given.
+    private func receive(_ report: CoreRun.Report, of epoch: Revision) async {
+        if case .ended(_, let baton) = report, let baton { await keep(baton, of: epoch) }
+        hear(report, of: epoch)
+    }
+
     /// Takes in what a run tells.
     func hear(_ report: CoreRun.Report, of epoch: Revision) {
         switch report {
@@ -131,8 +137,7 @@ extension Participant {
         case .failed(let problem):
             stoppingSince = stoppingSince ?? clock.now()
             machine.coreFailed(epoch, problem: take(problem, of: epoch), at: clock.now())
-        case .ended(let problem, let baton):
-            if let baton { keep(baton, of: epoch) }
+        case .ended(let problem, _):
             stoppingSince = stoppingSince ?? clock.now()
             machine.coreEnded(epoch, problem: problem.map { take($0, of: epoch) })
             if coreRun?.epoch == epoch {

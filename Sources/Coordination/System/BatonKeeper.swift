@@ -67,79 +67,78 @@ extension ReceivedBaton {
 
 /// What is sent of a baton: its bytes as a sealed file in memory, and its descriptors.
 ///
-/// It listens at a path in a directory of this user for the process that owns now, on a thread of its own, until it is closed.
+/// It listens for the process that owns now, until it is closed.
 final class BatonKeeper: BatonKeeping {
-    /// How many connections may be open that have not asked yet; the oldest makes room for the next.
-    private static let maximumConnectionCount = 8
-    static let requestByteCount = 64
+    /// How long a host has to answer that it keeps a baton as well.
+    static let hostBound = Duration.milliseconds(250)
 
-    let path: String
+    private final class Content: Sendable {
+        let files: Mutex<[OpenFile]>
+
+        init(_ files: [OpenFile]) {
+            self.files = Mutex(files)
+        }
+    }
+
     private let epoch: Revision
-    private let files = Mutex<[OpenFile]>([])
-    private let closing: EventCounter
+    private let content: Content
+    private let listener: BatonListener
+
+    var path: String { listener.path }
 
     /// Seals the bytes and begins to listen.
     init(_ baton: Baton, of epoch: Revision) throws(SystemCallError) {
         self.epoch = epoch
-        closing = try EventCounter()
         let sealed = try OpenFile.sealed(baton.bytes, as: "baton")
-        files.withLock { $0 = [sealed] + baton.files.compactMap { $0 as? OpenFile } }
-        let directory = try BatonDirectory.open()
-        let name = "\(OwnProcess.pid)-\(UInt64.random(in: .min ... .max).hexadecimal)"
-        path = directory.path + "/" + name
-        let listener = try MessageSocket(listeningAt: path)
-        do throws(SystemCallError) {
-            try OwnedThread.start("sc-baton") { [self] in
-                serve(listener)
-                _ = try? directory.remove(name)
-                // The last of this process, where the core has closed its own.
-                files.withLock { $0 = [] }
-            }
-        } catch {
-            _ = try? directory.remove(name)
-            throw error
-        }
+        let content = Content([sealed] + baton.files.compactMap { $0 as? OpenFile })
+        self.content = content
+        listener = try BatonListener(
+            answer: { text, _ in
+                let files = content.files.withLock(\.self)
+                guard BatonMessage.requested(by: text) == epoch, !files.isEmpty else { return nil }
+                return BatonListener.Reply(text: text, files: files)
+            },
+            // The last of this process, where the core has closed its own.
+            ended: { content.files.withLock { $0 = [] } })
     }
 
     /// Closes the duplicates. Idempotent.
     func close() {
-        files.withLock { $0 = [] }
-        closing.raise()
+        content.files.withLock { $0 = [] }
+        listener.close()
     }
 
-    private func serve(_ listener: MessageSocket) {
-        var connections: [MessageSocket] = []
-        while true {
-            let ready = Poll.wait(
-                for: [closing.descriptor, listener.descriptor] + connections.map(\.descriptor), timeout: nil)
-            if ready[0] { return }
-            var open: [MessageSocket] = []
-            for (connection, isReady) in zip(connections, ready.dropFirst(2)) {
-                if !isReady || !answer(connection) { open.append(connection) }
+    func deposit(at path: String, until deadline: BootInstant) async -> Bool {
+        let files = content.files.withLock(\.self)
+        let epoch = epoch
+        return await withCheckedContinuation { continuation in
+            do throws(SystemCallError) {
+                try OwnedThread.start("sc-baton") {
+                    continuation.resume(returning: Self.deposit(files, of: epoch, at: path, until: deadline))
+                }
+            } catch {
+                continuation.resume(returning: false)
             }
-            connections = open
-            guard ready[1], let connection = (try? listener.accept()) ?? nil else { continue }
-            // The directory is this user's alone; this is the second bar.
-            guard (try? connection.peer().user) == FileStatus.currentUser else { continue }
-            if connections.count >= Self.maximumConnectionCount { connections.removeFirst() }
-            connections.append(connection)
         }
     }
 
-    /// - Returns: Whether the connection is over.
-    private func answer(_ connection: MessageSocket) -> Bool {
-        switch connection.receive(upTo: Self.requestByteCount, files: 0) {
-        case .nothing: return false
-        case .message(let bytes, _) where bytes == Self.request(for: epoch):
-            let files = files.withLock(\.self)
-            if !files.isEmpty { _ = try? connection.send(Self.request(for: epoch), with: files) }
-            return true
-        case .message, .tooLong, .end: return true
+    private static func deposit(
+        _ files: [OpenFile], of epoch: Revision, at path: String, until deadline: BootInstant
+    ) -> Bool {
+        let bound = ContinuousClock.now + hostBound
+        guard let connection = try? MessageSocket(connectingTo: path),
+            (try? connection.peer().user) == FileStatus.currentUser,
+            (try? connection.send(BatonMessage.deposit(of: epoch, until: deadline), with: files)) != nil
+        else { return false }
+        while Poll.wait(for: [connection.descriptor], until: bound)[0] {
+            switch connection.receive(upTo: BatonMessage.maximumByteCount, files: 0) {
+            case .nothing: continue
+            case .message(let text, _): return text == BatonMessage.kept(epoch)
+            case .tooLong, .end: return false
+            }
         }
+        return false
     }
-
-    /// The request for a baton, and the text of the answer.
-    static func request(for epoch: Revision) -> [UInt8] { Array("sharedcore-baton 1 \(epoch)".utf8) }
 }
 
 /// Where those listen that keep a baton: a directory that this user alone may enter.
@@ -180,7 +179,7 @@ enum BatonDirectory {
 }
 
 extension FetchedBaton {
-    /// How long each of those that keep a baton has to answer.
+    /// How long those that keep a baton have to answer, all together.
     static let bound = Duration.milliseconds(500)
 
     /// Asks those that keep a baton for it, one after the other, on a thread of its own.
@@ -192,8 +191,11 @@ extension FetchedBaton {
                 try OwnedThread.start("sc-baton") {
                     let deadline = ContinuousClock.now + bound
                     var result = Result<FetchedBaton, BatonProblem>.failure(BatonProblem("nothing keeps it"))
-                    for path in record.keepers {
-                        result = fetchInTime(record, at: path, before: deadline)
+                    for (number, path) in record.keepers.enumerated() {
+                        // One that is frozen leaves the next its share.
+                        let left = ContinuousClock.now.duration(to: deadline)
+                        let share = left / (record.keepers.count - number)
+                        result = fetchInTime(record, at: path, before: ContinuousClock.now + share)
                         if case .success = result { break }
                     }
                     continuation.resume(returning: result)
@@ -221,7 +223,7 @@ extension FetchedBaton {
         _ record: BatonRecord, at path: String, before deadline: ContinuousClock.Instant
     ) -> Result<FetchedBaton, BatonProblem> {
         func problem(_ text: String) -> Result<FetchedBaton, BatonProblem> { .failure(BatonProblem(text)) }
-        let request = BatonKeeper.request(for: record.epoch)
+        let request = BatonMessage.request(for: record.epoch)
         let connection: MessageSocket
         do throws(SystemCallError) {
             connection = try MessageSocket(connectingTo: path)
@@ -238,7 +240,7 @@ extension FetchedBaton {
             guard Poll.wait(for: [connection.descriptor], until: deadline)[0] else {
                 return problem("the process that keeps it did not answer within \(bound)")
             }
-            switch connection.receive(upTo: BatonKeeper.requestByteCount, files: 1 + Baton.maximumDescriptorCount) {
+            switch connection.receive(upTo: BatonMessage.maximumByteCount, files: 1 + Baton.maximumDescriptorCount) {
             case .nothing: continue
             case .end:
                 var problem = BatonProblem("the process that keeps it has closed it")

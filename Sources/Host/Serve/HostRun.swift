@@ -24,6 +24,8 @@ struct HostRun: Sendable {
     private let supervisor: MainSupervisor?
     /// Owns for a Main that rests; nil where none can, because sessions have leases.
     private let holder: HolderParticipant?
+    /// Keeps the batons of owners as well; nil where it cannot.
+    private let batons: BatonHost?
     private let group: any SharedGroup
     private let stopping = StopSignal()
 
@@ -64,6 +66,7 @@ struct HostRun: Sendable {
                 of: group, options: try context.resolution.coordinationOptions(),
                 woken: Self.tellKeeper(in: context)) : nil
         self.holder = holder
+        batons = Self.batons(of: group, logger: context.logger)
         host = PushHost(
             queue, settings: settings, cage: cage, logger: context.logger, show: { await alerts?.tell(of: $0) },
             wakeMain: { await holder?.wakeMain(for: .push) }
@@ -106,6 +109,16 @@ struct HostRun: Sendable {
         return { main in
             // It blocks. A Main without a keeper has no watchdog.
             _ = await SerialThread(name: "keeper").run { keeper.mainWasWoken(main) }
+        }
+    }
+
+    /// A host that cannot listen serves without: the old owner keeps its baton then.
+    private static func batons(of group: any SharedGroup, logger: Logger) -> BatonHost? {
+        do throws(SharedCoreError) {
+            return try BatonHost(of: group, clock: SystemClock())
+        } catch {
+            logger.warning("the host keeps no batons: \(error.sentence)")
+            return nil
         }
     }
 
@@ -173,6 +186,7 @@ struct HostRun: Sendable {
         report.print("The host serves.", ["event": "serving", "pid": .integer(Int64(ProcessIdentity.current.pid))])
         try supervisor?.begin()
         try await holder?.start()
+        try await batons?.start()
         notifier.ready()
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -195,10 +209,12 @@ struct HostRun: Sendable {
             }
         } catch {
             await holder?.stop()
+            batons?.stop()
             await report.finish()
             throw error
         }
         await holder?.stop()
+        batons?.stop()
         report.print("The host has stopped.", ["event": "stopped"])
         await report.finish()
         await notifier.finish()
@@ -223,6 +239,7 @@ struct HostRun: Sendable {
             while !Task.isCancelled, let event = try await watch.next() {
                 let now = SystemClock().now()
                 view.apply(event, at: now)
+                batons?.see(view)
                 let activities = view.owner.flatMap { view.activities(of: $0.claim) }?.activities ?? []
                 if let owner = view.owner { owners[owner.claim] = owner.record.process }
                 let baton = view.baton?.record

@@ -32,7 +32,7 @@ struct BatonProcessTests {
         var isKept: Bool { [1, 5, 6].contains(step) }
     }
 
-    private let directory: TemporaryDirectory
+    let directory: TemporaryDirectory
     private let line: OpenFile
     private let port: UInt16
 
@@ -54,9 +54,9 @@ struct BatonProcessTests {
         port = UInt16(bigEndian: address.sin_port)
     }
 
-    private var group: String { directory.path(of: "group") }
+    var group: String { directory.path(of: "group") }
 
-    private func start(_ role: String, _ name: String, timeout: Int = 60_000, at place: String? = nil) throws
+    func start(_ role: String, _ name: String, timeout: Int = 60_000, at place: String? = nil) throws
         -> ChildProcess
     {
         try ChildProcess(
@@ -65,16 +65,16 @@ struct BatonProcessTests {
             input: true)
     }
 
-    private func observer() async throws -> FileGroup {
+    func observer() async throws -> FileGroup {
         try await FileGroup.open(directory: group, as: SessionDescription(role: .tool, name: "observer"))
     }
 
-    private func until(_ line: String, of child: ChildProcess) async throws {
+    func until(_ line: String, of child: ChildProcess) async throws {
         try await eventually("“\(line)” among \(child.lines)") { child.lines.contains(line) }
     }
 
     /// What has come over the line so far.
-    private func received() -> [String] {
+    func received() -> [String] {
         var texts: [String] = []
         var buffer = [UInt8](repeating: 0, count: 64)
         while true {
@@ -85,13 +85,13 @@ struct BatonProcessTests {
     }
 
     /// The order of those that have sent, each once where nothing else came between.
-    private func order(of texts: [String]) -> [String] {
+    func order(of texts: [String]) -> [String] {
         var order: [String] = []
         for text in texts where order.last != text { order.append(text) }
         return order
     }
 
-    private func descriptors(of child: ChildProcess) -> [String] {
+    func descriptors(of child: ChildProcess) -> [String] {
         let path = "/proc/\(child.pid)/fd"
         return ((try? Directory(path: path).names()) ?? []).compactMap { name in
             var target = [CChar](repeating: 0, count: 256)
@@ -100,18 +100,18 @@ struct BatonProcessTests {
         }
     }
 
-    private func descriptorsOfCall(of child: ChildProcess, _ socket: String) -> [String] {
+    func descriptorsOfCall(of child: ChildProcess, _ socket: String) -> [String] {
         descriptors(of: child).filter { $0.contains("memfd:baton") || $0 == "socket:[\(socket)]" }
     }
 
-    private func calls() async throws -> [Call] {
+    func calls() async throws -> [Call] {
         let store = try await observer()
         let calls = try await Calls(store).list()
         await store.close()
         return calls
     }
 
-    private func told() async throws -> [TimelineEntry] {
+    func told() async throws -> [TimelineEntry] {
         let store = try await observer()
         let history = try await Timeline(store).history()
         let report = TimelineChecker.check(history)
@@ -120,7 +120,7 @@ struct BatonProcessTests {
         return history.records.map(\.entry)
     }
 
-    private func busyExecutor(timeout: Int = 60_000, at place: String? = nil) async throws -> (ChildProcess, String) {
+    func busyExecutor(timeout: Int = 60_000, at place: String? = nil) async throws -> (ChildProcess, String) {
         let executor = try start("executor", "A", timeout: timeout, at: place)
         try await until("runs", of: executor)
         let began = try #require(executor.lines.first { $0.hasPrefix("began ") })
@@ -128,7 +128,7 @@ struct BatonProcessTests {
     }
 
     /// Searches everything that the processes have left for the bytes of the baton.
-    private func expectNoSecrets() throws {
+    func expectNoSecrets() throws {
         var folders = [directory.path(of: "")]
         while let folder = folders.popLast() {
             for name in try Directory(path: folder).names() {
@@ -305,5 +305,57 @@ struct BatonProcessTests {
             #expect(await child.end() == .exited(0))
         }
         #expect(received().filter { $0 == "BYE" }.count == 1)
+    }
+
+    @Test("C25: a process of another user gets no baton, and takes none", .enabled(if: OwnProcess.user == 0))
+    func foreignProcess() async throws {
+        let (executor, _) = try await busyExecutor()
+        let main = try start("main", "B", at: "baton.taken:stop")
+        try await eventually("Main is frozen") { main.isStopped }
+        let store = try await observer()
+        var record = BatonRecord(bytes: try #require(try await store.get(OwnershipKey.baton)).value)
+        await store.close()
+        // The directories keep other users out; the processes ask the kernel all the same.
+        for path in ["", "run", "run/sharedcore", "run/sharedcore/batons"] { chmod(directory.path(of: path), 0o711) }
+        chmod(record.keepers[0], 0o777)
+        #expect(try await askedByForeigner(record).first == "closed")
+
+        // A keeper that gives its baton to each that asks.
+        let path = directory.path(of: "open")
+        let listener = try MessageSocket(listeningAt: path)
+        chmod(path, 0o777)
+        let sealed = try OpenFile.sealed(Array("do-not-store-this-key".utf8), as: "baton")
+        let reply = Array("sharedcore-baton 1 \(record.epoch)".utf8)
+        record.keepers = [path]
+        record.descriptorCount = 0
+        let giving = Task {
+            var connections: [MessageSocket] = []
+            while !Task.isCancelled {
+                if let connection = try listener.accept() {
+                    try connection.send(reply, with: [sealed])
+                    connections.append(connection)
+                }
+                try await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        let outcomes = try await askedByForeigner(record)
+        giving.cancel()
+        #expect(outcomes.first == "answered with 1 files")
+        #expect(outcomes.last?.contains("process keeps it") == true, "\(outcomes)")
+
+        main.signal(.continue)
+        try await until("goes on", of: main)
+        try await until("hears applied", of: executor)
+        for child in [executor, main] {
+            try child.send("close")
+            #expect(await child.end() == .exited(0))
+        }
+    }
+
+    func askedByForeigner(_ record: BatonRecord) async throws -> [String] {
+        let text = record.bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let foreigner = try ChildProcess(try ChildProcess.built("sharedcore-test-peer"), ["foreign", text])
+        _ = await foreigner.end()
+        return foreigner.lines
     }
 }

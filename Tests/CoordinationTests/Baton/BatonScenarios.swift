@@ -484,6 +484,35 @@ struct BatonScenarios {
         try await eventually("its socket is gone") { (try? FilePresence(ofPath: keeper.path)) == nil }
     }
 
+    @Test("C25: bytes that a process can still change are refused, and so are those of another length")
+    func unsealed() async throws {
+        let directory = try TemporaryDirectory()
+        let epoch = Revision(rawValue: 7)
+        let baton = try Baton("test/1", bytes: [1, 2, 3], descriptors: [], calls: [#require(CallID("a"))])
+        let file = try OpenFile(path: directory.path(of: "file"), .createNew)
+        try file.write([1, 2, 3], at: 0)
+        let longer = try OpenFile.sealed([1, 2, 3, 4], as: "test")
+        let isSealed = try OpenFile.sealed([1, 2, 3], as: "test")
+        for (number, (answer, isTaken)) in [(file, false), (longer, false), (isSealed, true)].enumerated() {
+            let path = directory.path(of: "\(number)")
+            let listener = try MessageSocket(listeningAt: path)
+            let record = BatonRecord(baton, of: epoch, bootID: clock.bootID, until: clock.now(), keeper: path)
+            let fetched = Task { await FetchedBaton.fetch(record) }
+            let connection = try await accepted(by: listener)
+            try connection.send(BatonMessage.request(for: epoch), with: [answer])
+            if case .success = await fetched.value { #expect(isTaken) } else { #expect(!isTaken) }
+        }
+    }
+
+    private func accepted(by listener: MessageSocket) async throws -> MessageSocket {
+        let found = Box<MessageSocket?>(nil)
+        try await eventually("there is a connection") {
+            if let connection = try listener.accept() { found.update { $0 = connection } }
+            return found.value != nil
+        }
+        return try #require(found.value)
+    }
+
     @Test("C25: what breaks a rule of batons is refused, and its description has no bytes")
     func rules() throws {
         let id = try #require(CallID("a"))

@@ -274,9 +274,9 @@ struct CallsFixture {
         try await self.init(in: MemorySpace(clock: clock, limits: limits), clock: clock)
     }
 
-    private init(in space: MemorySpace, clock: ManualClock) async throws {
+    init(in space: MemorySpace, clock: ManualClock, name: String = "") async throws {
         self.space = space
-        group = try await space.open("group", as: SessionDescription(role: .main))
+        group = try await space.open("group", as: SessionDescription(role: .main, name: name))
         self.clock = clock
         let owner = OwnerRecord(
             role: .main, state: .running, name: "main", process: .current, since: clock.now())

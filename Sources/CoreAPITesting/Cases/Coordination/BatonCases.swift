@@ -3,7 +3,7 @@ internal import CoreAPI
 
 /// C25: a call moves at most once for each offer.
 enum BatonCases {
-    static let all = [callMoves, takerIsKilled, timeIsOver]
+    static let all = [callMoves, takerIsKilled, timeIsOver, takerIsFrozen]
 
     static let callMoves = ConformanceCase(
         "C25a", "a call moves to a Main that takes it, where both are on one machine; else the Main waits for its end"
@@ -82,6 +82,43 @@ enum BatonCases {
             try await eventually("the call is lost") {
                 try await Calls(troupe.observer).list().map(\.state) == [.ended(.lost)]
             }
+        }
+    }
+
+    static let takerIsFrozen = ConformanceCase(
+        "C25d", "a baton whose taker is frozen goes to the next epoch, and Main gets the call by a second offer"
+    ) { context in
+        try await context.withTroupe(superseded: 0) { troupe in
+            let executor = try await troupe.owningExecutor("executor", "takes,answer=500", apart: true)
+            let main = try await troupe.main("main", "takes,hold-apply=apply", apart: true)
+            try expect(try await executor.tell("moving ring answered"), is: "written", "the call")
+            try await main.tell("start")
+            guard try await isOneMachine(troupe) else { return }
+            try await eventually("it moves") { try await troupe.observer.get(OwnershipKey.baton) != nil }
+            try await eventually("Main owns") { try await troupe.owner()?.name == "main" }
+            try await main.freeze()
+            try await eventually("the Executor goes on") {
+                try await executor.tell("batons").contains("applied line")
+            }
+            try await eventually("its former core hears of it") {
+                try await executor.tell("batons").contains("heard applied")
+            }
+            let call = try expectSome(try await Calls(troupe.observer).list().first, "the call")
+            try expect(call.holder?.name, is: "executor", "its holder")
+
+            // Main's core goes on with what it got before, in vain; Main asks anew, and the call moves by a second offer.
+            try troupe.server.open("apply")
+            try main.thaw()
+            try expect(try await main.tell("started").hasPrefix("owns "), "Main owns when it can run")
+            try await eventually("Main goes on") { try await main.tell("batons").hasSuffix("applied line") }
+            try await eventually("the Executor hears of it") {
+                try await executor.tell("batons").split(separator: ", ").filter { $0 == "heard applied" }.count == 2
+            }
+            try expect(try await Calls(troupe.observer).list().map { $0.holder?.name }, is: ["main"], "its holder then")
+            let kinds = try await Timeline(troupe.observer).history().records.map(\.entry.kind)
+            try expect(
+                kinds.filter { [.batonOffered, .batonApplied, .batonFailed, .batonExpired].contains($0) },
+                is: [.batonOffered, .batonApplied, .batonOffered, .batonApplied], "what the timeline tells")
         }
     }
 

@@ -1,0 +1,114 @@
+internal import CoreAPI
+internal import Platform
+
+/// A socket in a directory of this user at which processes of this user ask about batons, served by a thread of its own.
+final class BatonListener: Sendable {
+    /// What is sent in answer to a message.
+    struct Reply {
+        let text: [UInt8]
+        var files: [OpenFile] = []
+    }
+
+    /// How many connections may be open that have not asked yet; the oldest makes room for the next.
+    private static let maximumConnectionCount = 8
+
+    let path: String
+    private let closing: EventCounter
+    private let fileCount: Int
+    private let answer: @Sendable ([UInt8], [OpenFile]) -> Reply?
+
+    /// Begins to listen.
+    ///
+    /// - Parameters:
+    ///   - fileCount: How many descriptors a message may carry; others are closed.
+    ///   - answer: Given each message with its descriptors, on the thread. Without a reply the connection is closed.
+    ///   - ended: Called on the thread when it listens no more.
+    init(
+        takingFiles fileCount: Int = 0, answer: @escaping @Sendable ([UInt8], [OpenFile]) -> Reply?,
+        ended: @escaping @Sendable () -> Void
+    ) throws(SystemCallError) {
+        self.fileCount = fileCount
+        self.answer = answer
+        closing = try EventCounter()
+        let directory = try BatonDirectory.open()
+        let name = "\(OwnProcess.pid)-\(UInt64.random(in: .min ... .max).hexadecimal)"
+        path = directory.path + "/" + name
+        let listener = try MessageSocket(listeningAt: path)
+        do throws(SystemCallError) {
+            try OwnedThread.start("sc-baton") { [self] in
+                serve(listener)
+                _ = try? directory.remove(name)
+                ended()
+            }
+        } catch {
+            _ = try? directory.remove(name)
+            throw error
+        }
+    }
+
+    /// Listens no more. Idempotent.
+    func close() { closing.raise() }
+
+    private func serve(_ listener: MessageSocket) {
+        var connections: [MessageSocket] = []
+        while true {
+            let ready = Poll.wait(
+                for: [closing.descriptor, listener.descriptor] + connections.map(\.descriptor), timeout: nil)
+            if ready[0] { return }
+            var open: [MessageSocket] = []
+            for (connection, isReady) in zip(connections, ready.dropFirst(2)) {
+                if !isReady || !isOver(connection) { open.append(connection) }
+            }
+            connections = open
+            guard ready[1], let connection = (try? listener.accept()) ?? nil else { continue }
+            // The directory is this user's alone; this is the second bar.
+            guard (try? connection.peer().user) == FileStatus.currentUser else { continue }
+            if connections.count >= Self.maximumConnectionCount { connections.removeFirst() }
+            connections.append(connection)
+        }
+    }
+
+    private func isOver(_ connection: MessageSocket) -> Bool {
+        switch connection.receive(upTo: BatonMessage.maximumByteCount, files: fileCount) {
+        case .nothing: return false
+        case .message(let text, let files):
+            if let reply = answer(text, files) { _ = try? connection.send(reply.text, with: reply.files) }
+            return true
+        case .tooLong, .end: return true
+        }
+    }
+}
+
+/// The texts that processes of one machine send each other about batons. Each is one message.
+enum BatonMessage {
+    static let maximumByteCount = 96
+
+    /// Asks for the baton of an epoch; the answer repeats it, with the sealed bytes and the descriptors.
+    static func request(for epoch: Revision) -> [UInt8] { Array("sharedcore-baton 1 \(epoch)".utf8) }
+
+    /// Gives a host duplicates of the baton of an epoch.
+    static func deposit(of epoch: Revision, until deadline: BootInstant) -> [UInt8] {
+        Array("sharedcore-baton-keep 1 \(epoch) \(deadline.nanoseconds)".utf8)
+    }
+
+    /// The host's answer.
+    static func kept(_ epoch: Revision) -> [UInt8] { Array("sharedcore-baton-kept 1 \(epoch)".utf8) }
+
+    /// The epoch that a request is for; nil for another message.
+    static func requested(by text: [UInt8]) -> Revision? {
+        let words = String(decoding: text, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 3, words[0] == "sharedcore-baton", words[1] == "1", let epoch = UInt64(words[2]) else {
+            return nil
+        }
+        return Revision(rawValue: epoch)
+    }
+
+    /// What a deposit is of; nil for another message.
+    static func deposited(by text: [UInt8]) -> (epoch: Revision, deadline: BootInstant)? {
+        let words = String(decoding: text, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 4, words[0] == "sharedcore-baton-keep", words[1] == "1", let epoch = UInt64(words[2]),
+            let deadline = UInt64(words[3])
+        else { return nil }
+        return (Revision(rawValue: epoch), BootInstant(nanoseconds: deadline))
+    }
+}
