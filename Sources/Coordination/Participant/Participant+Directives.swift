@@ -139,11 +139,26 @@ extension Participant {
     func noticeLoss() async {
         if let refusal = machine.refusal, intentions.notice(refusal) { await tell(refusal) }
         let loss = machine.takeLoss()
-        intentions.notice(loss, hasYielded: machine.hasYielded)
+        let isAfterMain = await hasMainOwned(since: loss)
+        intentions.notice(loss, hasYielded: machine.hasYielded || isAfterMain)
         guard let loss, let successor = loss.successor else { return }
         await tell(
             Story(
                 kind: .fenced, epoch: loss.epoch, other: successor.claim,
                 reason: "a newer epoch owns, so its core is stopped"))
+    }
+
+    /// Whether another Main has owned since an ownership was lost and owns no more: one that has been frozen meanwhile sees no owner, and
+    /// would own again where one that sees the other Main gives way.
+    ///
+    /// Source: contract C14.
+    private func hasMainOwned(since loss: Loss?) async -> Bool {
+        guard let loss, loss.successor == nil, store.session.role == .main else { return false }
+        // Where the timeline cannot be read, the Main asks for ownership as after any other loss.
+        guard let history = try? await timeline.history() else { return false }
+        return history.records.contains { record in
+            [.acquired, .tookOver].contains(record.entry.kind) && record.entry.role == .main
+                && record.entry.participant != store.session.id && record.revision > loss.epoch
+        }
     }
 }

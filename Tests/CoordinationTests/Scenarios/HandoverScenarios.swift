@@ -484,6 +484,23 @@ struct HandoverScenarios {
         #expect(entries.first { $0.kind == .tookOver }?.previous?.end == .replaced)
     }
 
+    @Test("C14: an old Main that was frozen while another one took over and ended gives way as well")
+    func frozenMainFindsNoOwner() async throws {
+        let world = World(options: Self.brisk)
+        let first = try await world.main("first")
+        try await first.participant.start()
+        first.process.freeze()
+        let second = try await world.main("second")
+        try await second.participant.start(takingOver: true)
+        await second.participant.stop()
+        #expect(try await world.owner() == nil)
+
+        first.process.thaw()
+
+        #expect(await first.participant.waitUntilEnded() == .superseded)
+        #expect(world.gauge.starts.count == 2)
+    }
+
     @Test("scenario 8: a core whose stop hangs is given up after its bound, and ownership is released")
     func hangingStopIsGivenUp() async throws {
         var options = CoordinationOptions.patient
