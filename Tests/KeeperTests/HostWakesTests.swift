@@ -30,6 +30,10 @@ extension KeeperTests {
         @Test("A push wakes it before an Executor is started, and its keeper is told")
         func push() async throws {
             try await restingMain()
+            let command = try group.run(["status"])
+            var status: [String] = []
+            while let line = try await command.nextLine() { status.append(line) }
+            #expect(status.contains { $0.hasPrefix("rests     main “") && $0.hasSuffix("owns for it") }, "\(status)")
             #expect(await (try group.run(["push", "call-1"])).end() == .exited(0))
             try await stage.untilNoted("core resumes: push")
             try await stage.until("its keeper was told") { $0.presence == "woken" }

@@ -20,6 +20,7 @@ struct StatusCommand: HostCommand {
                 backend: backend, group: name, wakeUp: try context.wakeUpOfParticipants,
                 hub: try context.servingHub(),
                 owner: try await GroupOwner.current(in: group), request: try await PendingHandover.current(in: group),
+                resting: try await RestingMain.current(in: group),
                 activities: try await Activity.current(in: group), calls: try await Calls(group).list(),
                 host: try await HostOverview(of: group),
                 supervision: await SupervisionOverview(at: try context.resolution.runtimeDirectory()),
@@ -44,6 +45,8 @@ struct StatusOverview: Sendable {
     let owner: GroupOwner?
     /// The Main that has asked for the core.
     let request: PendingHandover?
+    /// The Main that rests, for which the owner's process owns.
+    let resting: RestingMain?
     let activities: [Activity]
     let calls: [Call]
     let host: HostOverview
@@ -55,7 +58,7 @@ struct StatusOverview: Sendable {
     let clock: WallTime
 
     /// `backend group wakeUp hub{endpoint,pid} revision store{keys,bytes,names,nameBytes} owner{role,state,epoch,pid,since}
-    /// asked{session,name,pid,takesOver,insists,since} activities[] calls{open,ended} sessions[]
+    /// rest{session,name,pid,holder,wake} asked{session,name,pid,takesOver,insists,since} activities[] calls{open,ended} sessions[]
     /// host{...} pushes{...} main{...} applications[] serviceLevels{...} keepAlives[]`.
     var json: JSONObject {
         [
@@ -63,6 +66,7 @@ struct StatusOverview: Sendable {
             "hub": hub.map { .object($0.json) } ?? .null,
             "revision": .natural(revision.rawValue), "store": usage.map { .object(json(of: $0)) } ?? .null,
             "owner": owner.map { .object(json(of: $0)) } ?? .null,
+            "rest": resting.map { .object(json(of: $0)) } ?? .null,
             "asked": request.map { .object(json(of: $0)) } ?? .null,
             "activities": .array(activities.map { .object(json(of: $0)) }),
             "calls": .object(["open": .integer(Int64(openCallCount)), "ended": .integer(Int64(endedCallCount))]),
@@ -90,6 +94,14 @@ struct StatusOverview: Sendable {
             "pid": .integer(Int64(request.process.pid)), "takesOver": .flag(request.takesOver),
             "insists": .flag(request.insists),
             "since": .optional(clock.text(of: request.askedAt, in: request.process.bootID)),
+        ]
+    }
+
+    private func json(of resting: RestingMain) -> JSONObject {
+        [
+            "session": .text(resting.session.description), "name": .text(resting.name),
+            "pid": .integer(Int64(resting.process.pid)), "holder": .integer(Int64(resting.holder.pid)),
+            "wake": .optional(resting.wake?.description),
         ]
     }
 
@@ -137,7 +149,8 @@ struct StatusOverview: Sendable {
                 "revision  \(revision)",
             ]
             + [hub.map { "hub       \($0.sentence)" }, store].compactMap(\.self) + ["owner     \(holder)"]
-            + [request.map { line(of: $0) }].compactMap(\.self) + activities.map { line(of: $0) }
+            + [resting.map { line(of: $0) }, request.map { line(of: $0) }].compactMap(\.self)
+            + activities.map { line(of: $0) }
             + (calls.isEmpty ? [] : ["calls     \(openCallCount) open, \(endedCallCount) ended"])
             + ["sessions  \(sessions.count)"]
         return lines + sessions.map { line(of: $0) } + host.lines + supervision.lines + life.lines(sessions: sessions)
@@ -146,6 +159,11 @@ struct StatusOverview: Sendable {
     private func line(of request: PendingHandover) -> String {
         "asked     main “\(request.name)”, pid \(request.process.pid), for \(clock.age(of: request.askedAt))"
             + (request.takesOver ? ", takes over" : "") + (request.insists ? ", insists" : "")
+    }
+
+    private func line(of resting: RestingMain) -> String {
+        "rests     main “\(resting.name)”, pid \(resting.process.pid); pid \(resting.holder.pid) owns for it"
+            + (resting.wake.map { ", and has woken it (\($0))" } ?? "")
     }
 
     private func line(of activity: Activity) -> String {
