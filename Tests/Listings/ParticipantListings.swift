@@ -35,6 +35,19 @@ func sleep(_ main: MainParticipant, for application: some SleepingApplication) a
     }
 }
 
+func restAgain(_ main: MainParticipant, after wakes: AsyncStream<Wake>) async throws {
+    for await wake in wakes where wake != .user {
+        while await !main.isAtRest {
+            do throws(CoordinationError) {
+                try await main.rest()
+            } catch {
+                guard error.code == .refused else { throw error }
+                try await Task.sleep(for: .seconds(1))  // the work of this wake is not done
+            }
+        }
+    }
+}
+
 protocol TelephoneCall: Sendable {
     var id: String { get }
     func accept() async
