@@ -36,6 +36,19 @@ struct GoodHistoryTests {
         #expect(history.report.violations == [])
     }
 
+    @Test("C26: a Main rests, is woken and resumes, also where another one has asked before and has ended meanwhile")
+    func rest() {
+        var history = HistoryBuilder()
+        let epoch = history.own(main)
+        let holder = HistoryBuilder.Actor(5, .tool)
+        history.add(.asked, by: HistoryBuilder.Actor(4, .main), other: epoch, bound: .milliseconds(500))
+        history.add(.rested, by: holder, epoch: epoch)
+        history.add(.woken, by: holder, other: epoch, bound: .seconds(2))
+        history.add(.resumed, by: main, epoch: epoch)
+        history.release(main, epoch)
+        #expect(history.report.violations == [])
+    }
+
     @Test("C6: the next one owns after its owner was killed, told by itself or by a line of its own")
     func killedOwner() {
         var history = HistoryBuilder()

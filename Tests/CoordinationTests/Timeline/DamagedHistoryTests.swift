@@ -215,6 +215,36 @@ struct DamagedHistoryTests {
         #expect(history.broken == [.c14])
     }
 
+    @Test("C26: a rest of an Executor, and of a Main that does not own", arguments: [true, false])
+    func wrongRest(isExecutor: Bool) {
+        var history = HistoryBuilder()
+        let epoch = history.own(isExecutor ? executor : main)
+        if !isExecutor { history.release(main, epoch) }
+        history.add(.rested, by: HistoryBuilder.Actor(5, .tool), epoch: epoch)
+        #expect(history.broken == [.c26])
+    }
+
+    @Test("C26: a Main at rest given up without a wake, or before its time is over", arguments: [true, false])
+    func givenUpAtRest(isWoken: Bool) {
+        var history = HistoryBuilder()
+        let holder = HistoryBuilder.Actor(5, .tool)
+        let epoch = history.own(main)
+        history.add(.rested, by: holder, epoch: epoch)
+        if isWoken { history.add(.woken, by: holder, other: epoch, bound: .seconds(2)) }
+        history.add(.coreGivenUp, by: holder, epoch: epoch)
+        history.add(.released, by: holder, epoch: epoch, from: .running)
+        #expect(history.broken == [.c26])
+    }
+
+    @Test("C26: a resume by another session than the one that rests")
+    func resumeByAnother() {
+        var history = HistoryBuilder()
+        let epoch = history.own(main)
+        history.add(.rested, by: HistoryBuilder.Actor(5, .tool), epoch: epoch)
+        history.add(.resumed, by: HistoryBuilder.Actor(4, .main), epoch: epoch)
+        #expect(history.broken == [.c26])
+    }
+
     @Test("C15: an overlap with a core that had a right to run is counted")
     func overlap() {
         var history = HistoryBuilder()
