@@ -95,6 +95,8 @@ extension Participant {
         guard let epoch = machine.holding?.epoch else {
             throw CoordinationError(.fenced, "The Main does not own any more.", owner: owner)
         }
+        // A keeper may tell of a wake before this participant's watch does, and the core is told the reason of that wake.
+        if machine.isAtRest { await lookSoon() }
         machine.wakeReason = wake
         machine.wantsRest = false
         wakeUp.signal()
