@@ -210,7 +210,7 @@ struct BatonScenarios {
         #expect(activity.begun == began.began && activity.moves == "test/1")
         #expect(try await kinds() == [.batonOffered, .batonApplied])
         await executor.participant.finish()
-        try await eventually("no descriptor is left: \(before), \(openDescriptorCount())") {
+        try await eventually("the descriptors of the pipe that were moved are closed, beside \(before)") {
             try openDescriptorCount() <= before + 1
         }
         try await main.core.value?.open.value?.end(.hungUp)
