@@ -5,7 +5,8 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// A participant whose core has a call over a datagram socket: `<directory> <main|executor> <name> <port> <handover timeout in ms>`.
+/// A participant whose core has a call over a datagram socket: `<directory> <main|executor> <name> <port> <handover timeout in
+/// ms> <bound of an owner's answer in ms>`.
 ///
 /// While the call is its own it sends its name to the port every 2 ms, and “BYE” when it ends it over the network. An Executor begins the
 /// call; both take it over. It prints what its core does, and ends with the order `close`.
@@ -16,8 +17,10 @@ enum CallProgram {
 
     static func run(_ words: [String]) async {
         do {
-            guard words.count == 5, let port = UInt16(words[3]), let timeout = Int(words[4]) else {
-                throw SharedCoreError(.invalidArgument, "Five arguments.", at: "arguments")
+            guard words.count == 6, let port = UInt16(words[3]), let timeout = Int(words[4]),
+                let answerBound = Int(words[5])
+            else {
+                throw SharedCoreError(.invalidArgument, "Six arguments.", at: "arguments")
             }
             let isMain = words[1] == "main"
             let name = words[2]
@@ -26,10 +29,13 @@ enum CallProgram {
                 executorBudget: .seconds(600), coreLinger: .seconds(600), stopTimeout: .seconds(30))
             options.takesBatons = [kind]
             options.batonLifetime = .seconds(60)
+            options.answerBound = .milliseconds(answerBound)
             let group = try await FileGroup.open(
                 directory: words[0], as: SessionDescription(role: isMain ? .main : .executor, name: name))
             var environment = CoordinationEnvironment()
             environment.witness = FileWitness(path: words[0] + "/witness")
+            // A process of a test may wait for its turns for long.
+            environment.system.batons = LocalBatonTransport(hostBound: .seconds(3), bound: .seconds(6))
             let makeCore: @Sendable () -> any Core = { LineCore(name, port: isMain ? nil : port) }
             let close: () async -> Void
             if isMain {

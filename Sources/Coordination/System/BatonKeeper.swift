@@ -6,16 +6,32 @@ internal import Synchronization
 extension OpenFile: BatonFile {}
 
 /// Batons travel over sockets in a directory of this user, on one machine.
-struct LocalBatonTransport: BatonTransport {
-    func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any BatonKeeping {
+package struct LocalBatonTransport: BatonTransport {
+    /// How long a host has to answer that it keeps a baton as well.
+    static let hostBound = Duration.milliseconds(250)
+    /// How long those that keep a baton have to answer, all together.
+    static let bound = Duration.milliseconds(500)
+
+    private let hostBound: Duration
+    private let bound: Duration
+
+    /// Makes a transport; the bounds are those of the contract unless a test has longer ones.
+    package init(hostBound: Duration = Self.hostBound, bound: Duration = Self.bound) {
+        self.hostBound = hostBound
+        self.bound = bound
+    }
+
+    package func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any BatonKeeping {
         do throws(SystemCallError) {
-            return try BatonKeeper(baton, of: epoch)
+            return try BatonKeeper(baton, of: epoch, hostBound: hostBound)
         } catch {
             throw SharedCoreError(error)
         }
     }
 
-    func fetch(_ record: BatonRecord) async -> Result<FetchedBaton, BatonProblem> { await FetchedBaton.fetch(record) }
+    package func fetch(_ record: BatonRecord) async -> Result<FetchedBaton, BatonProblem> {
+        await FetchedBaton.fetch(record, within: bound)
+    }
 }
 
 extension Baton {
@@ -69,9 +85,6 @@ extension ReceivedBaton {
 ///
 /// It listens for the process that owns now, until it is closed.
 final class BatonKeeper: BatonKeeping {
-    /// How long a host has to answer that it keeps a baton as well.
-    static let hostBound = Duration.milliseconds(250)
-
     private final class Content: Sendable {
         let files: Mutex<[OpenFile]>
 
@@ -81,14 +94,18 @@ final class BatonKeeper: BatonKeeping {
     }
 
     private let epoch: Revision
+    private let hostBound: Duration
     private let content: Content
     private let listener: BatonListener
 
     var path: String { listener.path }
 
     /// Seals the bytes and begins to listen.
-    init(_ baton: Baton, of epoch: Revision) throws(SystemCallError) {
+    init(_ baton: Baton, of epoch: Revision, hostBound: Duration = LocalBatonTransport.hostBound)
+        throws(SystemCallError)
+    {
         self.epoch = epoch
+        self.hostBound = hostBound
         let sealed = try OpenFile.sealed(baton.bytes, as: "baton")
         let content = Content([sealed] + baton.files.compactMap { $0 as? OpenFile })
         self.content = content
@@ -110,11 +127,11 @@ final class BatonKeeper: BatonKeeping {
 
     func deposit(at path: String, until deadline: BootInstant) async -> Bool {
         let files = content.files.withLock(\.self)
-        let epoch = epoch
         return await withCheckedContinuation { continuation in
             do throws(SystemCallError) {
-                try OwnedThread.start("sc-baton") {
-                    continuation.resume(returning: Self.deposit(files, of: epoch, at: path, until: deadline))
+                try OwnedThread.start("sc-baton") { [epoch, hostBound] in
+                    continuation.resume(
+                        returning: Self.deposit(files, of: epoch, at: path, until: deadline, within: hostBound))
                 }
             } catch {
                 continuation.resume(returning: false)
@@ -123,7 +140,8 @@ final class BatonKeeper: BatonKeeping {
     }
 
     private static func deposit(
-        _ files: [OpenFile], of epoch: Revision, at path: String, until deadline: BootInstant
+        _ files: [OpenFile], of epoch: Revision, at path: String, until deadline: BootInstant,
+        within hostBound: Duration
     ) -> Bool {
         let bound = ContinuousClock.now + hostBound
         guard let connection = try? MessageSocket(connectingTo: path),
@@ -179,13 +197,12 @@ enum BatonDirectory {
 }
 
 extension FetchedBaton {
-    /// How long those that keep a baton have to answer, all together.
-    static let bound = Duration.milliseconds(500)
-
     /// Asks those that keep a baton for it, one after the other, on a thread of its own.
     ///
     /// - Returns: Why none has it as a failure, for people.
-    static func fetch(_ record: BatonRecord) async -> Result<FetchedBaton, BatonProblem> {
+    static func fetch(
+        _ record: BatonRecord, within bound: Duration = LocalBatonTransport.bound
+    ) async -> Result<FetchedBaton, BatonProblem> {
         await withCheckedContinuation { continuation in
             do throws(SystemCallError) {
                 try OwnedThread.start("sc-baton") {
@@ -195,7 +212,7 @@ extension FetchedBaton {
                         // One that is frozen leaves the next its share.
                         let left = ContinuousClock.now.duration(to: deadline)
                         let share = left / (record.keepers.count - number)
-                        result = fetchInTime(record, at: path, before: ContinuousClock.now + share)
+                        result = fetchInTime(record, at: path, before: ContinuousClock.now + share, within: bound)
                         if case .success = result { break }
                     }
                     continuation.resume(returning: result)
@@ -208,10 +225,10 @@ extension FetchedBaton {
 
     /// Asks again where others have taken all the connections.
     private static func fetchInTime(
-        _ record: BatonRecord, at path: String, before deadline: ContinuousClock.Instant
+        _ record: BatonRecord, at path: String, before deadline: ContinuousClock.Instant, within bound: Duration
     ) -> Result<FetchedBaton, BatonProblem> {
         while true {
-            let result = fetch(record, at: path, before: deadline)
+            let result = fetch(record, at: path, before: deadline, within: bound)
             guard case .failure(let problem) = result, problem.mayPass, ContinuousClock.now < deadline else {
                 return result
             }
@@ -220,7 +237,7 @@ extension FetchedBaton {
     }
 
     private static func fetch(
-        _ record: BatonRecord, at path: String, before deadline: ContinuousClock.Instant
+        _ record: BatonRecord, at path: String, before deadline: ContinuousClock.Instant, within bound: Duration
     ) -> Result<FetchedBaton, BatonProblem> {
         func problem(_ text: String) -> Result<FetchedBaton, BatonProblem> { .failure(BatonProblem(text)) }
         let request = BatonMessage.request(for: record.epoch)

@@ -51,7 +51,7 @@ extension BatonProcessTests {
         try await untilFree(host, socket)
         try expectNoSecrets()
         try await close(main, executor, host)
-        #expect(received().filter { $0 == "BYE" }.count == 1)
+        #expect(line.received().filter { $0 == "BYE" }.count == 1)
     }
 
     @Test(
@@ -72,7 +72,7 @@ extension BatonProcessTests {
         try expectNoSecrets()
         try await close(main, host)
         #expect(try await told().filter { $0.kind == .batonApplied }.count == 1)
-        #expect(received().filter { $0 == "BYE" }.count == 1)
+        #expect(line.received().filter { $0 == "BYE" }.count == 1)
     }
 
     @Test("C25: the old owner is killed when it has offered: Main gets the call from the host")
@@ -86,7 +86,7 @@ extension BatonProcessTests {
         try await untilFree(host, socket)
         try expectNoSecrets()
         try await close(main, host)
-        #expect(received().filter { $0 == "BYE" }.count == 1)
+        #expect(line.received().filter { $0 == "BYE" }.count == 1)
     }
 
     @Test("C25: the old owner is frozen when it has offered: Main gets the call from the host")
@@ -101,7 +101,7 @@ extension BatonProcessTests {
         try await untilFree(host, socket)
         #expect(descriptorsOfCall(of: executor, socket).isEmpty)
         try await close(main, executor, host)
-        #expect(received().filter { $0 == "BYE" }.count == 1)
+        #expect(line.received().filter { $0 == "BYE" }.count == 1)
     }
 
     @Test("C25: old owner and Main are killed: the next owner gets the call from the host")
@@ -117,11 +117,11 @@ extension BatonProcessTests {
         try await untilFree(host, socket)
         try await close(next, host)
         #expect(try await told().filter { $0.kind == .batonApplied }.count == 1)
-        #expect(received().filter { $0 == "BYE" }.count == 1)
+        #expect(line.received().filter { $0 == "BYE" }.count == 1)
     }
 
     @Test(
-        "C25: a host that dies or freezes delays a call by 250 ms at most, and keeps nothing when it thaws",
+        "C25: a host that dies or freezes delays a call by its bound at most, and keeps nothing when it thaws",
         arguments: ["before", "before, dead", "baton.deposited:stop", "baton.deposited:kill"])
     func hostFails(way: String) async throws {
         let host = try await host(at: way.hasPrefix("baton") ? way : nil)
@@ -141,7 +141,7 @@ extension BatonProcessTests {
         }
         try expectNoSecrets()
         try await close(main, executor)
-        #expect(received().filter { $0 == "BYE" }.count == 1)
+        #expect(line.received().filter { $0 == "BYE" }.count == 1)
     }
 
     @Test("C25: a host that dies when it keeps a baton takes no call with it")
@@ -157,7 +157,7 @@ extension BatonProcessTests {
         try await until("hears applied", of: executor)
         #expect(descriptorsOfCall(of: executor, socket).isEmpty)
         try await close(main, executor)
-        #expect(received().filter { $0 == "BYE" }.count == 1)
+        #expect(line.received().filter { $0 == "BYE" }.count == 1)
     }
 
     @Test("C25: the host closes the baton of an owner that dies before it has offered", arguments: ["kill", "stop"])

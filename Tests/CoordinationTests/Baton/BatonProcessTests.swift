@@ -33,34 +33,22 @@ struct BatonProcessTests {
     }
 
     let directory: TemporaryDirectory
-    private let line: OpenFile
-    private let port: UInt16
+    let line: DatagramLine
 
     init() throws {
         directory = try TemporaryDirectory()
         _ = try Directory.create(path: directory.path(of: "run"), permissions: 0o700)
-        let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
-        line = OpenFile(owning: descriptor, path: "line")
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, size) == 0 ? getsockname(descriptor, $0, &size) : -1
-            }
-        }
-        try #require(result == 0)
-        port = UInt16(bigEndian: address.sin_port)
+        line = try DatagramLine()
     }
 
     var group: String { directory.path(of: "group") }
 
-    func start(_ role: String, _ name: String, timeout: Int = 60_000, at place: String? = nil) throws
-        -> ChildProcess
-    {
+    func start(
+        _ role: String, _ name: String, timeout: Int = 60_000, answerBound: Int = 500, at place: String? = nil
+    ) throws -> ChildProcess {
         try ChildProcess(
-            try ChildProcess.built("sharedcore-test-peer"), ["call", group, role, name, "\(port)", "\(timeout)"],
+            try ChildProcess.built("sharedcore-test-peer"),
+            ["call", group, role, name, "\(line.port)", "\(timeout)", "\(answerBound)"],
             environment: ["XDG_RUNTIME_DIR": directory.path(of: "run"), "SHAREDCORE_FAIL_POINT": place],
             input: true)
     }
@@ -71,17 +59,6 @@ struct BatonProcessTests {
 
     func until(_ line: String, of child: ChildProcess) async throws {
         try await eventually("“\(line)” among \(child.lines)") { child.lines.contains(line) }
-    }
-
-    /// What has come over the line so far.
-    func received() -> [String] {
-        var texts: [String] = []
-        var buffer = [UInt8](repeating: 0, count: 64)
-        while true {
-            let count = recv(line.descriptor, &buffer, buffer.count, 0)
-            guard count > 0 else { return texts }
-            texts.append(String(decoding: buffer.prefix(count), as: UTF8.self))
-        }
     }
 
     /// The order of those that have sent, each once where nothing else came between.
@@ -120,8 +97,10 @@ struct BatonProcessTests {
         return history.records.map(\.entry)
     }
 
-    func busyExecutor(timeout: Int = 60_000, at place: String? = nil) async throws -> (ChildProcess, String) {
-        let executor = try start("executor", "A", timeout: timeout, at: place)
+    func busyExecutor(
+        timeout: Int = 60_000, answerBound: Int = 500, at place: String? = nil
+    ) async throws -> (ChildProcess, String) {
+        let executor = try start("executor", "A", timeout: timeout, answerBound: answerBound, at: place)
         try await until("runs", of: executor)
         let began = try #require(executor.lines.first { $0.hasPrefix("began ") })
         return (executor, String(began.dropFirst("began ".count)))
@@ -152,15 +131,15 @@ struct BatonProcessTests {
         try await until("hears applied", of: executor)
         #expect(descriptorsOfCall(of: executor, socket).isEmpty)
         #expect(descriptorsOfCall(of: main, socket) == ["socket:[\(socket)]"])
-        var texts = received()
+        var texts = line.received()
         try await eventually("Main sends") {
-            texts += received()
+            texts += line.received()
             return texts.contains("B")
         }
         try expectNoSecrets()
         try main.send("close")
         try await until("closed", of: main)
-        texts += received()
+        texts += line.received()
         #expect(order(of: texts) == ["A", "B", "BYE"])
         #expect(try await calls().count == 1)
         #expect(try await told().map(\.kind).filter { $0 == .batonApplied }.count == 1)
@@ -178,11 +157,11 @@ struct BatonProcessTests {
         let main = try start("main", "B", at: place.isOfMain ? "\(place.name):kill" : nil)
         let victim = place.isOfMain ? main : executor
         #expect(await victim.end() == .killed(by: SIGKILL))
-        var texts = received()
+        var texts = line.received()
         if place.isKept {
             // It may have begun to stop, or not have heard.
             try await eventually("the Executor has the call: \(executor.lines)") {
-                texts = received()
+                texts = line.received()
                 return texts.contains("A") && !texts.contains("BYE")
             }
             try await eventually("it is open") { try await calls().map(\.state) == [.answered] }
@@ -201,7 +180,7 @@ struct BatonProcessTests {
         try expectNoSecrets()
         try survivor.send("close")
         #expect(await survivor.end() == .exited(0))
-        texts += received()
+        texts += line.received()
         // None that is dead sends, and none but the one that has it says BYE, once.
         #expect(texts.filter { $0 == "BYE" }.count == (place.isKept ? 1 : 0))
     }
@@ -224,9 +203,9 @@ struct BatonProcessTests {
             switch place.step {
             case 1, 5, 6:
                 // The Executor owns again, or has not let go.
-                texts = received()
+                texts = line.received()
                 try await eventually("the Executor has the call: \(executor.lines)") {
-                    let present = received()
+                    let present = line.received()
                     texts += present
                     let holders = try await calls().map(\.holder?.name)
                     return present.contains("A") && holders == ["A"]
@@ -253,7 +232,7 @@ struct BatonProcessTests {
         }
         if isOpen {
             try await eventually("Main sends") {
-                texts += received()
+                texts += line.received()
                 return texts.last == "B"
             }
         }
@@ -263,7 +242,7 @@ struct BatonProcessTests {
             try child.send("close")
             #expect(await child.end() == .exited(0))
         }
-        texts += received()
+        texts += line.received()
         #expect(texts.filter { $0 == "BYE" }.count == (brief ? 0 : 1), "\(order(of: texts))")
         if isOpen { #expect(order(of: texts) == ["A", "B", "BYE"], "\(order(of: texts))") }
     }
@@ -279,7 +258,7 @@ struct BatonProcessTests {
         #expect(descriptorsOfCall(of: executor, socket).isEmpty)
         try executor.send("close")
         #expect(await executor.end() == .exited(0))
-        #expect(!received().contains("BYE"))
+        #expect(!line.received().contains("BYE"))
     }
 
     @Test("C25: what a process of another user keeps is not taken, and the call ends")
@@ -292,7 +271,8 @@ struct BatonProcessTests {
         _ = try Directory.create(path: run + "/sharedcore", permissions: 0o700)
         chown(run + "/sharedcore", 65534, 65534)
         let executor = try ChildProcess(
-            try ChildProcess.built("sharedcore-test-peer"), ["call", group, "executor", "A", "\(port)", "60000"],
+            try ChildProcess.built("sharedcore-test-peer"),
+            ["call", group, "executor", "A", "\(line.port)", "60000", "500"],
             environment: ["XDG_RUNTIME_DIR": run], input: true)
         try await until("runs", of: executor)
         let main = try start("main", "B")
@@ -304,12 +284,13 @@ struct BatonProcessTests {
             try child.send("close")
             #expect(await child.end() == .exited(0))
         }
-        #expect(received().filter { $0 == "BYE" }.count == 1)
+        #expect(line.received().filter { $0 == "BYE" }.count == 1)
     }
 
     @Test("C25: a process of another user gets no baton, and takes none", .enabled(if: OwnProcess.user == 0))
     func foreignProcess() async throws {
-        let (executor, _) = try await busyExecutor()
+        // Main is frozen for as long as the other user asks: the Executor must not take the call back.
+        let (executor, _) = try await busyExecutor(answerBound: 120_000)
         let main = try start("main", "B", at: "baton.taken:stop")
         try await eventually("Main is frozen") { main.isStopped }
         let store = try await observer()

@@ -82,6 +82,9 @@ struct CallScenarios {
         script.failure = ScriptedCore.CoreFailure(description: "the line is dead")
         let executor = try await world.executor(script: script, push: try Push(.of("ring"), type: "call"))
         let wait = Task { try await executor.participant.message(forCallID: .of("ring"), timeout: .seconds(1)) }
+        try await eventually("its core has failed") {
+            try await world.report().entries.contains { $0.kind == .released }
+        }
         try await moved(clock, until: wait)
         let error = await #expect(throws: CoordinationError.self) { try await wait.value }
         #expect(

@@ -245,8 +245,15 @@ enum ClosingCases {
             let executor = HeldExecutor()
             defer { executor.letGo() }
             for round in 0..<300 {
-                let waits = Task(executorPreference: executor) { try await watch.next() }
-                let wakes = Task(executorPreference: executor) { try await observation.next() }
+                let ended = Box(0)
+                let waits = Task(executorPreference: executor) {
+                    defer { ended.update { $0 += 1 } }
+                    return try await watch.next()
+                }
+                let wakes = Task(executorPreference: executor) {
+                    defer { ended.update { $0 += 1 } }
+                    return try await observation.next()
+                }
                 for _ in 0..<Int.random(in: 0...12, using: &random) { await Task.yield() }
                 let transaction = Transaction(
                     operations: [.put("k", [UInt8(round % 256)], .persistent), .post("news", state: nil)])
@@ -261,6 +268,12 @@ enum ClosingCases {
                     written.append(try await commit.revision)
                 } else {
                     let commit = try await store.commit(transaction)
+                    if round % 3 == 1 {
+                        // Each was resumed and is held, or took what an earlier wait had left and is over.
+                        try await eventually("both waits have what they get") {
+                            executor.heldCount + ended.value >= 2
+                        }
+                    }
                     waits.cancel()
                     wakes.cancel()
                     written.append(commit.revision)
@@ -312,6 +325,9 @@ private final class HeldExecutor: TaskExecutor {
         var isHeld = false
         var kept: [UnownedJob] = []
     }
+
+    /// How many jobs wait for being let go.
+    var heldCount: Int { state.withLock(\.kept.count) }
 
     private let thread = SerialThread(name: "held tasks")
     private let state = Mutex(State())
