@@ -245,15 +245,8 @@ enum ClosingCases {
             let executor = HeldExecutor()
             defer { executor.letGo() }
             for round in 0..<300 {
-                let ended = Box(0)
-                let waits = Task(executorPreference: executor) {
-                    defer { ended.update { $0 += 1 } }
-                    return try await watch.next()
-                }
-                let wakes = Task(executorPreference: executor) {
-                    defer { ended.update { $0 += 1 } }
-                    return try await observation.next()
-                }
+                let waits = Task(executorPreference: executor) { try await watch.next() }
+                let wakes = Task(executorPreference: executor) { try await observation.next() }
                 for _ in 0..<Int.random(in: 0...12, using: &random) { await Task.yield() }
                 let transaction = Transaction(
                     operations: [.put("k", [UInt8(round % 256)], .persistent), .post("news", state: nil)])
@@ -268,12 +261,7 @@ enum ClosingCases {
                     written.append(try await commit.revision)
                 } else {
                     let commit = try await store.commit(transaction)
-                    if round % 3 == 1 {
-                        // Each was resumed and is held, or took what an earlier wait had left and is over.
-                        try await eventually("both waits have what they get") {
-                            executor.heldCount + ended.value >= 2
-                        }
-                    }
+                    if round % 3 == 1 { try await eventually("both are resumed") { executor.heldCount >= 2 } }
                     waits.cancel()
                     wakes.cancel()
                     written.append(commit.revision)
@@ -285,15 +273,16 @@ enum ClosingCases {
                 if let delivery = try await withTimeout(TestTimeout.usual, "the wait ends", { try await wakes.value }) {
                     posts += delivery.count
                 }
+                // The next waits must find nothing, or none of them waits any more.
+                while seen.count < written.count,
+                    let event = try await withTimeout(
+                        TestTimeout.usual, "an event that no wait took", { try await watch.next() })
+                { seen.append(event.revision) }
+                while posts < written.count,
+                    let delivery = try await withTimeout(
+                        TestTimeout.usual, "a post that no wait took", { try await observation.next() })
+                { posts += delivery.count }
             }
-            while seen.count < written.count,
-                let event = try await withTimeout(
-                    TestTimeout.usual, "an event that nobody took", { try await watch.next() })
-            { seen.append(event.revision) }
-            while posts < 300,
-                let delivery = try await withTimeout(
-                    TestTimeout.usual, "a post that nobody took", { try await observation.next() })
-            { posts += delivery.count }
             try expect(seen, is: written, "the revisions that the watch delivered, by those that were committed")
             try expect(posts, is: 300, "the number of posts that were delivered")
         }
