@@ -175,7 +175,9 @@ struct FullDiskTests {
         for process in stopped { await process.killNow() }
     }
 
-    @Test("S10: each process that stands still in the middle of a compaction keeps one snapshot beside the bound")
+    @Test(
+        "S10: each process that stands still in the middle of a compaction keeps one snapshot beside the bound",
+        .enabled(if: TestScope.isCheck))
     func frozenCompactorsOfLargeContent() async throws {
         let directory = try TemporaryDirectory()
         let first = try await firstPeer(at: directory.path, size: "256m")
@@ -207,7 +209,9 @@ struct FullDiskTests {
         return Int(status.f_blocks - status.f_bfree) * Int(status.f_frsize)
     }
 
-    @Test("S10: a directory takes at most six times its content and 8 MiB, however short its writers live")
+    @Test(
+        "S10: a directory takes at most six times its content and 8 MiB, however short its writers live",
+        .enabled(if: TestScope.isCheck))
     func boundedSize() async throws {
         let directory = try TemporaryDirectory()
         let first = try await firstPeer(at: directory.path, size: "64m")

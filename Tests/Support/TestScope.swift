@@ -13,13 +13,20 @@ package enum TestScope {
     /// Whether `TEST_SCOPE` is `check` or `length`.
     package static let isCheck = scope == "check" || isAtLength
 
-    /// The cases of the conformance suite that take long. `make test` leaves them out where a commit costs more than in
-    /// memory and in files, and `make check` where it tries a backend in another way once more.
+    /// The cases of the conformance suite that take long. `make test` tries them in memory alone, and `make check` leaves
+    /// them out where it tries a backend in another way once more.
     package static let longCases: Set = ["S6d", "W3a", "W3c", "W4a", "N6g", "N8a", "C9f", "M6f"]
 
-    /// The long cases that `make test` leaves out on every backend. It tries the others in memory and in files, with a
-    /// ``BriefHarness``.
+    /// The long cases that `make test` leaves out in memory as well. It tries the others with a ``BriefHarness``.
     package static let longestCases: Set = ["S6d"]
+
+    /// The cases that `make test` tries in files, through a hub and over a log: of each rule the first that is not long,
+    /// and that processes which share a group can be tried on.
+    package static let casesOnce = ConformanceSuite.cases.filter { conformanceCase in
+        let ofRule = ConformanceSuite.cases.filter { $0.rule == conformanceCase.rule }
+        let first = ofRule.first { !longCases.union(["S15a", "L1d", "L3a"]).contains($0.id) } ?? ofRule.first
+        return first?.id == conformanceCase.id
+    }
 
     /// The cases of an id or a rule in `SHAREDCORE_TEST_CASES`, to find the fault behind one; nil without the variable.
     package static let chosenCases: [ConformanceCase]? = getenv("SHAREDCORE_TEST_CASES").map { names in
@@ -30,15 +37,17 @@ package enum TestScope {
         return cases
     }
 
-    /// The cases that a backend is tried on.
-    package static let cases =
+    /// The cases that a backend in memory is tried on.
+    package static let casesInMemory =
         chosenCases ?? ConformanceSuite.cases.filter { isCheck || !longestCases.contains($0.id) }
+
+    /// The cases that a backend of processes is tried on.
+    package static let cases = chosenCases ?? (isCheck ? ConformanceSuite.cases : casesOnce)
 
     /// The cases for a backend with commits that cost more than those in memory and in files: the one of half a million
     /// posts only where tests run at length.
     package static let casesOfCostlyCommits =
-        isAtLength || chosenCases != nil
-        ? cases : cases.filter { isCheck ? $0.id != "N8a" : !longCases.contains($0.id) }
+        isAtLength || chosenCases != nil ? cases : cases.filter { $0.id != "N8a" }
 
     /// The harness that the suite runs on: with fewer commits in `make test`.
     package static func harness(_ harness: any ConformanceHarness) -> any ConformanceHarness {

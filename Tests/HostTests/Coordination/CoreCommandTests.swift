@@ -10,8 +10,6 @@ internal import Testing
 /// Programs in Python as the core of the programs, by the setting `core.command`, on both backends that processes share.
 @Suite("Any program as the core of the programs (contract P14)")
 struct CoreCommandTests {
-    private static let backends = ["file", "zmq"]
-
     /// Runs with a program whose cores are the script in a mode.
     private func using(
         _ backend: String, _ mode: String, _ arguments: String...,
@@ -28,7 +26,7 @@ struct CoreCommandTests {
         }
     }
 
-    @Test("A host's Executor runs it for a push, and shows what it delivers", arguments: backends)
+    @Test("A host's Executor runs it for a push, and shows what it delivers", arguments: HostProgram.backends)
     func push(backend: String) async throws {
         try await using(backend, "ordinary", "a=hello there") { program, script in
             try await ServingHost.serve(program) { host in
@@ -47,7 +45,7 @@ struct CoreCommandTests {
         }
     }
 
-    @Test("A push whose core cannot start fails, and is given up after its attempts", arguments: backends)
+    @Test("A push whose core cannot start fails, and is given up after its attempts", arguments: HostProgram.backends)
     func refusedStart(backend: String) async throws {
         try await using(backend, "refuse") { program, script in
             var impatient = program
@@ -65,7 +63,7 @@ struct CoreCommandTests {
 
     @Test(
         "It is gone with a Main that is killed, and what it has started before the next core starts",
-        arguments: backends, ["hang-start", "fork", "hang-in-stop"])
+        arguments: HostProgram.backends, ["hang-start", "fork", "hang-in-stop"])
     func killed(backend: String, mode: String) async throws {
         try await using(backend, mode) { program, script in
             let killed = try await program.running(["main"]) { running in
@@ -94,7 +92,9 @@ struct CoreCommandTests {
         }
     }
 
-    @Test("That of a frozen Main is ended before the next core starts (contracts C4, C6)", arguments: backends)
+    @Test(
+        "That of a frozen Main is ended before the next core starts (contracts C4, C6)", arguments: HostProgram.backends
+    )
     func frozen(backend: String) async throws {
         try await using(backend, "fork") { program, script in
             var next = program
@@ -122,7 +122,7 @@ struct CoreCommandTests {
 
     @Test(
         "exclusive gives its command the epoch, the role and the group, and ends what a core has left",
-        arguments: backends)
+        arguments: HostProgram.backends)
     func exclusive(backend: String) async throws {
         try await using(backend, "fork") { program, script in
             _ = try await program.running(["main", "--group", "g"]) { running in

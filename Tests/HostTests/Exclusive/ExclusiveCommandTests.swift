@@ -13,8 +13,6 @@ internal import ZMQBackend
 /// Commands of `exclusive`, each with a process of its own, on both backends that processes share.
 @Suite("Any command as the core", .serialized)
 struct ExclusiveCommandTests {
-    private static let backends = ["file", "zmq"]
-
     @Test("The standard streams, the directory and the environment are the command's own")
     func streams() async throws {
         let program = try HostProgram()
@@ -32,7 +30,7 @@ struct ExclusiveCommandTests {
         #expect(ended.output == "y\n141\n")
     }
 
-    @Test("Of several at once, no two commands ever overlap (contract C1)", arguments: backends)
+    @Test("Of several at once, no two commands ever overlap (contract C1)", arguments: HostProgram.backends)
     func exclusion(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             let script = "mkdir held || echo overlap; sleep 0.05; rmdir held; echo done"
@@ -50,7 +48,7 @@ struct ExclusiveCommandTests {
         }
     }
 
-    @Test("Main asks an Executor's command to end, and owns when it has (contract C3)", arguments: backends)
+    @Test("Main asks an Executor's command to end, and owns when it has (contract C3)", arguments: HostProgram.backends)
     func handover(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             // A slow machine needs time for the command to end by itself.
@@ -103,7 +101,9 @@ struct ExclusiveCommandTests {
         #expect(try await program.run("check").status == 0)
     }
 
-    @Test("A command that ignores SIGTERM is killed at its deadline, and Main owns (contract C3)", arguments: backends)
+    @Test(
+        "A command that ignores SIGTERM is killed at its deadline, and Main owns (contract C3)",
+        arguments: HostProgram.backends)
     func deadline(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             // A slow machine needs time for the release: the command is killed a second earlier, which is all there is.
@@ -147,7 +147,7 @@ struct ExclusiveCommandTests {
         #expect(!events.contains(.text("killed")) && events.contains(.text("released")), "\(events)")
     }
 
-    @Test("A sharedcore that is killed leaves no command running (contract L3)", arguments: backends)
+    @Test("A sharedcore that is killed leaves no command running (contract L3)", arguments: HostProgram.backends)
     func killed(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             let command = Box<ProcessIdentity?>(nil)
@@ -173,7 +173,7 @@ struct ExclusiveCommandTests {
 
     @Test(
         "A command does not begin before it is noted, so that one that has undone its tie is known (contract C1)",
-        arguments: backends)
+        arguments: HostProgram.backends)
     func notedFirst(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             var first = program
@@ -312,7 +312,7 @@ struct ExclusiveCommandTests {
         #expect(access(program.directory.path(of: "ran"), F_OK) != 0)
     }
 
-    @Test("A command that outlives its sharedcore is gone before the next one begins", arguments: backends)
+    @Test("A command that outlives its sharedcore is gone before the next one begins", arguments: HostProgram.backends)
     func outliving(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             let command = Box<Int32>(0)
@@ -537,7 +537,7 @@ struct ExclusiveCommandTests {
 
     @Test(
         "A frozen sharedcore is taken over from; when it runs again it ends its command (contract C4, C6)",
-        arguments: backends)
+        arguments: HostProgram.backends)
     func frozen(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             let first = try await program.running(

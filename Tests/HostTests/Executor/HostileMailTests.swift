@@ -86,7 +86,7 @@ struct HostileMailTests {
 
     @Test(
         "An Executor has less than executor.memory at every moment, and answers its push with 20 s of processor time",
-        arguments: samples, TestScope.isCheck ? [24, 8] : [8])
+        arguments: TestScope.isCheck ? samples : Array(samples.suffix(6)), TestScope.isCheck ? [24, 8] : [8])
     func memory(_ sample: Sample, mebibytes: UInt64) async throws {
         let program = try HostProgram(named: "sharedcore-executor")
         try program.makeDirectory("mail/new")
@@ -182,7 +182,7 @@ struct HostileMailTests {
         arguments: ["", "Message-ID: <%@@spam>\nFrom: a@b\n\nx\n"])
     func flood(_ text: String) async throws {
         var program = try HostProgram()
-        let count = TestScope.isCheck ? 20_000 : text.isEmpty ? 6_000 : 3_000
+        let count = TestScope.isCheck ? 20_000 : text.isEmpty ? 6_000 : 1_000
         let folder = program.directory.path(of: "state/sharedcore/default/Maildir")
         program.environment["SHAREDCORE_PUSH_MAILDIR"] = folder
         program.environment["SHAREDCORE_EXECUTOR_MEMORY"] = "8MiB"

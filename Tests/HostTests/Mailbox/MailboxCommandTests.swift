@@ -7,7 +7,6 @@ internal import Wormholes
 /// Mailboxes at the shell, each command a process of its own.
 @Suite("The mailbox commands")
 struct MailboxCommandTests {
-    private static let backends = ["file", "zmq"]
     private static let fields: Set<String> = ["kind", "id", "message", "revision", "origin"]
 
     @Test("A message that is larger than a value is refused, and the limit is said")
@@ -19,7 +18,9 @@ struct MailboxCommandTests {
         #expect(!ended.errors.contains("JSON"))
     }
 
-    @Test("A message that is larger than a value only with its envelope is refused likewise", arguments: backends)
+    @Test(
+        "A message that is larger than a value only with its envelope is refused likewise",
+        arguments: HostProgram.backends)
     func tooLargeInItsEnvelope(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             let message = "\"" + String(repeating: "x", count: (1 << 20) - 2) + "\""
@@ -34,7 +35,8 @@ struct MailboxCommandTests {
     }
 
     @Test(
-        "What one process sends, one that comes later reads, with the fields that scripts rely on", arguments: backends)
+        "What one process sends, one that comes later reads, with the fields that scripts rely on",
+        arguments: HostProgram.backends)
     func sendAndRead(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             #expect(try await program.run("store", "put", "made", "1").status == 0)
@@ -61,7 +63,7 @@ struct MailboxCommandTests {
         }
     }
 
-    @Test("A listener in another process hears messages and clearings as they come", arguments: backends)
+    @Test("A listener in another process hears messages and clearings as they come", arguments: HostProgram.backends)
     func listen(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             _ = try await program.run("mailbox", "send", "box", "0")
@@ -83,7 +85,7 @@ struct MailboxCommandTests {
         }
     }
 
-    @Test("A queue keeps all messages until each is taken, by one of the takers", arguments: backends)
+    @Test("A queue keeps all messages until each is taken, by one of the takers", arguments: HostProgram.backends)
     func take(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             for number in 1...3 { _ = try await program.run("mailbox", "send", "jobs", "\(number)", "--queue") }
@@ -131,7 +133,7 @@ struct MailboxCommandTests {
         #expect(try await program.run("mailbox", "take", "jobs").errors.contains("nothing"))
     }
 
-    @Test("A full queue refuses with status 1, or drops its oldest and says how many", arguments: backends)
+    @Test("A full queue refuses with status 1, or drops its oldest and says how many", arguments: HostProgram.backends)
     func overflow(backend: String) async throws {
         try await HostProgram.using(backend) { program in
             for number in 1...2 {
@@ -149,7 +151,8 @@ struct MailboxCommandTests {
     }
 
     @Test(
-        "Clearing says whether there was anything; clear-all touches one wormhole's mailboxes only", arguments: backends
+        "Clearing says whether there was anything; clear-all touches one wormhole's mailboxes only",
+        arguments: HostProgram.backends
     )
     func clearAll(backend: String) async throws {
         try await HostProgram.using(backend) { program in

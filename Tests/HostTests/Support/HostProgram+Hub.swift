@@ -4,6 +4,9 @@ internal import TestSupport
 internal import Testing
 
 extension HostProgram {
+    /// The backends that a test of a command is tried on: both that processes share, or files alone.
+    static let backends = TestScope.isCheck ? ["file", "zmq"] : ["file"]
+
     /// Calls `body` with a program that uses a backend, and ends the hub that it may have started.
     static func using(_ backend: String, _ body: (HostProgram) async throws -> Void) async throws {
         var program = try HostProgram()
