@@ -24,7 +24,8 @@ public struct CoordinationOptions: Hashable, Sendable {
     public var wakeBound: Duration
     /// How many entries the timeline keeps (contract C15).
     public var timelineCapacity: Int
-    /// The kinds of batons that this participant's core takes: at most 4 (contract C25).
+    /// The kinds of batons that this participant's core takes: at most 4 (contract C25). A participant that owns again takes the kinds that its
+    /// cores have given as well, so an Executor needs none here to go on with its own call.
     public var takesBatons: [String] = []
     /// How long a baton is kept that no owner has applied: 1 second to 1 minute (contract C25).
     public var batonLifetime: Duration = Baton.defaultLifetime

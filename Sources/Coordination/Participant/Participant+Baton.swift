@@ -40,6 +40,7 @@ extension Participant {
                 return end(given.core, .refused)
             }
             machine.give(GivenBaton(record, lifetime: lifetime))
+            if !givenKinds.contains(record.kind) { givenKinds.append(record.kind) }
             // Also where the loop waits for a store that does not answer.
             let closing = Task(executorPreference: executor) { [clock] in
                 try await clock.sleep(until: deadline)

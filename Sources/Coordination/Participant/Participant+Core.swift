@@ -51,7 +51,7 @@ extension Participant {
             prepare: {
                 [
                     weak self, timeline, clock, executor = environment.executor, context, baton = machine.view.baton,
-                    kinds = options.rules.takesBatons, tell = batonTeller(under: epoch)
+                    kinds = options.rules.takesBatons + givenKinds, tell = batonTeller(under: epoch)
                 ] in
                 try await context.receive(baton, taking: kinds, in: clock.bootID, tell: tell)
                 try await timeline.announceCore(under: epoch, through: guarded, at: clock)

@@ -20,6 +20,8 @@ actor Participant {
     nonisolated let executor: any SerialExecutor & TaskExecutor
 
     private var claim: SessionClaim
+    /// The kinds of the batons that cores here have given: later ones take them, too.
+    var givenKinds: [String] = []
     var machine: OwnershipMachine
     /// What it wants of ownership.
     var intentions: Intentions
