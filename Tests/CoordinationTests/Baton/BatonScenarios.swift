@@ -381,7 +381,9 @@ struct BatonScenarios {
                 }
             }))
         try await main.participant.start()
+        #expect(failure.value?.code == .guardFailed)
         #expect(failure.value?.guardFailure?.condition.key == OwnershipKey.baton)
+        #expect(failure.value?.message.hasPrefix("The baton is over:") == true, "\(failure.value?.message ?? "none")")
         #expect(try await kinds() == [.batonOffered, .batonExpired])
         #expect(try await calls().map(\.state) == [.ended(.lost)])
         await main.participant.stop()
