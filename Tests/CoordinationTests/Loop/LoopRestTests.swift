@@ -80,13 +80,15 @@ struct LoopRestTests {
         let core = core(script)
         try await core.start(in: context)
         try await core.rest(in: context)
-        let status = "/proc/self/task/\(try #require(notes.value.number))/status"
+        let number = try #require(notes.value.number)
+        let status = "/proc/self/task/\(number)/status"
         func switches() throws -> Int {
             let lines = try #require(OpenFile.text(of: status)).split(separator: "\n")
             let line = try #require(lines.first { $0.hasPrefix("voluntary_ctxt_switches:") })
             return try #require(line.split(separator: "\t").last.flatMap { Int($0) })
         }
-        let (before, count) = (try switches(), notes.value.calls.count)
+        let before = try switches()
+        let count = notes.value.calls.count
         // No condition shows that nothing happens. A loop that goes on by its interval wakes 50 times or more in this time.
         try await Task.sleep(for: .milliseconds(100))
         #expect(try switches() - before <= 3)
@@ -127,7 +129,8 @@ struct LoopRestTests {
             let core = core(script)
             try await core.start(in: context)
             try await core.rest(in: context)
-            #expect(await core.handOver(request(taking: ["test/1"])) != nil == gives)
+            let given = await core.handOver(request(taking: ["test/1"]))
+            #expect((given != nil) == gives)
             if gives { await core.batonEnded(.applied) }
             #expect(calls.suffix(4) == ["rest", "handOver", gives ? "batonEnded" : "stop", "close"])
         }
