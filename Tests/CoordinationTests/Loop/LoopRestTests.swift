@@ -174,6 +174,18 @@ struct LoopRestTests {
         #expect(calls.suffix(3) == ["rest", "resume data", "close"])
     }
 
+    @Test("C26: a core that is given up at rest ends its loop")
+    func givenUp() async throws {
+        let context = try await context()
+        let core = LoopCore(ifStuck: .giveUp) { [notes] in RestingStack(notes, .init()) }
+        try await core.start(in: context)
+        try await core.rest(in: context)
+        context.giveUp.call()
+        try await eventually("it is closed") { calls.last == "close" }
+        try await core.iterate(in: context)
+        #expect(calls.suffix(2) == ["rest", "close"])
+    }
+
     @Test("C26: a rest that the loop has not come to is taken back with its task")
     func takenBack() async throws {
         let context = try await context()
