@@ -205,7 +205,7 @@ final class LoopRun: Sendable {
     ) throws(Failure) -> Value {
         let answer = Answer<Value, Failure>()
         let wasTold = state.withLock { $0.told != nil }
-        let task = Task.detached { [context, answered] in
+        let task = Task.detached(executorPreference: context.executor) { [context, answered] in
             let result: Result<Value, Failure>
             do throws(Failure) {
                 result = .success(try await body(context))

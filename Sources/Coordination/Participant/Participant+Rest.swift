@@ -64,7 +64,7 @@ extension Participant {
         let isDone = OneWayFlag()
         let ended = AsyncEvent()
         let context = run.context
-        let task = Task.detached(executorPreference: environment.executor) {
+        let task = Task.detached(executorPreference: environment.coreExecutor) {
             var failure: (any Error)?
             do { try await core.rest(in: context) } catch { failure = error }
             outcome.fulfil(failure)
@@ -125,7 +125,7 @@ extension Participant {
         guard let coreRun, coreRun.epoch == epoch, let core = coreRun.present.core else { return }
         let context = coreRun.context
         resuming = coreRun
-        Task.detached(executorPreference: environment.executor) { [weak self] in
+        Task.detached(executorPreference: environment.coreExecutor) { [weak self] in
             var failure: (any Error)?
             do { try await core.resume(in: context, for: wake) } catch { failure = error }
             await self?.coreResumed(coreRun, failure: failure)
@@ -143,6 +143,14 @@ extension Participant {
         coreRun.stop(request, within: stopTimeout(for: request))
     }
 
+    /// Its own look each minute takes the place of the store's polls.
+    private func watchOfSleep() async throws(SharedCoreError) -> Watch {
+        guard let store = store as? any QuietWatching else {
+            return try await store.watch(OwnershipKey.ofSleep, from: .snapshot)
+        }
+        return try await store.watchQuietly(OwnershipKey.ofSleep, from: .snapshot)
+    }
+
     /// Follows less while this Main rests, so that nothing else wakes its process.
     ///
     /// Source: contract C26.
@@ -151,7 +159,7 @@ extension Participant {
         do throws(SharedCoreError) {
             // Watch first, look second.
             let isOfSleep = !isWatchOfSleep
-            let next = try await store.watch(isOfSleep ? OwnershipKey.ofSleep : [OwnershipKey.path], from: .snapshot)
+            let next = try await isOfSleep ? watchOfSleep() : store.watch([OwnershipKey.path], from: .snapshot)
             guard let first = try await next.next(), end == nil else { return next.cancel() }
             let former = watch
             watch = next
