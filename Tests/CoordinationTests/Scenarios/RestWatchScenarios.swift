@@ -45,7 +45,8 @@ struct RestWatchScenarios {
         script.onStop = { request in calls.update { $0.append("stop \(request.reason)") } }
         let main = try MainParticipant(
             of: OtherWatches(inner: group, other: watches, reads: reads), options: world.options,
-            environment: CoordinationEnvironment(clock: clock ?? world.clock, processes: world.processes, seed: 3, push: nil)
+            environment: CoordinationEnvironment(
+                clock: clock ?? world.clock, processes: world.processes, seed: 3, push: nil)
         ) { [script] in
             ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: script)
         }
@@ -89,7 +90,7 @@ struct RestWatchScenarios {
         for minute in 1...3 {
             let due = begin.advanced(by: .seconds(60 * minute))
             let before = reads.value
-            clock.advance(to: due.advanced(by: .seconds(-1)))
+            clock.advance(to: begin.advanced(by: .seconds(60 * minute - 1)))
             try await eventually("it sleeps until the minute is over") { clock.nextWake == due }
             #expect(reads.value == before)
             clock.advance(to: due)
