@@ -341,8 +341,8 @@ let package = Package(
         tests(
             "FileNotifyTests",
             of: [
-                "CoreAPI", "Coordination", "StoreEngine", "Replica", "FileNotifyBackend", "Platform", "CLinux",
-                "BundledHarnesses", "FileCases", "sharedcore-test-peer", "sharedcore-test-sleeper",
+                "CoreAPI", "StoreEngine", "Replica", "FileNotifyBackend", "Platform", "CLinux", "BundledHarnesses",
+                "FileCases", "sharedcore-test-peer", "sharedcore-test-sleeper",
             ]),
         .executableTarget(
             name: "sharedcore-test-sleeper",

@@ -1,4 +1,3 @@
-internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
 internal import FileNotifyBackend
@@ -50,23 +49,23 @@ struct MainThreadTests {
 @Suite("C26: the wake-ups of a Main at rest")
 struct RestingMainThreadTests {
     private let directory: TemporaryDirectory
-    private let group: FileGroup
-    private let holder: HolderParticipant
+    private let holder: ChildProcess
     private let program: ChildProcess
 
     init() async throws {
         directory = try TemporaryDirectory()
-        group = try await FileGroup.open(directory: directory.path(of: "group"), as: SessionDescription(role: .tool))
-        holder = try HolderParticipant(of: group)
-        try await holder.start()
-        let (group, holder) = (group, holder)
-        try await eventually("the holder is there") { try await group.get(".sharedcore/ownership/holder") != nil }
-        program = try ChildProcess(
-            try ChildProcess.built("sharedcore-test-sleeper"), [directory.path(of: "group"), "rest"], input: true,
-            errors: directory.path(of: "errors"))
+        let sleeper = try ChildProcess.built("sharedcore-test-sleeper")
+        let group = directory.path(of: "group")
+        // Both are other processes: fail points of this one are armed for other tests.
+        holder = try ChildProcess(sleeper, [group, "hold"], input: true)
+        let holder = holder
+        try await eventually("the holder is there") { holder.lines == ["holds"] }
+        let observer = try await FileGroup.open(directory: group, as: SessionDescription(role: .tool))
+        try await eventually("it holds") { try await observer.get(".sharedcore/ownership/holder") != nil }
+        await observer.close()
+        program = try ChildProcess(sleeper, [group, "rest"], input: true)
         let program = program
         try await eventually("it rests") { program.lines == ["rests"] }
-        #expect(await holder.isHolding)
     }
 
     /// The times in seconds until the timers of the program expire; those that are off are left out.
@@ -94,10 +93,10 @@ struct RestingMainThreadTests {
         #expect(threads.contains("sc-notify\n"))
         #expect(threads.filter { $0.contains("qos") } == [])
 
-        await holder.wakeMain(for: .push)
+        try holder.send("wake")
         let program = program
         try await eventually("it has resumed") { program.lines == ["rests", "resumed"] }
         try await eventually("the store polls again") { try timers().contains { $0 < 10 } }
-        await holder.stop()
+        #expect(await holder.end() == .exited(0))
     }
 }

@@ -6,13 +6,13 @@ internal import Platform
 
 /// A program that runs on its first thread alone, so that a test can observe its threads.
 ///
-///     sharedcore-test-sleeper DIRECTORY [rest]
+///     sharedcore-test-sleeper DIRECTORY [rest|hold]
 ///
 /// It joins the group, takes part as an Executor that gets no request, sleeps a moment, prints `ready`, and waits for a
 /// post to `news`: the post's state is its status, and zero makes it fail.
 ///
 /// With `rest` it is the group's Main, whose core runs on the delivery executor. It prints `rests` when it rests, and `resumed` when
-/// it does not any more. It ends with its standard input.
+/// it does not any more. It ends with its standard input. With `hold` it is the holder, prints `holds`, and wakes the Main for a line.
 @main
 enum Sleeper {
     private struct NoCore: Core {
@@ -23,7 +23,11 @@ enum Sleeper {
 
     static func main() {
         MainThread.run {
-            if CommandLine.arguments.dropFirst(2).first == "rest" { return try await RestingMain.run() }
+            switch CommandLine.arguments.dropFirst(2).first {
+            case "rest": return try await RestingMain.run()
+            case "hold": return try await hold()
+            default: break
+            }
             let group = try await FileGroup.open(
                 directory: CommandLine.arguments[1], as: SessionDescription(role: .executor, name: "sleeper"))
             let executor = try ExecutorParticipant(of: group) { NoCore() }
@@ -38,6 +42,19 @@ enum Sleeper {
             await group.close()
             return Int32(post.state)
         }
+    }
+
+    private static func hold() async throws -> Int32 {
+        let group = try await FileGroup.open(
+            directory: CommandLine.arguments[1], as: SessionDescription(role: .tool, name: "holder"))
+        let holder = try HolderParticipant(of: group)
+        try await holder.start()
+        try StandardOutput.write("holds\n")
+        _ = Poll.wait(for: [STDIN_FILENO], timeout: nil)
+        await holder.wakeMain(for: .push)
+        await holder.stop()
+        await group.close()
+        return 0
     }
 }
 
