@@ -24,7 +24,8 @@ public struct CoordinationOptions: Hashable, Sendable {
     public var wakeBound: Duration
     /// How many entries the timeline keeps (contract C15).
     public var timelineCapacity: Int
-    /// The kinds of batons that this participant's core takes: at most 4 (contract C25).
+    /// The kinds of batons that this participant's core takes: at most 4 (contract C25). A participant that owns again takes the kinds that its
+    /// cores have given as well, so an Executor needs none here to go on with its own call.
     public var takesBatons: [String] = []
     /// How long a baton is kept that no owner has applied: 1 second to 1 minute (contract C25).
     public var batonLifetime: Duration = Baton.defaultLifetime
@@ -90,6 +91,14 @@ public struct CoordinationEnvironment: Sendable {
     public var seed: UInt64
     /// The push that this process was started for, for the cores of an Executor; nil for none (contract P13).
     public var push: Push?
+    /// Where the calls of a core run; nil for the concurrent pool, which wakes its process once a second. In a process that is to sleep this may
+    /// be the ``SharedStore/deliveryExecutor`` of the group, where no call of the core blocks its thread: a call that blocks keeps the
+    /// core's stop from running. A ``LoopCore`` does not block it. Tasks that the core begins by `Task {}` run on the pool all the same.
+    public var coreExecutor: (any TaskExecutor)? {
+        get { executor ?? givenCoreExecutor }
+        set { givenCoreExecutor = newValue }
+    }
+    private var givenCoreExecutor: (any TaskExecutor)?
     /// Where a participant and its cores run; nil for the participants' thread and the concurrent pool. Only the kit for
     /// tests of applications sets it, to know when nothing runs any more.
     package var executor: (any SerialExecutor & TaskExecutor)?

@@ -172,6 +172,8 @@ public struct CoreContext: Sendable {
     var callsLifetime = Calls.defaultLifetime
     /// What only the system can do.
     var system = SystemParts()
+    /// Where the core's calls run; nil for the concurrent pool.
+    var executor: (any TaskExecutor)?
     /// What a former owner has given.
     let received = ReceivedBatonSlot()
     /// What the participant has to know of the activities that the core is beginning.

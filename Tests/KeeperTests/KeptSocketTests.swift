@@ -65,11 +65,14 @@ extension KeeperTests {
             #expect(await onThread { client.mainWasWoken(main) })
             try await stage.untilNoted("event woken(budget: 120.0 seconds)")
             #expect(try await stage.status()?.presence == "woken")
-            #expect(await onThread { client.mainWasWoken(main) }, "again, as a holder repeats it")
+            // The next wake comes before Main sleeps again. A holder tells of each wake once.
+            #expect(await onThread { client.mainWasWoken(main) })
+            #expect(stage.notes.count { $0.hasPrefix("event woken") } == 1)
+            try await server.send("sleep")
+            try await stage.untilNoted("event woken(budget: 120.0 seconds)", count: 2)
             try await server.send("sleep")
             try await stage.until("it sleeps again") { $0.presence == "asleep" }
-            #expect(stage.notes.count { $0.hasPrefix("event woken") } == 1)
-            expectRead(["sleep", "sleep"])
+            expectRead(["sleep", "sleep", "sleep"])
         }
 
         @Test("P6: a Main that its holder's wake does not reach is stopped at the end of the budget")

@@ -27,14 +27,17 @@ extension KeeperTests {
         }
 
         /// A holder in this process, which tells the keeper.
-        private func holder() async throws -> HolderParticipant {
+        ///
+        /// - Parameter told: How many wakes the keeper has heard of.
+        private func holder(telling told: Box<Int> = Box(0)) async throws -> HolderParticipant {
             let group = try await FileGroup.open(
                 directory: directory, as: SessionDescription(role: SessionRole(rawValue: "holder"), name: "holder"))
             var options = CoordinationOptions()
             options.wakeBound = .seconds(30)
             let keeper = KeeperClient(place: stage.place)
             let holder = try HolderParticipant(of: group, options: options) { main in
-                _ = await SerialThread(name: "keeper").run { keeper.mainWasWoken(main) }
+                let isHeard = await SerialThread(name: "keeper").run { keeper.mainWasWoken(main) }
+                if isHeard { told.update { $0 += 1 } }
             }
             try await holder.start()
             return holder
@@ -62,6 +65,24 @@ extension KeeperTests {
             try await stage.untilNoted("sleeps", count: 2)
             #expect(stage.mainPid == main)
             #expect(stage.notes.count { $0 == "core starts" } == 1)
+            await holder.stop()
+        }
+
+        @Test("A wake between Main's rest and its sleep is told to Main as soon as it sleeps")
+        func wokenBeforeItsSleep() async throws {
+            let told = Box(0)
+            let holder = try await holder(telling: told)
+            try await stage.start(try command(), KeeperStage.options())
+            try await stage.untilNoted("owns")
+            try await server.send("rest-first")
+            try await stage.untilNoted("rests")
+            await holder.wakeMain(for: .push)
+            try await stage.untilNoted("core resumes: push")
+            try await eventually("the keeper has heard of it") { told.value == 1 }
+            #expect(!stage.notes.contains("event woken(budget: 120.0 seconds)"))
+            try await server.send("sleep")
+            try await stage.untilNoted("event woken(budget: 120.0 seconds)")
+            try await stage.until("its budget runs") { $0.presence == "woken" }
             await holder.stop()
         }
 

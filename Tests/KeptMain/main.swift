@@ -5,7 +5,8 @@ import Platform
 //
 //   sharedcore-test-main PORT NOTEBOOK [GROUP]
 //
-// With the directory of a group it is the Main of that group too, and “rest” has it rest and sleep.
+// With the directory of a group it is the Main of that group too, and “rest” has it rest and sleep; “rest-first” is
+// the first half of that, and “sleep” the second.
 
 let arguments = CommandLine.arguments
 guard [3, 4].contains(arguments.count), let port = UInt16(arguments[1]) else {
@@ -43,6 +44,7 @@ while true {
         try notebook.write("sleeps")
         await wakes.next()
         try await resting?.resume()
+    case "rest-first": try await resting?.rest()
     case "exit-asleep":
         try await sockets.enterBackground()
         try Connection.exit(Int32(words[1]) ?? 0)

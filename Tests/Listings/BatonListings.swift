@@ -9,9 +9,14 @@ final class MovingCallCore: Core {
     func start(in context: CoreContext) async throws {
         guard let baton = context.baton else { return }
         let dialog = try Dialog(baton.bytes, sockets: baton.takeDescriptors())  // prepares, and sends nothing
-        let calls = try await baton.apply()  // throws: the call is another's, or over
-        dialog.go(on: calls)  // from here on it sends
-        self.dialog.withLock { $0 = dialog }
+        do throws(SharedCoreError) {
+            let calls = try await baton.apply()
+            dialog.go(on: calls)  // from here on it sends
+            self.dialog.withLock { $0 = dialog }
+        } catch {
+            guard error.code == .guardFailed else { throw error }
+            await context.report("continues without the call: \(error.message)")  // it is another core's, or over
+        }
     }
 
     func iterate(in context: CoreContext) async throws {

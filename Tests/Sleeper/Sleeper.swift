@@ -6,10 +6,13 @@ internal import Platform
 
 /// A program that runs on its first thread alone, so that a test can observe its threads.
 ///
-///     sharedcore-test-sleeper DIRECTORY
+///     sharedcore-test-sleeper DIRECTORY [rest|hold]
 ///
 /// It joins the group, takes part as an Executor that gets no request, sleeps a moment, prints `ready`, and waits for a
 /// post to `news`: the post's state is its status, and zero makes it fail.
+///
+/// With `rest` it is the group's Main, whose core runs on the delivery executor. It prints `rests` when it rests, and `resumed` when
+/// it does not any more. It ends with its standard input. With `hold` it is the holder, prints `holds`, and wakes the Main for a line.
 @main
 enum Sleeper {
     private struct NoCore: Core {
@@ -20,6 +23,11 @@ enum Sleeper {
 
     static func main() {
         MainThread.run {
+            switch CommandLine.arguments.dropFirst(2).first {
+            case "rest": return try await RestingMain.run()
+            case "hold": return try await hold()
+            default: break
+            }
             let group = try await FileGroup.open(
                 directory: CommandLine.arguments[1], as: SessionDescription(role: .executor, name: "sleeper"))
             let executor = try ExecutorParticipant(of: group) { NoCore() }
@@ -34,6 +42,59 @@ enum Sleeper {
             await group.close()
             return Int32(post.state)
         }
+    }
+
+    private static func hold() async throws -> Int32 {
+        let group = try await FileGroup.open(
+            directory: CommandLine.arguments[1], as: SessionDescription(role: .tool, name: "holder"))
+        let holder = try HolderParticipant(of: group)
+        try await holder.start()
+        try StandardOutput.write("holds\n")
+        _ = Poll.wait(for: [STDIN_FILENO], timeout: nil)
+        await holder.wakeMain(for: .push)
+        await holder.stop()
+        await group.close()
+        return 0
+    }
+}
+
+/// A Main whose process is to sleep.
+private enum RestingMain {
+    private struct QuietCore: Core {
+        func start(in context: CoreContext) async throws {}
+        func iterate(in context: CoreContext) async throws {
+            let clock = SystemClock()
+            while true { try await clock.sleep(until: clock.now().advanced(by: .seconds(86_400))) }
+        }
+        func stop() async {}
+        func rest(in context: CoreContext) async throws {}
+        func resume(in context: CoreContext, for wake: Wake) async throws { try StandardOutput.write("resumed\n") }
+    }
+
+    static func run() async throws -> Int32 {
+        let group = try await FileGroup.open(
+            directory: CommandLine.arguments[1], as: SessionDescription(role: .main, name: "sleeper"))
+        var environment = CoordinationEnvironment()
+        environment.coreExecutor = group.deliveryExecutor
+        let main = try MainParticipant(of: group, environment: environment) { QuietCore() }
+        try await main.start(takingOver: true)
+        let clock = SystemClock()
+        while true {
+            do throws(CoordinationError) {
+                try await main.rest()
+                break
+            } catch {
+                // The core does not run yet.
+                guard error.code == .refused else { throw error }
+                try await clock.sleep(until: clock.now().advanced(by: .milliseconds(10)))
+            }
+        }
+        try StandardOutput.write("rests\n")
+        // Nothing wakes this thread but the end of the input, and it needs no thread of the pool.
+        _ = Poll.wait(for: [STDIN_FILENO], timeout: nil)
+        await main.stop()
+        await group.close()
+        return 0
     }
 }
 

@@ -3,7 +3,7 @@ internal import Platform
 internal import Replica
 internal import StoreEngine
 
-extension FileGroup {
+extension FileGroup: QuietWatching {
     public func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
         try handle.requireOpen()
         return try await fetching { () async throws(SharedCoreError) in try await self.find(key, consistency) }
@@ -93,8 +93,20 @@ extension FileGroup {
     }
 
     public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
+        try await watch(prefixes, from: start, isQuiet: false)
+    }
+
+    package func watchQuietly(
+        _ prefixes: [KeyPrefix], from start: WatchStart
+    ) async throws(SharedCoreError) -> Watch {
+        try await watch(prefixes, from: start, isQuiet: true)
+    }
+
+    private func watch(
+        _ prefixes: [KeyPrefix], from start: WatchStart, isQuiet: Bool
+    ) async throws(SharedCoreError) -> Watch {
         let listener = try await listen(
-            to: prefixes, prefixes.reduce(into: Bells()) { $0.formUnion(Bells(listeningTo: $1)) })
+            to: prefixes, prefixes.reduce(into: Bells()) { $0.formUnion(Bells(listeningTo: $1)) }, isQuiet: isQuiet)
         return try handle.requireOpen(
             for: local.replica.watch(
                 prefixes, from: start, for: session.id, isParticipant: !local.isReadOnly,
@@ -138,9 +150,11 @@ extension FileGroup {
     // MARK: - Private
 
     /// Begins to listen, unless the session is over.
-    private func listen(to prefixes: [KeyPrefix], _ bells: Bells) async throws(SharedCoreError) -> Listening.ID {
+    private func listen(
+        to prefixes: [KeyPrefix], _ bells: Bells, isQuiet: Bool = false
+    ) async throws(SharedCoreError) -> Listening.ID {
         try handle.requireOpen()
-        let listener = try await local.listen(to: prefixes, bells)
+        let listener = try await local.listen(to: prefixes, bells, isQuiet: isQuiet)
         do throws(SharedCoreError) {
             try local.replica.read { state throws(SharedCoreError) in try self.handle.requireSession(in: state) }
         } catch {

@@ -11,8 +11,13 @@ internal import Synchronization
 /// func start(in context: CoreContext) async throws {
 ///     guard let baton = context.baton else { return try await register() }
 ///     let dialog = try Dialog(baton.bytes, sockets: baton.takeDescriptors())
-///     let calls = try await baton.apply()
-///     try await dialog.continue(calls)
+///     do throws(SharedCoreError) {
+///         dialog.continue(try await baton.apply())
+///     } catch {
+///         guard error.code == .guardFailed else { throw error }
+///         dialog.close()  // the baton is over: the core goes on without its calls
+///     }
+///     try await register()
 /// }
 /// ```
 ///
@@ -22,7 +27,7 @@ public final class ReceivedBaton: Sendable {
         case open, applied, over
     }
 
-    /// Its format and version: one that ``CoordinationOptions/takesBatons`` names.
+    /// Its format and version: one that ``CoordinationOptions/takesBatons`` names, or that a core of this participant has given.
     public let kind: String
     /// What the former core has written.
     public let bytes: [UInt8]
@@ -61,8 +66,9 @@ public final class ReceivedBaton: Sendable {
     /// Takes the calls over, in one commit: from then on they are this core's, and it may send.
     ///
     /// - Returns: The calls that are open, each as it was.
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the baton is over or the core is superseded or told to stop: then the calls are not
-    ///   this core's, and it sends nothing for them. The store's errors.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the baton is over, such as one whose time has passed, or the core is superseded or
+    ///   told to stop: then the calls are not this core's, and it sends nothing for them. Where the baton is over the core may go on without
+    ///   them: its `start` need not fail. The store's errors.
     public func apply() async throws(SharedCoreError) -> [OpenCall] {
         context.system.place("baton.prepared")
         let result = Mutex<[OpenCall]>([])
@@ -121,6 +127,12 @@ public final class ReceivedBaton: Sendable {
                     // Nothing else lets an older call be this ownership's.
                     let calls = try await openCalls(consistency).filter { context.isOpen($0.entry) }
                     if let revision = calls.map(\.entry.revision).max() { return (calls.map(\.call), revision) }
+                }
+                if key == OwnershipKey.baton {
+                    throw SharedCoreError(
+                        .guardFailed,
+                        "The baton is over: its time has passed, or another core has applied it. Its calls are not this core's.",
+                        at: key.text, guardFailure: error.guardFailure)
                 }
                 guard key == OwnershipKey.activities || CallKey.records.contains(key) else { throw error }
             }
@@ -184,8 +196,8 @@ final class ReceivedBatonSlot: Sendable {
 }
 
 extension CoreContext {
-    /// The baton that a former owner has given, of a kind that ``CoordinationOptions/takesBatons`` names; nil where there is none, and when
-    /// the core's start has returned.
+    /// The baton that a former owner has given, of a kind that ``CoordinationOptions/takesBatons`` names or that a core of this participant
+    /// has given; nil where there is none, and when the core's start has returned.
     ///
     /// Source: contract C25.
     public var baton: ReceivedBaton? { received.baton }

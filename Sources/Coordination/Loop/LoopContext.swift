@@ -94,7 +94,7 @@ public struct LoopContext: Sendable {
         _ commands: CallCommands, for open: OpenCall,
         _ onCommand: @escaping @Sendable (Stack, ReceivedCallCommand) throws -> Void
     ) {
-        Task {
+        Task(executorPreference: context.executor) {
             do {
                 for try await command in commands {
                     guard perform({ (stack: Stack) in try onCommand(stack, command) }) else { return }

@@ -75,6 +75,14 @@ public final class LoopCore: Core {
 }
 
 extension LoopCore {
+    public func rest(in context: CoreContext) async throws {
+        try await current.withLock { $0 }?.rest()
+    }
+
+    public func resume(in context: CoreContext, for wake: Wake) async throws {
+        try await current.withLock { $0 }?.resume(for: wake)
+    }
+
     public func handOver(_ request: StopRequest) async -> Baton? {
         guard let run = current.withLock({ $0 }) else { return nil }
         run.stop(request)

@@ -37,9 +37,9 @@ final class LoopRun: Sendable {
         }
     }
 
-    private enum Callback: String {
+    enum Callback: String {
         case make = "init"
-        case start, prepare, dispatch, perform, stop, handOver, batonEnded, close
+        case start, prepare, dispatch, perform, rest, resume, stop, handOver, batonEnded, close
     }
 
     /// What to do before the next wait.
@@ -63,6 +63,8 @@ final class LoopRun: Sendable {
     private let closed = Promise<Void>()
     /// The baton that the stack has given; nil when it gives none.
     private let handedOver = Promise<Baton?>()
+    /// Whether the stack rests.
+    let rests = LoopRests()
 
     init(in context: CoreContext) throws(SystemCallError) {
         self.context = context
@@ -94,6 +96,7 @@ final class LoopRun: Sendable {
         // The context would keep this run, which keeps the context.
         context.giveUp.forget()
         handedOver.fulfil(nil)
+        rests.finish()
         closed.open()
         changed.signal()
     }
@@ -143,7 +146,7 @@ final class LoopRun: Sendable {
     /// Returns what the stack has given when it was told to stop; nil when it gives nothing.
     func untilHandedOver() async -> Baton? { await handedOver.value() }
 
-    /// Ends the rest of a stack that has given a baton.
+    /// Lets a stack go on to its end that has given a baton.
     func endBaton(_ end: BatonEnd) {
         state.withLock { $0.batonEnd = $0.batonEnd ?? end }
         wake.raise()
@@ -202,7 +205,7 @@ final class LoopRun: Sendable {
     ) throws(Failure) -> Value {
         let answer = Answer<Value, Failure>()
         let wasTold = state.withLock { $0.told != nil }
-        let task = Task.detached { [context, answered] in
+        let task = Task.detached(executorPreference: context.executor) { [context, answered] in
             let result: Result<Value, Failure>
             do throws(Failure) {
                 result = .success(try await body(context))
@@ -246,12 +249,18 @@ final class LoopRun: Sendable {
             if turn.isOver { return }
             for body in turn.bodies where !isEnding { try during(.perform) { try body(stack) } }
             if let request = turn.request, !isEnding {
+                rests.isUnderWay = false
                 let baton = request.takes.isEmpty ? nil : try during(.handOver) { try stack.handOver(request) }
                 handedOver.fulfil(baton)
-                if baton != nil { return rest(stack) }
+                if baton != nil { return awaitBatonEnd(stack) }
                 try during(.stop) { try stack.stop(request) }
             }
             if isEnding { return }
+            if rests.isUnderWay {
+                // Another thread ends it.
+                _ = try poll(LoopWait(for: []), until: nil)
+                continue
+            }
             let wait = try during(.prepare) { try stack.prepare() }
             if isEnding { return }
             guard let ready = try poll(wait, until: turn.limit) else { continue }
@@ -259,8 +268,8 @@ final class LoopRun: Sendable {
         }
     }
 
-    /// Waits with a stack at rest for what becomes of its baton.
-    private func rest(_ stack: any LoopStack) {
+    /// Waits for what becomes of the baton that the stack has given.
+    private func awaitBatonEnd(_ stack: any LoopStack) {
         while true {
             wake.clear()
             let (end, isGivenUp) = state.withLock { ($0.batonEnd, $0.isGivenUp) }
@@ -288,7 +297,10 @@ final class LoopRun: Sendable {
 
     private var isEnding: Bool { state.withLock(\.isEnding) }
 
-    private func during<Value>(_ callback: Callback, _ body: () throws -> Value) rethrows -> Value {
+    /// Whether the core is told to stop.
+    var isTold: Bool { state.withLock { $0.told != nil } }
+
+    func during<Value>(_ callback: Callback, _ body: () throws -> Value) rethrows -> Value {
         state.withLock { $0.callback = callback }
         defer { state.withLock { $0.callback = nil } }
         return try body()

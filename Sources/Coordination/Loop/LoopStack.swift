@@ -17,7 +17,7 @@ internal import Platform
 /// ```
 ///
 /// The object is made, called and freed on the loop's thread, so it need not be `Sendable`, and no call comes while another
-/// runs. A call that throws ends the core as a ``Core/iterate(in:)`` that throws; ``close()`` follows.
+/// runs. A call that throws, other than ``rest(in:)``, ends the core as a ``Core/iterate(in:)`` that throws; ``close()`` follows.
 ///
 /// Source: GLib's main loop (prepare, poll, dispatch).
 public protocol LoopStack: AnyObject, SendableMetatype {
@@ -40,6 +40,23 @@ public protocol LoopStack: AnyObject, SendableMetatype {
     /// Not called when the stack has failed or ended by itself before, or when a callback returns only when that time is over.
     func stop(_ request: StopRequest) throws
 
+    /// Becomes quiet, and stays registered: stops its timers, and sends nothing until ``resume(in:for:)``. The default throws
+    /// ``SharedCoreError/Code/unsupported``: such a Main does not rest. A stack that has thrown goes on as before, and its core does not end.
+    ///
+    /// While it rests the loop polls nothing, and calls nothing but closures of ``LoopContext/perform(_:)``, ``resume(in:for:)``,
+    /// ``stop(_:)``, ``handOver(_:)`` and ``close()``. Data on a socket that the keeper has wakes Main by the keeper. A stack that is told
+    /// to stop at rest is polled from then on.
+    ///
+    /// Source: contract C26.
+    func rest(in context: LoopContext) throws
+
+    /// Goes on after a rest, unless it is told to stop instead; ``prepare()`` follows. The default does nothing.
+    ///
+    /// Source: contract C26.
+    ///
+    /// - Parameter wake: What the Main was woken for.
+    func resume(in context: LoopContext, for wake: Wake) throws
+
     /// Stops at once and returns what the next core needs to continue, in place of ``stop(_:)``, where a Main asked that takes batons of a
     /// kind in ``StopRequest/takes``. A stack that cannot move what it has returns nil: ``stop(_:)`` follows, and so it does by default.
     ///
@@ -56,6 +73,11 @@ public protocol LoopStack: AnyObject, SendableMetatype {
 }
 
 extension LoopStack {
+    public func rest(in context: LoopContext) throws {
+        throw SharedCoreError(.unsupported, "This stack cannot be quiet and stay registered.", at: "LoopStack")
+    }
+
+    public func resume(in context: LoopContext, for wake: Wake) throws {}
     public func handOver(_ request: StopRequest) throws -> Baton? { nil }
     public func batonEnded(_ end: BatonEnd) {}
 }

@@ -40,6 +40,7 @@ extension Participant {
                 return end(given.core, .refused)
             }
             machine.give(GivenBaton(record, lifetime: lifetime))
+            if !givenKinds.contains(record.kind) { givenKinds.append(record.kind) }
             // Also where the loop waits for a store that does not answer.
             let closing = Task(executorPreference: executor) { [clock] in
                 try await clock.sleep(until: deadline)
@@ -73,7 +74,7 @@ extension Participant {
         given.keeper.close()
         given.closing.cancel()
         Task(executorPreference: executor) { [environment, stopTimeout = options.stopTimeout, clock] in
-            let ended = Task(executorPreference: environment.executor) { await given.core.batonEnded(end) }
+            let ended = Task(executorPreference: environment.coreExecutor) { await given.core.batonEnded(end) }
             let bound = Task(executorPreference: self.executor) {
                 try await clock.sleep(until: clock.now().advanced(by: stopTimeout))
                 await self.forgetBaton()
@@ -85,7 +86,7 @@ extension Participant {
     }
 
     private func end(_ core: any Core, _ end: BatonEnd) {
-        Task(executorPreference: environment.executor) { await core.batonEnded(end) }
+        Task(executorPreference: environment.coreExecutor) { await core.batonEnded(end) }
     }
 
     private func forgetBaton() {

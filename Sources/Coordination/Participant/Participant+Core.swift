@@ -11,7 +11,7 @@ extension Participant {
 
     func startCore(under epoch: Revision) {
         let isFenced = OneWayFlag()
-        let fenced: @Sendable () -> Void = { [weak self, executor = environment.executor] in
+        let fenced: @Sendable () -> Void = { [weak self, executor = environment.coreExecutor] in
             isFenced.raise()
             Task(executorPreference: executor) { await self?.lookSoon() }
         }
@@ -26,7 +26,7 @@ extension Participant {
         coreCalls = calls
         let guarded = EpochGuardedStore(
             inner: store, epoch: epoch, fenced: fenced, calls: calls,
-            report: { [weak self, executor = environment.executor] write in
+            report: { [weak self, executor = environment.coreExecutor] write in
                 guard refusal.note(write) else { return }
                 Task(executorPreference: executor) { await self?.publishRefusal(refusal, under: epoch) }
             })
@@ -43,21 +43,25 @@ extension Participant {
         context.stopTimeout = options.stopTimeout
         context.callsLifetime = options.callsLifetime
         context.system = environment.system
+        context.executor = environment.coreExecutor
         let watching = WitnessedRun(by: environment.witness)
         intentions.coreBegins(at: clock.now())
         let isForOthers = intentions.policy != nil
         coreRun = CoreRun(
-            in: context, core: makeCore, on: environment.executor,
+            in: context, core: makeCore, on: environment.coreExecutor,
             prepare: {
                 [
-                    weak self, timeline, clock, executor = environment.executor, context, baton = machine.view.baton,
-                    kinds = options.rules.takesBatons, tell = batonTeller(under: epoch)
+                    weak self, timeline, clock, executor = environment.coreExecutor, context,
+                    baton = machine.view.baton, kinds = options.rules.takesBatons + givenKinds,
+                    tell = batonTeller(under: epoch)
                 ] in
                 try await context.receive(baton, taking: kinds, in: clock.bootID, tell: tell)
                 try await timeline.announceCore(under: epoch, through: guarded, at: clock)
                 let others = try watching.begin(epoch)
                 guard !others.isEmpty else { return }
-                Task(executorPreference: executor) { await self?.judge(others, seenBy: watching, under: epoch) }
+                Task(executorPreference: executor) { [weak self] in
+                    await self?.judge(others, seenBy: watching, under: epoch)
+                }
                 // This process may have been frozen since the announcement: then it is the other that has a right to run.
                 _ = try await guarded.commit(Transaction())
             },
@@ -214,7 +218,7 @@ extension Participant {
         untrimmedCount = 0
         guard !isTrimming else { return }
         isTrimming = true
-        Task.detached(executorPreference: environment.executor) { [timeline, weak self] in
+        Task.detached(executorPreference: environment.coreExecutor) { [timeline, weak self] in
             do throws(SharedCoreError) {
                 try await timeline.trim()
             } catch {

@@ -43,7 +43,7 @@ extension Participant {
         case .stopCore(let epoch):
             stopCore(of: epoch)
         case .resumeCore(let epoch):
-            resumeCore(of: epoch)
+            resumeCore(of: epoch, for: machine.wokenFor)
         case .examine(let process, let claim):
             machine.examined(claim, isStopped: await environment.processes.isStopped(process))
         case .kill(let process, let epoch):

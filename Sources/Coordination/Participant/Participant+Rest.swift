@@ -13,7 +13,9 @@ extension Participant {
                 .unsupported, "The session has a lease, which a process that sleeps cannot renew.")
         }
         try guardRest()
-        guard !isBecomingQuiet, !machine.wantsRest, let coreRun, let core = machine.core, !core.isQuiet else {
+        guard let coreRun, let core = machine.core, !machine.wantsRest, !core.isQuiet, !isResumingCore,
+            becomingQuiet !== coreRun
+        else {
             throw CoordinationError(.refused, "The Main is about to rest or to resume already.")
         }
         try await makeQuiet(coreRun)
@@ -57,13 +59,12 @@ extension Participant {
     /// Has the core become quiet, within the time that it has to stop. One that does not is told to go on.
     private func makeQuiet(_ run: CoreRun) async throws(CoordinationError) {
         guard let core = run.present.core else { throw CoordinationError(.refused, "The core does not run.") }
-        isBecomingQuiet = true
-        defer { isBecomingQuiet = false }
+        becomingQuiet = run
         let outcome = Promise<(any Error)?>()
         let isDone = OneWayFlag()
         let ended = AsyncEvent()
         let context = run.context
-        let task = Task.detached(executorPreference: environment.executor) {
+        let task = Task.detached(executorPreference: environment.coreExecutor) {
             var failure: (any Error)?
             do { try await core.rest(in: context) } catch { failure = error }
             outcome.fulfil(failure)
@@ -77,12 +78,11 @@ extension Participant {
         alarm.stop()
         guard isDone.isRaised else {
             task.cancel()
-            Task.detached(executorPreference: environment.executor) {
-                if await outcome.value() == nil { try? await core.resume(in: context, for: .user) }
-            }
+            Task(executorPreference: executor) { await self.endLateRest(of: run, isQuiet: outcome.value() == nil) }
             if Task.isCancelled { throw Self.cancelledRest }
             throw CoordinationError(.coreFailed, "The core has not become quiet within \(options.stopTimeout).")
         }
+        becomingQuiet = nil
         guard let failure = await outcome.value() else { return }
         if let error = failure as? SharedCoreError, error.code == .unsupported {
             throw CoordinationError(.unsupported, error.message, cause: error)
@@ -110,26 +110,68 @@ extension Participant {
         }
     }
 
+    /// Tells a core to go on that has become quiet too late. Until then no other rest begins: that one's core would be told to go on.
+    private func endLateRest(of run: CoreRun, isQuiet: Bool) {
+        guard becomingQuiet === run else { return }
+        becomingQuiet = nil
+        if isQuiet { resumeCore(of: run.epoch, for: .user) }
+    }
+
+    /// Whether the core that runs is told to go on.
+    var isResumingCore: Bool { coreRun.map { resuming === $0 } ?? false }
+
     /// Tells a core to go on.
-    func resumeCore(of epoch: Revision) {
+    func resumeCore(of epoch: Revision, for wake: Wake) {
         guard let coreRun, coreRun.epoch == epoch, let core = coreRun.present.core else { return }
-        let (context, wake) = (coreRun.context, machine.wokenFor)
-        isResumingCore = true
-        Task.detached(executorPreference: environment.executor) { [weak self] in
+        let context = coreRun.context
+        resuming = coreRun
+        Task.detached(executorPreference: environment.coreExecutor) { [weak self] in
             var failure: (any Error)?
             do { try await core.resume(in: context, for: wake) } catch { failure = error }
-            await self?.coreResumed(epoch, failure: failure)
+            await self?.coreResumed(coreRun, failure: failure)
         }
     }
 
-    private func coreResumed(_ epoch: Revision, failure: (any Error)?) {
-        isResumingCore = false
-        guard let failure, let coreRun, coreRun.epoch == epoch else {
+    private func coreResumed(_ run: CoreRun, failure: (any Error)?) {
+        if resuming === run { resuming = nil }
+        guard let failure, let coreRun, coreRun === run else {
             publish()
             return wakeUp.signal()
         }
-        hear(.failed(problem: CoreRun.Problem(text: "its core did not resume: \(failure)")), of: epoch)
+        hear(.failed(problem: CoreRun.Problem(text: "its core did not resume: \(failure)")), of: run.epoch)
         let request = StopRequest(.failed)
         coreRun.stop(request, within: stopTimeout(for: request))
+    }
+
+    /// Its own look each minute takes the place of the store's polls.
+    private func watchOfSleep() async throws(SharedCoreError) -> Watch {
+        guard let store = store as? any QuietWatching else {
+            return try await store.watch(OwnershipKey.ofSleep, from: .snapshot)
+        }
+        return try await store.watchQuietly(OwnershipKey.ofSleep, from: .snapshot)
+    }
+
+    /// Follows less while this Main rests, so that nothing else wakes its process.
+    ///
+    /// Source: contract C26.
+    func adaptWatch() async {
+        guard watch != nil, machine.isAtRest != isWatchOfSleep else { return }
+        do throws(SharedCoreError) {
+            // Watch first, look second.
+            let isOfSleep = !isWatchOfSleep
+            let next = try await isOfSleep ? watchOfSleep() : store.watch([OwnershipKey.path], from: .snapshot)
+            guard let first = try await next.next(), end == nil else { return next.cancel() }
+            let former = watch
+            watch = next
+            isWatchOfSleep = isOfSleep
+            former?.cancel()
+            machine.view.apply(first, at: clock.now())
+            Task(executorPreference: executor) { await self.follow(next) }
+            // The former watch may have shown a commit that the first snapshot of this one does not have yet. Then that commit counts as
+            // known, although the former watch has shown a part of it.
+            if !isOfSleep { try await look() }
+        } catch {
+            note(error)
+        }
     }
 }

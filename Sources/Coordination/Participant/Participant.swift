@@ -20,6 +20,8 @@ actor Participant {
     nonisolated let executor: any SerialExecutor & TaskExecutor
 
     private var claim: SessionClaim
+    /// The kinds of the batons that cores here have given: later ones take them, too.
+    var givenKinds: [String] = []
     var machine: OwnershipMachine
     /// What it wants of ownership.
     var intentions: Intentions
@@ -36,10 +38,10 @@ actor Participant {
     var recordings: [ItemName: (number: Int, task: Task<SharedCoreError?, Never>)] = [:]
 
     var coreRun: CoreRun?
-    /// Whether its core is made quiet for a rest.
-    var isBecomingQuiet = false
-    /// Whether its core is told to go on after one.
-    var isResumingCore = false
+    /// The core that is made quiet for a rest; nil when none is.
+    var becomingQuiet: CoreRun?
+    /// The core that is told to go on after one.
+    var resuming: CoreRun?
     /// The core whose baton is kept, and what keeps it.
     var givenBaton: KeptBaton?
     /// The calls of that core, and what watches its session's lease.
@@ -69,7 +71,7 @@ actor Participant {
     var storeRefusalOfOwner: RefusalRecord?
 
     /// What the store's watch failed with for good, from then until the core has stopped.
-    private var fault: SharedCoreError?
+    var fault: SharedCoreError?
     private(set) var end: ParticipantEnd?
     /// Whether it was asked to take part, though it may not do so yet.
     private var isAsked = false
@@ -78,13 +80,13 @@ actor Participant {
     private var attending: Task<SharedCoreError?, Never>?
     /// What is done before this participant is asked for anything.
     private(set) var preparation: Task<Void, Never>?
-    private var watch: Watch?
+    var watch: Watch?
     /// Whether the watch shows what a Main that rests has to see, and nothing else.
-    private var isWatchOfSleep = false
-    private var alarm: Alarm
+    var isWatchOfSleep = false
+    var alarm: Alarm
     private var published: ParticipantState?
     /// What the last commit relied on and told, and how often in a row that was committed.
-    private var repetition: (guards: [Transaction.Guard], stories: [Story], count: Int)?
+    var repetition: (guards: [Transaction.Guard], stories: [Story], count: Int)?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     nonisolated var clock: any TimeSource { environment.clock }
@@ -249,7 +251,7 @@ actor Participant {
         return max(troubleSince, over).advanced(by: options.stopTimeout)
     }
 
-    private var isStuck: Bool {
+    var isStuck: Bool {
         machine.isStuck(at: clock.now()) || stuckAt.map { $0 <= clock.now() } ?? false
     }
 
@@ -299,127 +301,6 @@ actor Participant {
         return lastNumber
     }
 
-    // MARK: - The loop
-
-    /// Asks the machine what to do, does it, and sleeps when there is nothing to do.
-    private func run() async {
-        while end == nil {
-            if let fault {
-                if coreRun == nil || isStuck { return finish(with: .storeEnded(fault)) }
-                if let stuckAt { alarm.set(to: stuckAt) }
-                await wakeUp.wait()
-                continue
-            }
-            if machine.holding == nil, machine.core == nil, !intentions.isClosing { stoppingSince = nil }
-            await adaptWatch()
-            decideWish(at: clock.now())
-            machine.lease = store.lease
-            let directive = machine.step(at: clock.now())
-            endBaton()
-            if let directive {
-                // What is waited for may be over when it has been carried out.
-                publish()
-                await carryOut(directive)
-                restIfInVain(directive)
-                await noticeLoss()
-                publish()
-                continue
-            }
-            await noticeLoss()
-            publish()
-            if intentions.isClosing, machine.core == nil, machine.given == nil,
-                machine.holding == nil || machine.isStuck(at: clock.now())
-            {
-                return finish(with: .closed)
-            }
-            alarm.set(to: min(machine.nextStep, intentions.policyIsDue ?? machine.nextStep))
-            await wakeUp.wait()
-        }
-    }
-
-    /// Pauses when the same commit is wanted again and again: a store that says yes and does nothing must not keep the
-    /// participants' thread from all others.
-    private func restIfInVain(_ directive: Directive) {
-        guard case .commit(let transition) = directive else { return }
-        let (guards, stories) = (transition.transaction.guards, transition.stories)
-        let isSame = repetition.map { $0.guards == guards && $0.stories == stories } ?? false
-        let count = isSame ? (repetition?.count ?? 0) + 1 : 1
-        repetition = (guards, stories, count)
-        if count >= 3 { machine.failed(at: clock.now()) }
-    }
-
-    /// Feeds the machine with what the watch delivers.
-    private func follow(_ watch: Watch) async {
-        do throws(SharedCoreError) {
-            while let event = try await watch.next() {
-                // One that was replaced meanwhile shows less than the look that followed.
-                guard watch === self.watch else { return }
-                machine.view.apply(event, at: clock.now())
-                noticeRefusal()
-                wakeUp.signal()
-            }
-            // The watch ends with its handle; a look shows it.
-            if watch === self.watch { await lookSoon() }
-        } catch {
-            guard watch === self.watch else { return }
-            switch error.code {
-            case .corrupt, .incompatible, .forbidden: stop(because: error)
-            // A group that is lost is unavailable for good: its handle hears nothing any more. What the system has no more
-            // of is unavailable for a while.
-            case .unavailable where await isLost(): stop(because: error)
-            default: note(error)
-            }
-            wakeUp.signal()
-        }
-    }
-
-    /// Follows less while this Main rests, so that nothing else wakes its process.
-    ///
-    /// Source: contract C26.
-    private func adaptWatch() async {
-        guard watch != nil, machine.isAtRest != isWatchOfSleep else { return }
-        do throws(SharedCoreError) {
-            // Watch first, look second.
-            let isOfSleep = !isWatchOfSleep
-            let next = try await store.watch(isOfSleep ? OwnershipKey.ofSleep : [OwnershipKey.path], from: .snapshot)
-            guard let first = try await next.next(), end == nil else { return next.cancel() }
-            let former = watch
-            watch = next
-            isWatchOfSleep = isOfSleep
-            former?.cancel()
-            machine.view.apply(first, at: clock.now())
-            Task(executorPreference: executor) { await self.follow(next) }
-            // The former watch may have shown a commit that the first snapshot of this one does not have yet. Then that commit counts as
-            // known, although the former watch has shown a part of it.
-            if !isOfSleep { try await look() }
-        } catch {
-            note(error)
-        }
-    }
-
-    /// Whether the group's handle can still be used.
-    private func isLost() async -> Bool {
-        do throws(SharedCoreError) {
-            try await store.sync()
-            return false
-        } catch {
-            return error.code == .unavailable
-        }
-    }
-
-    /// Ends the participation because the store cannot be followed any more.
-    ///
-    /// The session is still there, and so is the ownership, until the application hears of the end and closes the
-    /// handle: so the core stops first. A damaged record that a call finds is no such fault.
-    private func stop(because error: SharedCoreError) {
-        guard end == nil, fault == nil else { return }
-        fault = error
-        stoppingSince = stoppingSince ?? clock.now()
-        troubleSince = troubleSince ?? clock.now()
-        let request = StopRequest(.failed)
-        coreRun?.stop(request, within: stopTimeout(for: request))
-    }
-
     /// Wakes the callers that wait for a change of this participant's own state.
     func publish() {
         let state = state
@@ -441,7 +322,7 @@ actor Participant {
         }
     }
 
-    private func finish(with end: ParticipantEnd) {
+    func finish(with end: ParticipantEnd) {
         guard self.end == nil else { return }
         self.end = end
         claim.release()

@@ -34,7 +34,7 @@ package enum SupervisionEvent: Hashable, Sendable {
 
     /// Data has arrived on a kept socket.
     case dataCame
-    /// The holder of Main's ownership has woken Main.
+    /// The holder of Main's ownership has woken Main. The keeper hears of each wake once.
     case holderWoke
     /// Time has passed.
     case timePassed

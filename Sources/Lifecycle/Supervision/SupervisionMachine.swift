@@ -22,6 +22,8 @@ package struct SupervisionMachine: Hashable, Sendable {
     var aliveUntil: BootInstant?
     /// Whether Main has reported that its user closes it.
     var isLeaving = false
+    /// When the holder has woken a Main that did not sleep yet: it rests, and has not reported its sleep.
+    var wokenEarlyAt: BootInstant?
 
     package init(_ options: SupervisionOptions) {
         self.options = options
@@ -67,15 +69,28 @@ package struct SupervisionMachine: Hashable, Sendable {
         case .connected, .disconnected, .fellAsleep, .awoke, .saidAlive, .calls, .saidLeaving:
             guard state.hasMain else { return [] }
             heard(event, at: now)
-            return []
+            return event == .fellAsleep ? wakeAgain(at: now) : []
         case .dataCame: return dataCame(at: now)
         case .holderWoke:
-            // The repetition of a wake changes nothing: the first one has begun the budget.
-            guard case .running = state, presence == .asleep else { return [] }
+            guard case .running = state else { return [] }
+            guard presence == .asleep else {
+                wokenEarlyAt = now
+                return []
+            }
             beginBudget(at: now)
             return [.tellBudget(options.wakeBudget)]
         case .timePassed: return []
         }
+    }
+
+    /// Wakes a Main at once that its holder has woken before it reported its sleep. After the time of a budget that wake is over: the
+    /// holder has given the core up by then.
+    private mutating func wakeAgain(at now: BootInstant) -> [SupervisionDirective] {
+        guard let wokenAt = wokenEarlyAt else { return [] }
+        wokenEarlyAt = nil
+        guard case .running = state, wokenAt.duration(to: now) < options.wakeBudget else { return [] }
+        beginBudget(at: now)
+        return [.tellBudget(options.wakeBudget)]
     }
 
     private mutating func dataCame(at now: BootInstant) -> [SupervisionDirective] {
@@ -157,6 +172,7 @@ extension SupervisionMachine {
         killing = nil
         isLeaving = false
         isStartedForData = false
+        wokenEarlyAt = nil
         live(at: now)
     }
 
@@ -182,7 +198,9 @@ extension SupervisionMachine {
             // Its last reports of calls and of its wake still hold: its process is running.
             if !hasBudget { presence = .silent }
         case .fellAsleep: presence = .asleep
-        case .awoke: presence = .awake
+        case .awoke:
+            presence = .awake
+            wokenEarlyAt = nil
         case .calls(let count):
             // After a call the budget starts again: the time was spent on the call.
             if count == 0, calls > 0, hasBudget { beginBudget(at: now) }

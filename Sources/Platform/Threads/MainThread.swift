@@ -29,8 +29,8 @@ public enum MainThread {
     ///
     /// Keep tasks away from the pool. Child tasks (`async let`, task groups) run here as well. A plain `Task { }` and
     /// `Task.sleep` go to the pool: `Task(executorPreference:)` with a group's `deliveryExecutor`, if the backend has
-    /// one, and `SystemClock().sleep(until:)` do not. A core runs on the pool, and so do some of the libraries' own
-    /// tasks, as for entries that expire (decision 28): then the timer runs.
+    /// one, and `SystemClock().sleep(until:)` do not. A core runs on the pool unless it is given another executor, and
+    /// so do some of the libraries' own tasks, as for entries that expire (decision 28): then the timer runs.
     ///
     /// All of this shares one thread, so code that blocks or computes for long belongs on another. No thread runs the
     /// queue of the main actor: a task that awaits its code waits for ever.

@@ -346,6 +346,22 @@ struct BatonScenarios {
         await executor.participant.close()
     }
 
+    @Test("C25: an Executor goes on with its own call where the Main's core fails, though its options name no kind")
+    func takesItsOwnKind() async throws {
+        var plain = options
+        plain.takesBatons = []
+        let executor = try await executor(options: plain)
+        try await executor.participant.start()
+        let main = try await main(.init(receive: { _ in throw CancellationError() }))
+        await #expect(throws: CoordinationError.self) { try await main.participant.start() }
+        try await untilNoted("executor goes on")
+        try await untilNoted("executor hears applied")
+        #expect(try await calls().map(\.state) == [.answered])
+        #expect(try await kinds() == [.batonOffered, .batonApplied])
+        await main.participant.stop()
+        await executor.participant.close()
+    }
+
     @Test("C25: when its time is over the old owner ends the call, and no core goes on with it")
     func expires() async throws {
         var brief = options
@@ -365,7 +381,9 @@ struct BatonScenarios {
                 }
             }))
         try await main.participant.start()
+        #expect(failure.value?.code == .guardFailed)
         #expect(failure.value?.guardFailure?.condition.key == OwnershipKey.baton)
+        #expect(failure.value?.message.hasPrefix("The baton is over:") == true, "\(failure.value?.message ?? "none")")
         #expect(try await kinds() == [.batonOffered, .batonExpired])
         #expect(try await calls().map(\.state) == [.ended(.lost)])
         await main.participant.stop()

@@ -70,6 +70,102 @@ struct RestRaceScenarios {
         await holder.participant.stop()
     }
 
+    @Test("C26: a rest does not begin while the core still becomes quiet for another, or is told to go on")
+    func oneRestAtATime() async throws {
+        let world = World()
+        let holder = try await world.holder()
+        let calls = Box<[String]>([])
+        let (quiet, loud) = (Promise<Void>(), Promise<Void>())
+        var script = ScriptedCore.Script()
+        script.onRest = { _ in
+            calls.update { $0.append("rest") }
+            // It hears of no cancellation.
+            await quiet.pass()
+            calls.update { $0.append("quiet") }
+        }
+        script.onResume = { _, _ in
+            calls.update { $0.append("resume") }
+            await loud.pass()
+            calls.update { $0.append("loud") }
+        }
+        let main = try await world.main(script: script)
+        try await main.participant.start()
+        try await eventually("Main may rest") {
+            guard try await world.owner()?.state == .running else { return false }
+            return try await world.observer().get(OwnershipKey.holder) != nil
+        }
+        /// Asks for a rest; the code of its refusal, or nil. Returns also where the core is called, which does not answer.
+        func rest(beside expected: [String]) async throws -> CoordinationError.Code? {
+            let code = Box<CoordinationError.Code?>(nil)
+            let task = Task {
+                do throws(CoordinationError) {
+                    try await main.participant.rest()
+                } catch {
+                    code.update { $0 = error.code }
+                }
+            }
+            try await eventually("the rest is refused, or begins") { code.value != nil || calls.value != expected }
+            task.cancel()
+            return code.value
+        }
+        let first = Task { try await main.participant.rest() }
+        try await eventually("the core becomes quiet") { calls.value == ["rest"] }
+        first.cancel()
+        let error = await #expect(throws: CoordinationError.self) { try await first.value }
+        #expect(error?.code == .cancelled)
+
+        // This core would be told to go on for the first rest, and would do so in the second.
+        #expect(try await rest(beside: ["rest"]) == .refused)
+        quiet.open()
+        try await eventually("the core is told to go on") { calls.value == ["rest", "quiet", "resume"] }
+        #expect(try await rest(beside: ["rest", "quiet", "resume"]) == .refused)
+        loud.open()
+        try await eventually("Main rests") {
+            do throws(CoordinationError) {
+                try await main.participant.rest()
+                return true
+            } catch {
+                return false
+            }
+        }
+        #expect(calls.value == ["rest", "quiet", "resume", "loud", "rest", "quiet"])
+        #expect(await main.participant.isAtRest)
+        #expect(try await world.report().report.isClean)
+        await main.participant.stop()
+        await holder.participant.stop()
+    }
+
+    @Test("C26: a core that was quiet too late and cannot go on has failed: another one is started")
+    func cannotGoOnAfterALateRest() async throws {
+        let world = World()
+        let holder = try await world.holder()
+        let calls = Box<[String]>([])
+        let quiet = Promise<Void>()
+        var script = ScriptedCore.Script()
+        script.onRest = { _ in
+            calls.update { $0.append("rest") }
+            await quiet.pass()
+        }
+        script.onResume = { _, _ in throw ScriptedCore.CoreFailure(description: "no connection") }
+        let main = try await world.main(script: script)
+        try await main.participant.start()
+        try await eventually("Main may rest") {
+            guard try await world.owner()?.state == .running else { return false }
+            return try await world.observer().get(OwnershipKey.holder) != nil
+        }
+        let rest = Task { try await main.participant.rest() }
+        try await eventually("the core becomes quiet") { calls.value == ["rest"] }
+        rest.cancel()
+        _ = await rest.result
+        quiet.open()
+        try await eventually("another core is started") { await main.participant.coreStarts == 2 }
+        let (report, entries) = try await world.report()
+        #expect(report.isClean, "\(report.violations)")
+        #expect(entries.contains { $0.reason.contains("its core did not resume: no connection") })
+        await main.participant.stop()
+        await holder.participant.stop()
+    }
+
     @Test("C26: the program of a holder is told of each wake once: by the holder, and by a participant that needs Main")
     func toldOfWakes() async throws {
         let world = World()

@@ -26,6 +26,8 @@ struct SupervisionJudge {
     private(set) var limit: BootInstant?
     private var silentUntil: BootInstant?
     private var killAt: BootInstant?
+    /// When its holder has woken it while it did not sleep.
+    private var wokenEarlyAt: BootInstant?
 
     static let window = Duration.seconds(600)
     static let restartLimit = 6
@@ -103,8 +105,14 @@ struct SupervisionJudge {
             if isForData { wake(at: now) }
             (isForData, isAsleep) = (false, false)
         case .disconnected: isAsleep = false
-        case .fellAsleep: (isAsleep, warnAt, limit) = (true, nil, nil)
-        case .awoke: (isAsleep, warnAt, limit) = (false, nil, nil)
+        case .fellAsleep:
+            (isAsleep, warnAt, limit) = (true, nil, nil)
+            if let woken = wokenEarlyAt, !isStopping, woken.duration(to: now) < .seconds(10) {
+                expected.append(.tellBudget(.seconds(10)))
+                wake(at: now)
+            }
+            wokenEarlyAt = nil
+        case .awoke: (isAsleep, warnAt, limit, wokenEarlyAt) = (false, nil, nil, nil)
         case .saidAlive: break
         case .calls(let count):
             if count == 0, calls > 0, limit != nil { wake(at: now) }
@@ -120,6 +128,8 @@ struct SupervisionJudge {
             if isUp, isAsleep, !isStopping {
                 expected.append(.tellBudget(.seconds(10)))
                 wake(at: now)
+            } else if isUp, !isStopping {
+                wokenEarlyAt = now
             }
         }
         if isUp { silentUntil = event == .timePassed || event == .stopWanted ? silentUntil : speak(event, at: now) }
@@ -174,7 +184,7 @@ struct SupervisionJudge {
         }
         isForData = hastenedAt != nil && !isStartWanted
         (isUp, isStartWanted, hastenedAt, keepsSockets) = (true, false, nil, true)
-        (startedAt, warnAt, limit) = (now, nil, nil)
+        (startedAt, warnAt, limit, wokenEarlyAt) = (now, nil, nil, nil)
         silentUntil = now.advanced(by: .seconds(30))
     }
 

@@ -44,6 +44,11 @@ struct SupervisionMutant: Sendable, CustomStringConvertible {
             description: "the holder's wake is a sign of life",
             event: { $0 == .holderWoke ? .saidAlive : $0 }),
         SupervisionMutant(
+            description: "a wake by the holder before the sleep is forgotten",
+            directives: { said, event in
+                event == .fellAsleep ? said.filter { if case .tellBudget = $0 { false } else { true } } : said
+            }),
+        SupervisionMutant(
             description: "sleep is not heard", event: { $0 == .fellAsleep ? .saidAlive : $0 }),
         SupervisionMutant(description: "use is not heard", event: { $0 == .awoke ? .saidAlive : $0 }),
         SupervisionMutant(

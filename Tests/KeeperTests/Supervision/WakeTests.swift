@@ -95,7 +95,6 @@ extension KeeperTests {
         @Test("P6: a wake by the holder has the same budget, and its repetition does not begin it anew")
         mutating func wokenByHolder() {
             machine.options.watchdog = .seconds(30)
-            #expect(machine.handle(.holderWoke, at: at(2)) == [], "in use: no budget")
             _ = machine.handle(.fellAsleep, at: at(5))
             #expect(machine.handle(.holderWoke, at: at(10)) == [.tellBudget(.seconds(10))])
             #expect(!machine.watchesSockets)
@@ -110,6 +109,38 @@ extension KeeperTests {
             _ = other.handle(.fellAsleep, at: at(12))
             #expect(other.watchesSockets && other.nextTime == nil)
             #expect(other.handle(.dataCame, at: at(13)) == [.wake(budget: .seconds(10))])
+        }
+
+        @Test("C26, P6: a wake by the holder between Main's rest and its sleep wakes Main as soon as it sleeps")
+        mutating func wokenBeforeItsSleep() {
+            machine.options.watchdog = .seconds(30)
+            _ = machine.handle(.saidAlive, at: at(1))
+            #expect(machine.handle(.holderWoke, at: at(2)) == [], "it does not sleep: no budget")
+            #expect(machine.nextTime == at(31), "the wake is no sign of life")
+            #expect(machine.handle(.fellAsleep, at: at(3)) == [.tellBudget(.seconds(10))])
+            #expect(!machine.watchesSockets)
+            #expect(machine.handle(.timePassed, at: at(11)) == [.warn(left: .seconds(2))])
+            // During the budget of one wake it rests anew, and is woken by its holder once more.
+            #expect(machine.handle(.holderWoke, at: at(12)) == [])
+            #expect(machine.handle(.fellAsleep, at: at(12.5)) == [.tellBudget(.seconds(10))])
+            #expect(machine.handle(.fellAsleep, at: at(13)) == [], "once for each wake")
+            #expect(machine.watchesSockets)
+
+            var inUse = Self().machine
+            _ = inUse.handle(.holderWoke, at: at(2))
+            _ = inUse.handle(.awoke, at: at(3))
+            #expect(inUse.handle(.fellAsleep, at: at(4)) == [], "it was in use since")
+
+            var late = Self().machine
+            _ = late.handle(.holderWoke, at: at(2))
+            #expect(late.handle(.fellAsleep, at: at(12)) == [], "that rest is over")
+
+            var next = Self().machine
+            _ = next.handle(.holderWoke, at: at(2))
+            _ = next.handle(.ended(.exited(status: 1)), at: at(3))
+            _ = next.handle(.timePassed, at: next.nextTime ?? at(3))
+            _ = next.handle(.connected, at: at(4))
+            #expect(next.handle(.fellAsleep, at: at(5)) == [], "another Main was meant")
         }
 
         @Test("P6: from a wake by the holder on the watchdog holds, and is not fed by the wake's repetition")

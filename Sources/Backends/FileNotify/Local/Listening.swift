@@ -8,6 +8,7 @@ struct Listening {
     private struct Listener {
         let prefixes: [KeyPrefix]
         let bells: Bells
+        let isQuiet: Bool
     }
 
     private var listeners: [ID: Listener] = [:]
@@ -16,6 +17,9 @@ struct Listening {
 
     /// Whether there is no listener.
     var isEmpty: Bool { listeners.isEmpty }
+
+    /// Whether there are only listeners that need no timer: their participants read by themselves.
+    var isQuiet: Bool { !listeners.isEmpty && listeners.values.allSatisfy(\.isQuiet) }
 
     /// The prefixes that are watched.
     var prefixes: [KeyPrefix] {
@@ -26,9 +30,9 @@ struct Listening {
     /// Adds a listener.
     ///
     /// - Returns: Its identity, and the wake channels that had no listener before.
-    mutating func add(_ prefixes: [KeyPrefix], _ bells: Bells) -> (id: ID, new: Bells) {
+    mutating func add(_ prefixes: [KeyPrefix], _ bells: Bells, isQuiet: Bool) -> (id: ID, new: Bells) {
         lastID += 1
-        listeners[lastID] = Listener(prefixes: prefixes, bells: bells)
+        listeners[lastID] = Listener(prefixes: prefixes, bells: bells, isQuiet: isQuiet)
         var new = Bells()
         for index in bells.indices {
             if counts[index] == 0 { new.formUnion(Bells(index: index)) }

@@ -10,13 +10,17 @@ extension LocalGroup {
     ///
     /// First it watches the channels' files, then it sets the bits in the present journal, then it reads the tail. A
     /// writer publishes first and then reads the bits: either it sees them, or its commit precedes the read.
-    func listen(to prefixes: [KeyPrefix], _ bells: Bells) async throws(SharedCoreError) -> Listening.ID {
+    ///
+    /// - Parameter isQuiet: Whether the listener needs no timer: its participant reads by itself.
+    func listen(
+        to prefixes: [KeyPrefix], _ bells: Bells, isQuiet: Bool = false
+    ) async throws(SharedCoreError) -> Listening.ID {
         try lookAtPlace()
         let service = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try NotificationService.shared()
         }
         let id = try listening.withLock { listening throws(SharedCoreError) in
-            let (id, new) = listening.add(prefixes, bells)
+            let (id, new) = listening.add(prefixes, bells, isQuiet: isQuiet)
             let unwatched = service.watch(new, of: self)
             self.follower.listening.withLock { $0.formUnion(new.subtracting(unwatched)) }
             do throws(SystemCallError) {
@@ -25,6 +29,7 @@ extension LocalGroup {
                 self.end(id, &listening)
                 throw SharedCoreError(error)
             }
+            service.setQuiet(listening.isQuiet, self)
             return id
         }
         do throws(SharedCoreError) {
@@ -55,11 +60,13 @@ extension LocalGroup {
     }
 
     func stopListening(_ id: Listening.ID) {
-        let isLast = listening.withLock { listening in
+        let isChanged = listening.withLock { listening in
+            let wasQuiet = listening.isQuiet
             self.end(id, &listening)
-            return listening.isEmpty
+            NotificationService.current?.setQuiet(listening.isQuiet, self)
+            return listening.isEmpty || listening.isQuiet != wasQuiet
         }
-        if isLast { news() }
+        if isChanged { news() }
     }
 
     private func end(_ id: Listening.ID, _ listening: inout Listening) {
@@ -101,7 +108,7 @@ extension LocalGroup {
     func news() {
         if isReadOnly { return }
         let ended = newsOrder.withLock { _ in
-            let prefixes = listening.withLock { $0.prefixes }
+            let (prefixes, isQuiet) = listening.withLock { ($0.prefixes, $0.isQuiet) }
             let isHub = isHub.load(ordering: .sequentiallyConsistent)
             let (holders, due) = replica.read { state in
                 let holders = prefixes.isEmpty ? [] : state.sessionsHolding(prefixes)
@@ -111,7 +118,7 @@ extension LocalGroup {
                 }
                 return (others, state.nextExpiry())
             }
-            scheduleExpiry(prefixes.isEmpty ? nil : due)
+            scheduleExpiry(prefixes.isEmpty || isQuiet ? nil : due)
             return NotificationService.current?.watch(holders, of: self) ?? []
         }
         end(ended)

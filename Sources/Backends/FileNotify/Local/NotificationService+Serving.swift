@@ -124,6 +124,7 @@ extension NotificationService {
                 group.listenToBells(regained)
             }
         }
+        state.withLock { setTimer(&$0) }
     }
 
     private func report(_ ended: [ObjectIdentifier: [SessionID]]) {
@@ -133,6 +134,7 @@ extension NotificationService {
                 state.reported[id, default: []].formUnion(sessions)
                 for session in sessions { state.holders[id]?[session] = nil }
             }
+            setTimer(&state)
         }
         for (id, sessions) in ended {
             for group in groups([id]) { group.end(sessions) }

@@ -14,6 +14,13 @@ final class NotificationService: Sendable {
     static let idleInterval = Duration.seconds(10)
     /// The interval at which a group that no process can wake is polled.
     static let lookInterval = Duration.milliseconds(100)
+    /// In place of no interval, where every group is quiet.
+    private static let longestInterval = Duration.seconds(365 * 86_400)
+
+    /// The interval of the timer.
+    fileprivate enum Pace: Hashable {
+        case none, idle, looks
+    }
 
     struct Weak {
         weak var group: LocalGroup?
@@ -45,6 +52,9 @@ final class NotificationService: Sendable {
         var places: [ObjectIdentifier: Int32] = [:]
         /// The listening groups that no process can wake.
         var lookers: Set<ObjectIdentifier> = []
+        /// The groups with listeners that need no timer, and no others.
+        var quiet: Set<ObjectIdentifier> = []
+        fileprivate var pace = Pace.idle
         /// The groups that listen to a watched file.
         var listeners: [Int32: Set<ObjectIdentifier>] = [:]
         var holders: [ObjectIdentifier: [SessionID: Holder]] = [:]
@@ -60,6 +70,14 @@ final class NotificationService: Sendable {
         /// The groups that listen to a channel that cannot be watched.
         var deaf: Set<ObjectIdentifier> {
             Set(bells.filter { $0.value.values.contains(nil) }.map(\.key))
+        }
+
+        /// Whether no group needs a poll: what each waits for comes as an event.
+        fileprivate var isQuiet: Bool {
+            !quiet.isEmpty && quiet.isSuperset(of: groups.keys) && events != nil && deaf.isEmpty
+                && holders.values.allSatisfy { $0.values.allSatisfy(\.isAwaited) }
+                // The end of a session that could not be recorded is tried again at an idle poll.
+                && reported.isEmpty
         }
     }
 
@@ -117,7 +135,10 @@ final class NotificationService: Sendable {
 
     /// Adds a group to the idle polls, so that it does not keep old files open for ever.
     func register(_ group: LocalGroup) {
-        state.withLock { $0.groups[ObjectIdentifier(group)] = Weak(group: group) }
+        state.withLock { state in
+            state.groups[ObjectIdentifier(group)] = Weak(group: group)
+            setTimer(&state)
+        }
     }
 
     /// Starts waiting for wake channels of a group.
@@ -127,6 +148,7 @@ final class NotificationService: Sendable {
         let id = ObjectIdentifier(group)
         return state.withLock { state in
             state.groups[id] = Weak(group: group)
+            defer { setTimer(&state) }
             switch group.wakeUpSource {
             case .bells:
                 var unwatched = Bells()
@@ -139,26 +161,38 @@ final class NotificationService: Sendable {
             case .signals:
                 return bells
             case .looks:
-                if state.lookers.insert(id).inserted, state.lookers.count == 1 { setTimer(state) }
+                state.lookers.insert(id)
                 return Bells()
             }
         }
     }
 
-    /// Sets the timer for the idle polls, and for more frequent polls while a group listens that no process can wake.
-    /// Called only when the first such group is added and when the last one is removed: a short-lived one must not
-    /// delay the polls of the others.
-    private func setTimer(_ state: State) {
+    /// Takes note of whether a group has listeners that need no timer, and no others.
+    func setQuiet(_ isQuiet: Bool, _ group: LocalGroup) {
+        let id = ObjectIdentifier(group)
+        state.withLock { state in
+            if isQuiet { state.quiet.insert(id) } else { state.quiet.remove(id) }
+            setTimer(&state)
+        }
+    }
+
+    /// Sets the timer for the idle polls, for more frequent polls while a group listens that no process can wake, and for none where every
+    /// group is quiet. Only a change sets it: a short-lived group must not delay the polls of the others.
+    func setTimer(_ state: inout State) {
+        let pace = !state.lookers.isEmpty ? Pace.looks : state.isQuiet ? .none : .idle
+        guard state.pace != pace else { return }
+        state.pace = pace
         let untilNextLook = max(SystemClock().now().duration(to: state.nextLook), .zero)
-        if state.lookers.isEmpty {
-            timer.set(first: untilNextLook, interval: Self.idleInterval)
-        } else {
-            timer.set(first: min(untilNextLook, Self.lookInterval), interval: Self.lookInterval)
+        switch pace {
+        case .none: timer.set(first: Self.longestInterval, interval: Self.longestInterval)
+        case .idle: timer.set(first: untilNextLook, interval: Self.idleInterval)
+        case .looks: timer.set(first: min(untilNextLook, Self.lookInterval), interval: Self.lookInterval)
         }
     }
 
     private func removeLooker(_ id: ObjectIdentifier, _ state: inout State) {
-        if state.lookers.remove(id) != nil, state.lookers.isEmpty { setTimer(state) }
+        state.lookers.remove(id)
+        setTimer(&state)
     }
 
     /// Returns whether a wake channel of the group could not be watched, or none can be.
@@ -236,6 +270,7 @@ final class NotificationService: Sendable {
             state.groups[id] = Weak(group: group)
             state.holders[id] = holders
             if !ended.isEmpty { state.reported[id, default: []].formUnion(ended) }
+            setTimer(&state)
         }
         return ended
     }
@@ -249,6 +284,7 @@ final class NotificationService: Sendable {
             state.holders[id] = nil
             state.reported[id] = nil
             state.groups[id] = nil
+            state.quiet.remove(id)
             removeLooker(id, &state)
         }
     }
