@@ -122,7 +122,7 @@ public final class ReceivedBaton: Sendable {
                     let calls = try await openCalls(consistency).filter { context.isOpen($0.entry) }
                     if let revision = calls.map(\.entry.revision).max() { return (calls.map(\.call), revision) }
                 }
-                guard key == OwnershipKey.activities || CallKey.records.contains(key) else { throw error }
+                guard OpenWork.isGuarded(by: key) || CallKey.records.contains(key) else { throw error }
             }
         }
     }
@@ -141,9 +141,8 @@ public final class ReceivedBaton: Sendable {
         let activities = calls.map {
             Activity(.call, id: $0.record.activityID, begun: $0.record.began, moves: kind)
         }
-        try ActivitiesRecord.moving(
-            activities, to: context.epoch, beside: try await context.activities(consistency: consistency),
-            in: &transaction)
+        try await context.work(consistency: consistency).moving(
+            activities, to: context.epoch, reach: .machine, in: &transaction)
         try tell(.batonApplied, from, standing.record.title, &transaction)
         return (transaction, calls.map(\.call))
     }
@@ -275,23 +274,15 @@ extension CoreContext {
             guard let entry = try await store.get(key, consistency: consistency), isOpen(entry),
                 let record = CallRecord(entry.value)
             else { throw SharedCoreError(.guardFailed, "The call is over.", at: key.text) }
-            let standing = try await activities(consistency: consistency)
-            let activity = ActivitiesRecord.open(under: epoch, in: standing).first {
-                $0.kind.name == Activity.Kind.call.name && $0.id == record.activityID
+            let work = try await work(consistency: consistency)
+            guard let activity = work.activity(of: record, under: epoch), activity.moves != kind else { return nil }
+            // A Main that has asked counts on it.
+            if kind == nil, let moves = activity.moves, work.handover?.record.takes.contains(moves) == true {
+                throw SharedCoreError(.guardFailed, "A Main has asked that takes the call.", at: key.text)
             }
-            guard let activity, activity.moves != kind else { return nil }
             var transaction = Transaction()
-            if kind == nil {
-                // A Main that has asked counts on it.
-                let request = try await store.get(OwnershipKey.handover, consistency: consistency)
-                let takes = request.map { HandoverRecord(bytes: $0.value).takes } ?? []
-                if takes.contains(where: { $0 == activity.moves }) {
-                    throw SharedCoreError(.guardFailed, "A Main has asked that takes the call.", at: key.text)
-                }
-                transaction.require(
-                    request.map { .revision(OwnershipKey.handover, $0.revision) } ?? .absent(OwnershipKey.handover))
-            }
-            ActivitiesRecord.setting(kind, of: activity, under: epoch, beside: standing, in: &transaction)
+            work.setting(
+                kind, needs: .descriptors, of: activity, under: epoch, reach: .machine, in: &transaction)
             return transaction
         }
     }

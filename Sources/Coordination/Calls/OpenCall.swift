@@ -47,19 +47,18 @@ extension CoreContext {
     private func beginning(
         _ activity: Activity, consistency: ReadConsistency
     ) async throws(SharedCoreError) -> Transaction {
-        let standing = try await activities(consistency: consistency)
-        let open = ActivitiesRecord.open(under: epoch, in: standing)
+        let work = try await work(consistency: consistency)
+        let open = work.open(under: epoch)
         if open.contains(where: { $0.isSameWork(as: activity) }) {
-            return ActivitiesRecord.keeping(under: epoch, standing)
+            return work.keeping(for: activity, under: epoch, reach: .machine)
         }
         try ActivitiesRecord.requireRoom(beside: open)
-        return ActivitiesRecord.beginning(activity, under: epoch, beside: standing)
+        return work.beginning(activity, under: epoch)
     }
 
-    func activities(
-        consistency: ReadConsistency
-    ) async throws(SharedCoreError) -> Standing<ActivitiesRecord>? {
-        try await store.get(OwnershipKey.activities, consistency: consistency).map { Standing($0) }
+    /// What stands under one revision: read one by one, records of two revisions would look like one state.
+    func work(consistency: ReadConsistency) async throws(SharedCoreError) -> OpenWork {
+        OpenWork(try await store.list(OwnershipKey.path, consistency: consistency))
     }
 
     /// - Throws: ``SharedCoreError/Code/guardFailed`` where an activity is that of an open call, which alone ends it.
@@ -90,7 +89,7 @@ extension CoreContext {
                 return try await store.commit(transaction).revision
             } catch {
                 guard let key = error.guardFailure?.condition.key,
-                    key == OwnershipKey.activities || CallKey.records.contains(key)
+                    OpenWork.isGuarded(by: key) || CallKey.records.contains(key)
                 else { throw error }
                 consistency = .linearizable
             }
@@ -112,12 +111,9 @@ extension CoreContext {
             transaction.remove(
                 CallRecord.surplus(
                     among: try await store.list(CallKey.records, consistency: consistency).entries, with: 1))
-            let standing = try await activities(consistency: consistency)
-            let activity = ActivitiesRecord.open(under: epoch, in: standing).first {
-                $0.kind.name == Activity.Kind.call.name && $0.id == record.activityID
-            }
-            if let activity,
-                let ending = ActivitiesRecord.ending(activity, under: epoch, beside: standing)
+            let work = try await work(consistency: consistency)
+            if let activity = work.activity(of: record, under: epoch),
+                let ending = work.ending(activity, under: epoch)
             {
                 transaction.guards += ending.guards
                 transaction.operations += ending.operations

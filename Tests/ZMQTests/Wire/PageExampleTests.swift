@@ -235,6 +235,8 @@ struct PageExampleTests {
     }
 
     private static var entries: [String: Example] {
+        let moving = Activity(
+            .call, id: "a84b", begun: after(seconds: 3), moves: "sip-dialog/1", needs: .bytes)
         let acquired = TimelineEntry(
             .acquired, by: executor, to: .starting,
             previous: PreviousOwnership(epoch: revision(30), end: .released), reason: "nobody owned",
@@ -253,6 +255,10 @@ struct PageExampleTests {
             "entry ownership/activities": entry(
                 ActivitiesRecord(
                     epoch: revision(42), activities: [Activity(.call, id: "a84b", begun: after(seconds: 3))])),
+            "entry ownership/moving": entry(
+                MovingRecord(
+                    epoch: revision(42), reach: .hub, activities: [moving])),
+            "entry ownership/takes": entry(TakesRecord(reach: .hub, kinds: ["sip-dialog/1"])),
             "entry ownership/challenge": entry(ChallengeRecord(claim: revision(42))),
             "entry ownership/answer": entry(AnswerRecord(claim: revision(42), challenge: revision(50))),
             "entry expectations": entry(Expectation(bootID: process.bootID, deadline: after(seconds: 5))),

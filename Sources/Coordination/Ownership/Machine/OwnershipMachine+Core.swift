@@ -213,6 +213,7 @@ extension OwnershipMachine {
         transaction.delete(OwnershipKey.owner)
         transaction.delete(OwnershipKey.critical)
         transaction.delete(OwnershipKey.activities)
+        transaction.delete(OwnershipKey.moving)
         var transition = Transition(transaction: transaction, stories: stories)
         offer(with: owner.claim, in: &transition)
         return .commit(transition)
