@@ -144,6 +144,9 @@ struct PageExampleTests {
         "close": Request(number: 6, nonce: nonce, body: .close),
         "history": Request(number: 7, nonce: nonce, body: .history(after: revision(300))),
         "view": Request(number: 1, body: .view(group: "chat")),
+        "keepBaton": Request(
+            number: 10, nonce: nonce, body: .keepBaton(Array("dialog".utf8), of: revision(42), for: .seconds(10))),
+        "fetchBaton": Request(number: 11, nonce: nonce, body: .fetchBaton(of: revision(42), under: revision(50))),
     ]
 
     private static func replies() throws -> [String: Reply] {
@@ -171,6 +174,8 @@ struct PageExampleTests {
                 number: 2, body: .refused(SharedCoreError(.storageFull, "There is no space.", at: "store"))),
             "unknown": Reply(number: 3, body: .unknown),
             "history": Reply(number: 7, body: .history(revision(42))),
+            "baton": Reply(number: 11, body: .baton(Array("dialog".utf8))),
+            "baton, none": Reply(number: 11, body: .baton(nil)),
             "view": Reply(
                 number: 1,
                 body: .view(
