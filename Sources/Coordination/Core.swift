@@ -130,6 +130,10 @@ public struct StopRequest: Hashable, Sendable {
     ///
     /// Source: contract C25.
     public internal(set) var takes: [String] = []
+    /// How much of a baton gets to that Main; ``BatonReach/none`` without kinds.
+    ///
+    /// Source: contract C25.
+    public internal(set) var batonReach = BatonReach.none
 
     /// Makes a request. Participants make it for their cores; tests of a core make their own.
     public init(
@@ -305,7 +309,7 @@ extension CoreContext {
                 let open = work.open(under: epoch)
                 if open.contains(where: { $0.isSameWork(as: activity) }) { return nil }
                 try ActivitiesRecord.requireRoom(beside: open)
-                return work.beginning(activity, under: epoch)
+                return work.beginning(activity, under: epoch, reach: store.ownReach)
             }
             open = work.open(under: epoch)
             return revision

@@ -11,12 +11,15 @@ extension CoreContext {
     /// - Parameters:
     ///   - call: What it is.
     ///   - state: How far it is.
-    ///   - moves: The kind of the ``Baton`` with which another core can go on with it; nil while none can. See ``OpenCall/setMoves(_:)``.
+    ///   - moves: The kind of the ``Baton`` with which another core can go on with it; nil while none can. See ``OpenCall/setMoves(_:needs:)``.
+    ///   - needs: What that core needs of the baton. A call that needs the bytes alone moves to another machine, too, where both are clients
+    ///     of a hub.
     /// - Throws: As ``begin(_:id:expectedEnd:)``, so that no call begins while a Main waits for this core, or when the core is to stop;
     ///   ``SharedCoreError/Code/guardFailed`` also when another call of this id is open; ``SharedCoreError/Code/invalidArgument`` for
     ///   texts that are too long, for a state that is an end, and for a kind that breaks its rule.
     public func begin(
-        call: CallDescription, in state: Call.State = .incoming, moves: String? = nil
+        call: CallDescription, in state: Call.State = .incoming, moves: String? = nil,
+        needs: BatonNeed = .descriptors
     ) async throws(SharedCoreError) -> OpenCall {
         let key = try CallKey.record(of: call.id)
         var problem = state.isOpen ? call.problem : "A call does not begin with its end."
@@ -24,7 +27,7 @@ extension CoreContext {
         if let problem { throw SharedCoreError(.invalidArgument, problem, at: key.text) }
         let now = clock.now()
         let record = CallRecord(call, in: state, began: now, bootID: clock.bootID)
-        let activity = Activity(.call, id: record.activityID, begun: now, moves: moves)
+        let activity = Activity(.call, id: record.activityID, begun: now, moves: moves, needs: needs)
         try await gate.begin { () async throws(SharedCoreError) in
             try await changeCalls { consistency throws(SharedCoreError) in
                 let former = try await store.get(key, consistency: consistency)
@@ -50,10 +53,10 @@ extension CoreContext {
         let work = try await work(consistency: consistency)
         let open = work.open(under: epoch)
         if open.contains(where: { $0.isSameWork(as: activity) }) {
-            return work.keeping(for: activity, under: epoch, reach: .machine)
+            return work.keeping(for: activity, under: epoch, reach: store.ownReach)
         }
         try ActivitiesRecord.requireRoom(beside: open)
-        return work.beginning(activity, under: epoch)
+        return work.beginning(activity, under: epoch, reach: store.ownReach)
     }
 
     /// What stands under one revision: read one by one, records of two revisions would look like one state.
@@ -63,7 +66,7 @@ extension CoreContext {
 
     /// - Throws: ``SharedCoreError/Code/guardFailed`` where an activity is that of an open call, which alone ends it.
     func requireNoCall(with activity: Activity, consistency: ReadConsistency) async throws(SharedCoreError) {
-        guard activity.kind == .call else { return }
+        guard activity.kind.name == Activity.Kind.call.name else { return }
         let calls = try await store.list(CallKey.records, consistency: consistency).entries.filter(isOpen)
         guard calls.contains(where: { CallRecord($0.value)?.activityID == activity.id }) else { return }
         throw SharedCoreError(
@@ -203,15 +206,17 @@ public struct OpenCall: Sendable {
     ///
     /// Source: contract C25.
     ///
-    /// - Parameter kind: The kind of the ``Baton``; nil where the call cannot move for now.
+    /// - Parameters:
+    ///   - kind: The kind of the ``Baton``; nil where the call cannot move for now.
+    ///   - needs: What the next core needs of it.
     /// - Throws: As ``change(to:)``; ``SharedCoreError/Code/guardFailed`` also where the call is not to move any more and a Main has asked
     ///   that takes it: begin nothing that cannot move, the core is about to be told. ``SharedCoreError/Code/invalidArgument`` for a kind that
     ///   breaks its rule.
-    public func setMoves(_ kind: String?) async throws(SharedCoreError) {
+    public func setMoves(_ kind: String?, needs: BatonNeed = .descriptors) async throws(SharedCoreError) {
         if let kind, !Baton.isKind(kind) {
             throw SharedCoreError(.invalidArgument, "“\(kind.prefix(64))” is not the kind of a baton.", at: key.text)
         }
-        try await context.setMoves(kind, of: key)
+        try await context.setMoves(kind, needs: needs, of: key)
     }
 
     /// Ends the call, and the activity that kept the core for it, in one commit. A core ends its calls before its `stop` returns; those

@@ -48,8 +48,8 @@ public struct Activity: Hashable, Sendable {
     ///
     /// Source: contract C25.
     public internal(set) var moves: String?
-    /// What its core needs of the baton.
-    package internal(set) var needs: BatonNeed
+    /// What the next core needs of that baton.
+    public internal(set) var needs: BatonNeed
 
     package init(
         _ kind: Kind, id: String, begun: BootInstant, expectedEnd: BootInstant? = nil, moves: String? = nil,

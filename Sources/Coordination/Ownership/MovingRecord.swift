@@ -7,22 +7,6 @@ extension OwnershipKey {
     package static let takes: Key = ".sharedcore/ownership/takes"
 }
 
-/// What a core needs of a baton to go on with an activity.
-package enum BatonNeed: UInt8, Hashable, Sendable {
-    /// The bytes alone.
-    case bytes = 1
-    /// The descriptors too.
-    case descriptors = 2
-}
-
-/// How far a participant's batons get.
-package enum OwnReach: UInt8, Hashable, Sendable {
-    /// To the processes of its machine.
-    case machine = 1
-    /// The bytes also to each client of its hub.
-    case hub = 2
-}
-
 /// The batons with which activities move. Lives with the owner's session.
 ///
 /// It stands beside ``ActivitiesRecord``, which programs of earlier releases read. An item is about the activity with its epoch, kind,

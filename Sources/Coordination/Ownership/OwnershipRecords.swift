@@ -102,6 +102,8 @@ package struct HandoverRecord: StoredRecord {
     package var insists = false
     /// The kinds of batons that its core takes, of ``TakesRecord``: no layout of this record has them.
     package var takes: [String] = []
+    /// How far batons get to its author, of the same record.
+    package var reach = OwnReach.machine
 
     package static let newestLayout: UInt8 = 2
     package var layout: UInt8 { insists ? 2 : 1 }

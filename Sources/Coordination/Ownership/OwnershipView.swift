@@ -52,7 +52,9 @@ package struct OwnershipView: Hashable, Sendable {
     /// Gives the request that stands the batons that its author takes.
     private mutating func join() {
         guard let standing = handover else { return }
-        handover?.record.takes = takes.flatMap { $0.isAbout(standing) ? $0.record.kinds : nil } ?? []
+        let taken = takes.flatMap { $0.isAbout(standing) ? $0.record : nil } ?? .unreadable
+        handover?.record.takes = taken.kinds
+        handover?.record.reach = taken.reach
     }
 
     private mutating func noteBeginnings(at now: BootInstant) {

@@ -157,7 +157,7 @@ extension OwnershipMachine {
                 transaction.delete(OwnershipKey.takes)
             } else {
                 transaction.put(
-                    OwnershipKey.takes, TakesRecord(reach: .machine, kinds: takes).bytes, lifetime: .session)
+                    OwnershipKey.takes, TakesRecord(reach: myself.reach, kinds: takes).bytes, lifetime: .session)
             }
         }
         return .commit(Transition(transaction: transaction, stories: stories))
