@@ -130,6 +130,10 @@ public struct StopRequest: Hashable, Sendable {
     ///
     /// Source: contract C25.
     public internal(set) var takes: [String] = []
+    /// How much of a baton gets to that Main; ``BatonReach/none`` without kinds.
+    ///
+    /// Source: contract C25.
+    public internal(set) var batonReach = BatonReach.none
 
     /// Makes a request. Participants make it for their cores; tests of a core make their own.
     public init(
@@ -301,18 +305,17 @@ extension CoreContext {
         if let problem = activity.problem {
             throw SharedCoreError(.invalidArgument, problem, at: OwnershipKey.activities.text)
         }
-        var present: Standing<ActivitiesRecord>?
+        var open: [Activity] = []
         try await gate.begin { () async throws(SharedCoreError) in
-            let (standing, revision) = try await changeActivities { standing, _ throws(SharedCoreError) in
-                let open = ActivitiesRecord.open(under: epoch, in: standing)
+            let (work, revision) = try await changeActivities { work, _ throws(SharedCoreError) in
+                let open = work.open(under: epoch)
                 if open.contains(where: { $0.isSameWork(as: activity) }) { return nil }
                 try ActivitiesRecord.requireRoom(beside: open)
-                return ActivitiesRecord.beginning(activity, under: epoch, beside: standing)
+                return work.beginning(activity, under: epoch, reach: store.ownReach)
             }
-            present = standing
+            open = work.open(under: epoch)
             return revision
         }
-        let open = ActivitiesRecord.open(under: epoch, in: present)
         return OpenActivity(activity: open.first { $0.isSameWork(as: activity) } ?? activity, context: self)
     }
 
@@ -321,19 +324,16 @@ extension CoreContext {
     /// - Parameter change: The transaction; nil when there is nothing to change.
     /// - Returns: What stood before, and the commit with which it stands as it is to be.
     fileprivate func changeActivities(
-        _ change: (Standing<ActivitiesRecord>?, ReadConsistency) async throws(SharedCoreError) -> Transaction?
-    ) async throws(SharedCoreError) -> (before: Standing<ActivitiesRecord>?, revision: Revision) {
+        _ change: (OpenWork, ReadConsistency) async throws(SharedCoreError) -> Transaction?
+    ) async throws(SharedCoreError) -> (before: OpenWork, revision: Revision) {
         var consistency = ReadConsistency.causal
         while true {
-            let entry = try await store.get(OwnershipKey.activities, consistency: consistency)
-            let standing = entry.map { Standing<ActivitiesRecord>($0) }
-            guard let transaction = try await change(standing, consistency) else {
-                return (standing, standing?.revision ?? .zero)
-            }
+            let work = try await work(consistency: consistency)
+            guard let transaction = try await change(work, consistency) else { return (work, work.revision) }
             do throws(SharedCoreError) {
-                return (standing, try await store.commit(transaction).revision)
+                return (work, try await store.commit(transaction).revision)
             } catch {
-                guard error.guardFailure?.condition.key == OwnershipKey.activities else { throw error }
+                guard OpenWork.isGuarded(by: error.guardFailure?.condition.key) else { throw error }
                 consistency = .linearizable
             }
         }
@@ -354,10 +354,8 @@ public struct OpenActivity: Sendable {
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded: its activities are over then; and when an open call of the
     ///   core has the activity, which ends with the call alone.
     public func end() async throws(SharedCoreError) {
-        _ = try await context.changeActivities { standing, consistency throws(SharedCoreError) in
-            guard let ending = ActivitiesRecord.ending(activity, under: context.epoch, beside: standing) else {
-                return nil
-            }
+        _ = try await context.changeActivities { work, consistency throws(SharedCoreError) in
+            guard let ending = work.ending(activity, under: context.epoch) else { return nil }
             // Behind the read of the activities: a call that has come to have this one since then has written them.
             try await context.requireNoCall(with: activity, consistency: consistency)
             return ending

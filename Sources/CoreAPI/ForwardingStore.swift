@@ -1,5 +1,5 @@
 /// A store that passes each call on to another, for a type that changes some of them.
-package protocol ForwardingStore: SharedStore {
+package protocol ForwardingStore: SharedStore, BatonDepositing {
     var inner: any SharedStore { get }
 }
 
@@ -30,6 +30,23 @@ extension ForwardingStore {
     package func sessions() async throws(SharedCoreError) -> [Session] { try await inner.sessions() }
     package func usage() async throws(SharedCoreError) -> StoreUsage? { try await inner.usage() }
     package func close() async { await inner.close() }
+
+    package func keepBaton(
+        _ bytes: [UInt8], of epoch: Revision, for lifetime: Duration
+    ) async throws(SharedCoreError) {
+        try await depositing().keepBaton(bytes, of: epoch, for: lifetime)
+    }
+
+    package func fetchBaton(of epoch: Revision, under own: Revision) async throws(SharedCoreError) -> [UInt8]? {
+        try await depositing().fetchBaton(of: epoch, under: own)
+    }
+
+    private func depositing() throws(SharedCoreError) -> any BatonDepositing {
+        guard let depositing = inner as? any BatonDepositing else {
+            throw SharedCoreError(.unsupported, "The group brings no baton to another machine.", at: "baton")
+        }
+        return depositing
+    }
 }
 
 /// The same for an open participation in a group.

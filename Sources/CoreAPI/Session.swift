@@ -132,3 +132,22 @@ package protocol SessionProver: Sendable {
     /// come to mean another process.
     func doubt(that process: ProcessIdentity, has session: SessionID) async -> String?
 }
+
+/// A handle of a group that brings the bytes of a baton to the next owner, wherever that runs: one with ``Capability/batonBytes``.
+///
+/// Source: contract C25.
+package protocol BatonDepositing: Sendable {
+    /// Keeps the bytes of the owner of an epoch, for the session that owns while the baton is offered.
+    ///
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` where this session does not own at `epoch`, ``SharedCoreError/Code/unavailable`` where
+    ///   no answer comes in a second, and ``SharedCoreError/Code/unsupported``.
+    func keepBaton(_ bytes: [UInt8], of epoch: Revision, for lifetime: Duration) async throws(SharedCoreError)
+
+    /// Returns the bytes of an offered baton; nil where they are not kept any more.
+    ///
+    /// - Parameters:
+    ///   - epoch: That of the baton.
+    ///   - own: That of this session's ownership.
+    /// - Throws: As ``keepBaton(_:of:for:)``.
+    func fetchBaton(of epoch: Revision, under own: Revision) async throws(SharedCoreError) -> [UInt8]?
+}

@@ -67,6 +67,7 @@ struct StatedLimitTests {
         contract: "At most # processes that compact one journal", compaction, "Journal.compactionLockByte + ")
 
     static let limits = [
+        Limit("a baton is at most # bytes", wire, "batonByteLimit = "),
         Limit(
             contract: "commits of at most # of keys", "StoreEngine/State/RoomClaim.swift", "commitByteCount = "),
         Limit("says first (# bytes) |", network + "Lobby.swift", "clientByteCount = "),
@@ -110,7 +111,7 @@ struct StatedLimitTests {
             "measured, a byte of a connection of the stream takes "),
         Limit("not done with | # on the wire", hub + "ClientMemory.swift", "requestByteCount = "),
         Limit("of the memory for a client, #; then", hub + "ClientMemory.swift", "standardPart = "),
-        Limit("one of # for as many as", hub + "HubService.swift", "streamByteLimit = "),
+        Limit("one of # for as many as", hub + "HubService+Updates.swift", "streamByteLimit = "),
         Limit("that it has lasted, # in all", network + "RelayThread.swift", "streamByteLimit = "),
         Limit("subscriptions are short, # bytes at most", hub + "Door.swift", "stream.set(.messageByteLimit, "),
         Limit("size of the store (#)", "CoreAPI/Capabilities.swift", "storeByteCount: Int = "),

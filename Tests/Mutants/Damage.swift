@@ -47,6 +47,8 @@ struct Damage: Sendable {
     var close: @Sendable (Group) async -> Void = { await $0.close() }
     var kill: @Sendable (Group) -> Void = { $0.simulateKill() }
     var stop: @Sendable (Group) -> Void = { $0.simulateStop() }
+    /// The defect of what brings batons to other owners; nil where nothing does.
+    var baton: BatonPlace.Defect?
     /// Whether letting go of a handle ends its session.
     var endsWhenLetGo = true
     /// The space of a new group; nil for one of its own.

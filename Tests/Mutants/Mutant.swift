@@ -20,11 +20,15 @@ package struct Mutant: Sendable, CustomStringConvertible {
 
     package static let all =
         store + transactions + lifetimes + limits + requests + closing + watches + notifications + sessions
-        + coordination + rests + mailboxes
+        + coordination + batons + rests + mailboxes
 
     /// The suite's access to it.
     package var harness: any ConformanceHarness { MutantHarness(name: name, damage: damage) }
 
     /// The same harness without a damage: a failure there is not the damage's doing.
-    package static var intact: any ConformanceHarness { MutantHarness(name: "no damage", damage: Damage()) }
+    package static var intact: any ConformanceHarness {
+        var damage = Damage()
+        damage.baton = BatonPlace.Defect.none
+        return MutantHarness(name: "no damage", damage: damage)
+    }
 }

@@ -22,11 +22,22 @@ private struct MutantTestGroup: ConformanceGroup {
     let space: MemorySpace
     let damage: Damage
     let limits: Limits
+    let place: BatonPlace?
+
+    init(space: MemorySpace, damage: Damage, limits: Limits) {
+        self.space = space
+        self.damage = damage
+        self.limits = limits
+        place = damage.baton.map(BatonPlace.init)
+    }
 
     func open(
         _ description: SessionDescription, requiring requirements: Requirements
     ) async throws(SharedCoreError) -> any SharedGroup {
-        MutantGroup(try await damage.open(space, description, requirements), damage: damage, limits: limits)
+        var requirements = requirements
+        if place != nil { requirements.features.remove(.batonBytes) }
+        return MutantGroup(
+            try await damage.open(space, description, requirements), damage: damage, limits: limits, place: place)
     }
 
     func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
@@ -50,17 +61,20 @@ private final class MutantGroup: SharedGroup {
     let inner: MemoryGroup
     let capabilities: Capabilities
     private let damage: Damage
+    private let place: BatonPlace?
 
     /// Handles that are never let go of.
     private static let kept = Box<[MemoryGroup]>([])
 
-    init(_ inner: MemoryGroup, damage: Damage, limits: Limits) {
+    init(_ inner: MemoryGroup, damage: Damage, limits: Limits, place: BatonPlace?) {
         self.inner = inner
         self.damage = damage
+        self.place = place
         let declared = inner.capabilities
         capabilities = Capabilities(
-            backend: declared.backend, features: damage.features(declared.features), durability: declared.durability,
-            limits: limits)
+            backend: declared.backend,
+            features: damage.features(declared.features).union(place == nil ? [] : [.batonBytes]),
+            durability: declared.durability, limits: limits)
         if !damage.endsWhenLetGo { Self.kept.update { $0.append(inner) } }
     }
 
@@ -68,7 +82,10 @@ private final class MutantGroup: SharedGroup {
     var lease: SessionLease? { damage.lease(inner) }
 
     func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
-        try await damage.get(inner, key, consistency)
+        let entry = try await damage.get(inner, key, consistency)
+        // An entry that is over goes without a commit.
+        try? await place?.changed(inner)
+        return entry
     }
 
     func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
@@ -76,7 +93,10 @@ private final class MutantGroup: SharedGroup {
     }
 
     func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
-        try await damage.commit(inner, transaction)
+        let commit = try await damage.commit(inner, transaction)
+        // What has succeeded stays so when the handle is closed meanwhile.
+        try? await place?.changed(inner)
+        return commit
     }
 
     func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
@@ -85,7 +105,11 @@ private final class MutantGroup: SharedGroup {
 
     func sync() async throws(SharedCoreError) { try await damage.sync(inner) }
     func sessions() async throws(SharedCoreError) -> [Session] { try await damage.sessions(inner) }
-    func close() async { await damage.close(inner) }
+
+    func close() async {
+        try? await place?.closes(inner)
+        await damage.close(inner)
+    }
 
     func post(_ name: NotificationName, state: UInt64?) async throws(SharedCoreError) -> Revision {
         try await damage.post(inner, name, state)
@@ -97,5 +121,17 @@ private final class MutantGroup: SharedGroup {
 
     func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
         try await damage.state(inner, name)
+    }
+}
+
+extension MutantGroup: BatonDepositing {
+    func keepBaton(_ bytes: [UInt8], of epoch: Revision, for lifetime: Duration) async throws(SharedCoreError) {
+        guard let place else { throw SharedCoreError(.unsupported, "It keeps no batons.", at: "baton") }
+        try await place.keep(bytes, of: epoch, for: lifetime, by: inner)
+    }
+
+    func fetchBaton(of epoch: Revision, under own: Revision) async throws(SharedCoreError) -> [UInt8]? {
+        guard let place else { throw SharedCoreError(.unsupported, "It keeps no batons.", at: "baton") }
+        return try await place.fetch(of: epoch, under: own, by: inner)
     }
 }

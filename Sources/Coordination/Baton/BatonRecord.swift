@@ -79,6 +79,8 @@ package struct BatonRecord: StoredRecord {
 
 extension BatonRecord {
     private static let maximumKeeperCount = 2
+    /// The hub among ``keepers``. Each other keeper is the path of a socket.
+    package static let hub = "hub"
 
     package init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError) {
         epoch = try reader.revision()

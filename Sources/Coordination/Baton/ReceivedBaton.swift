@@ -134,7 +134,7 @@ public final class ReceivedBaton: Sendable {
                         "The baton is over: its time has passed, or another core has applied it. Its calls are not this core's.",
                         at: key.text, guardFailure: error.guardFailure)
                 }
-                guard key == OwnershipKey.activities || CallKey.records.contains(key) else { throw error }
+                guard OpenWork.isGuarded(by: key) || CallKey.records.contains(key) else { throw error }
             }
         }
     }
@@ -150,14 +150,26 @@ public final class ReceivedBaton: Sendable {
             transaction.require(.revision(call.entry.key, call.entry.revision))
             transaction.put(call.entry.key, call.entry.value)
         }
-        let activities = calls.map {
-            Activity(.call, id: $0.record.activityID, begun: $0.record.began, moves: kind)
-        }
-        try ActivitiesRecord.moving(
-            activities, to: context.epoch, beside: try await context.activities(consistency: consistency),
-            in: &transaction)
+        let activities = calls.map { activity(of: $0.record) }
+        try await context.work(consistency: consistency).moving(
+            activities, to: context.epoch, reach: context.store.ownReach, in: &transaction)
         try tell(.batonApplied, from, standing.record.title, &transaction)
         return (transaction, calls.map(\.call))
+    }
+
+    /// The activity of a call that moves. An instant counts on one machine, so one that comes from another begins now.
+    private func activity(of call: CallRecord) -> Activity {
+        var (kind, begun) = (Activity.Kind.call, context.clock.now())
+        if call.bootID == context.clock.bootID {
+            begun = call.began
+        } else if call.bootID == standing.record.bootID {
+            // By the clock of that machine, up to the last moment at which the former core had it.
+            let passed = call.began.duration(to: standing.record.deadline)
+            kind = Activity.Kind(name: kind.name, bound: max(.zero, kind.bound - passed))
+        }
+        return Activity(
+            kind, id: call.activityID, begun: begun, moves: self.kind,
+            needs: standing.record.descriptorCount == 0 ? .bytes : .descriptors)
     }
 
     private struct MovingCall {
@@ -223,11 +235,9 @@ extension CoreContext {
             var problem: String?
             if !kinds.contains(record.kind) {
                 problem = "its core takes no baton of the kind “\(record.kind)”"
-            } else if record.bootID != bootID || record.deadline <= clock.now() {
-                problem = "its time is over"
             } else {
                 system.place("baton.taken")
-                switch await system.batons.fetch(record) {
+                switch await fetch(record, in: bootID) {
                 case .success(let fetched):
                     received.baton = ReceivedBaton(standing, fetched: fetched, in: self, tell: tell)
                 case .failure(let cause): problem = cause.text
@@ -243,6 +253,37 @@ extension CoreContext {
             try await change(standing, because: "it cannot be read", tell: tell) { $0.delete(OwnershipKey.baton) }
         }
         try await endLostCalls()
+    }
+
+    /// Asks those that keep a baton for it: the processes of this machine where it is of this one, and then the hub.
+    private func fetch(_ record: BatonRecord, in bootID: BootID) async -> Result<FetchedBaton, BatonProblem> {
+        var result = Result<FetchedBaton, BatonProblem>.failure(BatonProblem("no process of this machine keeps it"))
+        if record.bootID == bootID {
+            guard record.deadline > clock.now() else { return .failure(BatonProblem("its time is over")) }
+            result = await system.batons.fetch(record)
+            if case .success = result { return result }
+        }
+        return record.keepers.contains(BatonRecord.hub) ? await fetchFromHub(record) : result
+    }
+
+    private func fetchFromHub(_ record: BatonRecord) async -> Result<FetchedBaton, BatonProblem> {
+        guard store.ownReach == .hub, let hub = store as? any BatonDepositing else {
+            return .failure(BatonProblem("the hub that keeps it is not reached"))
+        }
+        guard record.descriptorCount == 0 else {
+            return .failure(BatonProblem("its descriptors do not go through a hub"))
+        }
+        do throws(SharedCoreError) {
+            guard let bytes = try await hub.fetchBaton(of: record.epoch, under: epoch) else {
+                return .failure(BatonProblem("the hub does not keep it any more"))
+            }
+            guard bytes.count == record.byteCount, SHA256(of: bytes).digest == record.digest else {
+                return .failure(BatonProblem("its bytes are not those that were offered"))
+            }
+            return .success(FetchedBaton(bytes: bytes, files: []))
+        } catch {
+            return .failure(BatonProblem("the hub does not give it: \(error.message)"))
+        }
     }
 
     /// Says that a baton cannot be used, and ends its calls.
@@ -282,28 +323,22 @@ extension CoreContext {
     }
 
     /// Says with which baton a call moves.
-    func setMoves(_ kind: String?, of key: Key) async throws(SharedCoreError) {
+    func setMoves(_ kind: String?, needs: BatonNeed, of key: Key) async throws(SharedCoreError) {
         _ = try await changeCalls { consistency throws(SharedCoreError) in
             guard let entry = try await store.get(key, consistency: consistency), isOpen(entry),
                 let record = CallRecord(entry.value)
             else { throw SharedCoreError(.guardFailed, "The call is over.", at: key.text) }
-            let standing = try await activities(consistency: consistency)
-            let activity = ActivitiesRecord.open(under: epoch, in: standing).first {
-                $0.kind.name == Activity.Kind.call.name && $0.id == record.activityID
+            let work = try await work(consistency: consistency)
+            guard let activity = work.activity(of: record, under: epoch),
+                activity.moves != kind || (kind != nil && activity.needs != needs)
+            else { return nil }
+            // A Main that has asked counts on it.
+            if kind == nil, let moves = activity.moves, work.handover?.record.takes.contains(moves) == true {
+                throw SharedCoreError(.guardFailed, "A Main has asked that takes the call.", at: key.text)
             }
-            guard let activity, activity.moves != kind else { return nil }
             var transaction = Transaction()
-            if kind == nil {
-                // A Main that has asked counts on it.
-                let request = try await store.get(OwnershipKey.handover, consistency: consistency)
-                let takes = request.map { HandoverRecord(bytes: $0.value).takes } ?? []
-                if takes.contains(where: { $0 == activity.moves }) {
-                    throw SharedCoreError(.guardFailed, "A Main has asked that takes the call.", at: key.text)
-                }
-                transaction.require(
-                    request.map { .revision(OwnershipKey.handover, $0.revision) } ?? .absent(OwnershipKey.handover))
-            }
-            ActivitiesRecord.setting(kind, of: activity, under: epoch, beside: standing, in: &transaction)
+            work.setting(
+                kind, needs: needs, of: activity, under: epoch, reach: store.ownReach, in: &transaction)
             return transaction
         }
     }

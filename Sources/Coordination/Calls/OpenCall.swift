@@ -11,12 +11,15 @@ extension CoreContext {
     /// - Parameters:
     ///   - call: What it is.
     ///   - state: How far it is.
-    ///   - moves: The kind of the ``Baton`` with which another core can go on with it; nil while none can. See ``OpenCall/setMoves(_:)``.
+    ///   - moves: The kind of the ``Baton`` with which another core can go on with it; nil while none can. See ``OpenCall/setMoves(_:needs:)``.
+    ///   - needs: What that core needs of the baton. A call that needs the bytes alone moves to another machine, too, where both are clients
+    ///     of a hub.
     /// - Throws: As ``begin(_:id:expectedEnd:)``, so that no call begins while a Main waits for this core, or when the core is to stop;
     ///   ``SharedCoreError/Code/guardFailed`` also when another call of this id is open; ``SharedCoreError/Code/invalidArgument`` for
     ///   texts that are too long, for a state that is an end, and for a kind that breaks its rule.
     public func begin(
-        call: CallDescription, in state: Call.State = .incoming, moves: String? = nil
+        call: CallDescription, in state: Call.State = .incoming, moves: String? = nil,
+        needs: BatonNeed = .descriptors
     ) async throws(SharedCoreError) -> OpenCall {
         let key = try CallKey.record(of: call.id)
         var problem = state.isOpen ? call.problem : "A call does not begin with its end."
@@ -24,7 +27,7 @@ extension CoreContext {
         if let problem { throw SharedCoreError(.invalidArgument, problem, at: key.text) }
         let now = clock.now()
         let record = CallRecord(call, in: state, began: now, bootID: clock.bootID)
-        let activity = Activity(.call, id: record.activityID, begun: now, moves: moves)
+        let activity = Activity(.call, id: record.activityID, begun: now, moves: moves, needs: needs)
         try await gate.begin { () async throws(SharedCoreError) in
             try await changeCalls { consistency throws(SharedCoreError) in
                 let former = try await store.get(key, consistency: consistency)
@@ -47,24 +50,23 @@ extension CoreContext {
     private func beginning(
         _ activity: Activity, consistency: ReadConsistency
     ) async throws(SharedCoreError) -> Transaction {
-        let standing = try await activities(consistency: consistency)
-        let open = ActivitiesRecord.open(under: epoch, in: standing)
+        let work = try await work(consistency: consistency)
+        let open = work.open(under: epoch)
         if open.contains(where: { $0.isSameWork(as: activity) }) {
-            return ActivitiesRecord.keeping(under: epoch, standing)
+            return work.keeping(for: activity, under: epoch, reach: store.ownReach)
         }
         try ActivitiesRecord.requireRoom(beside: open)
-        return ActivitiesRecord.beginning(activity, under: epoch, beside: standing)
+        return work.beginning(activity, under: epoch, reach: store.ownReach)
     }
 
-    func activities(
-        consistency: ReadConsistency
-    ) async throws(SharedCoreError) -> Standing<ActivitiesRecord>? {
-        try await store.get(OwnershipKey.activities, consistency: consistency).map { Standing($0) }
+    /// What stands under one revision: read one by one, records of two revisions would look like one state.
+    func work(consistency: ReadConsistency) async throws(SharedCoreError) -> OpenWork {
+        OpenWork(try await store.list(OwnershipKey.path, consistency: consistency))
     }
 
     /// - Throws: ``SharedCoreError/Code/guardFailed`` where an activity is that of an open call, which alone ends it.
     func requireNoCall(with activity: Activity, consistency: ReadConsistency) async throws(SharedCoreError) {
-        guard activity.kind == .call else { return }
+        guard activity.kind.name == Activity.Kind.call.name else { return }
         let calls = try await store.list(CallKey.records, consistency: consistency).entries.filter(isOpen)
         guard calls.contains(where: { CallRecord($0.value)?.activityID == activity.id }) else { return }
         throw SharedCoreError(
@@ -90,7 +92,7 @@ extension CoreContext {
                 return try await store.commit(transaction).revision
             } catch {
                 guard let key = error.guardFailure?.condition.key,
-                    key == OwnershipKey.activities || CallKey.records.contains(key)
+                    OpenWork.isGuarded(by: key) || CallKey.records.contains(key)
                 else { throw error }
                 consistency = .linearizable
             }
@@ -112,12 +114,9 @@ extension CoreContext {
             transaction.remove(
                 CallRecord.surplus(
                     among: try await store.list(CallKey.records, consistency: consistency).entries, with: 1))
-            let standing = try await activities(consistency: consistency)
-            let activity = ActivitiesRecord.open(under: epoch, in: standing).first {
-                $0.kind.name == Activity.Kind.call.name && $0.id == record.activityID
-            }
-            if let activity,
-                let ending = ActivitiesRecord.ending(activity, under: epoch, beside: standing)
+            let work = try await work(consistency: consistency)
+            if let activity = work.activity(of: record, under: epoch),
+                let ending = work.ending(activity, under: epoch)
             {
                 transaction.guards += ending.guards
                 transaction.operations += ending.operations
@@ -207,15 +206,17 @@ public struct OpenCall: Sendable {
     ///
     /// Source: contract C25.
     ///
-    /// - Parameter kind: The kind of the ``Baton``; nil where the call cannot move for now.
+    /// - Parameters:
+    ///   - kind: The kind of the ``Baton``; nil where the call cannot move for now.
+    ///   - needs: What the next core needs of it.
     /// - Throws: As ``change(to:)``; ``SharedCoreError/Code/guardFailed`` also where the call is not to move any more and a Main has asked
     ///   that takes it: begin nothing that cannot move, the core is about to be told. ``SharedCoreError/Code/invalidArgument`` for a kind that
     ///   breaks its rule.
-    public func setMoves(_ kind: String?) async throws(SharedCoreError) {
+    public func setMoves(_ kind: String?, needs: BatonNeed = .descriptors) async throws(SharedCoreError) {
         if let kind, !Baton.isKind(kind) {
             throw SharedCoreError(.invalidArgument, "“\(kind.prefix(64))” is not the kind of a baton.", at: key.text)
         }
-        try await context.setMoves(kind, of: key)
+        try await context.setMoves(kind, needs: needs, of: key)
     }
 
     /// Ends the call, and the activity that kept the core for it, in one commit. A core ends its calls before its `stop` returns; those

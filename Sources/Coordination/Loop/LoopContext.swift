@@ -49,14 +49,16 @@ public struct LoopContext: Sendable {
     ///   - call: What it is.
     ///   - state: How far it is.
     ///   - moves: The kind of the ``Baton`` with which another core can go on with it.
+    ///   - needs: What that core needs of the baton.
     ///   - onCommand: Given each command, taken for this core: it answers with ``accept(_:)`` or ``refuse(_:because:)``.
     /// - Throws: As ``CoreContext/begin(call:in:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
     public func begin<Stack: LoopStack>(
         call: CallDescription, in state: Call.State = .incoming, moves: String? = nil,
+        needs: BatonNeed = .descriptors,
         onCommand: @escaping @Sendable (Stack, ReceivedCallCommand) throws -> Void
     ) throws(SharedCoreError) -> OpenCall {
         let (open, commands) = try wait { context throws(SharedCoreError) in
-            let open = try await context.begin(call: call, in: state, moves: moves)
+            let open = try await context.begin(call: call, in: state, moves: moves, needs: needs)
             return (open, try await open.commands())
         }
         hear(commands, for: open, onCommand)
@@ -68,7 +70,7 @@ public struct LoopContext: Sendable {
     ///
     /// Source: contract C25.
     ///
-    /// - Parameter onCommand: As in ``begin(call:in:moves:onCommand:)``.
+    /// - Parameter onCommand: As in ``begin(call:in:moves:needs:onCommand:)``.
     /// - Throws: As ``ReceivedBaton/apply()``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
     public func applyBaton<Stack: LoopStack>(
         onCommand: @escaping @Sendable (Stack, ReceivedCallCommand) throws -> Void
@@ -85,9 +87,11 @@ public struct LoopContext: Sendable {
 
     /// Says with which baton a call can move. Blocks the loop until that is committed.
     ///
-    /// - Throws: As ``OpenCall/setMoves(_:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
-    public func setMoves(_ kind: String?, of call: OpenCall) throws(SharedCoreError) {
-        try wait { _ throws(SharedCoreError) in try await call.setMoves(kind) }
+    /// - Throws: As ``OpenCall/setMoves(_:needs:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
+    public func setMoves(
+        _ kind: String?, needs: BatonNeed = .descriptors, of call: OpenCall
+    ) throws(SharedCoreError) {
+        try wait { _ throws(SharedCoreError) in try await call.setMoves(kind, needs: needs) }
     }
 
     private func hear<Stack: LoopStack>(

@@ -39,22 +39,28 @@ public struct Activity: Hashable, Sendable {
     /// Which one it is, for people and for the application: 1 to 128 bytes of UTF-8. An owner has one of a name and id at a time.
     public let id: String
     /// When it began, by the clock of the machine's run.
-    public let begun: BootInstant
+    public internal(set) var begun: BootInstant
     /// When its application expects it to end, by the same clock; nil where that is not known. Nothing follows from it.
     public let expectedEnd: BootInstant?
     /// The kind of the ``Baton`` with which another core can go on with it; nil where none can.
     ///
+    /// It stands in a record of its own, beside that of the activities.
+    ///
     /// Source: contract C25.
-    public let moves: String?
+    public internal(set) var moves: String?
+    /// What the next core needs of that baton.
+    public internal(set) var needs: BatonNeed
 
     package init(
-        _ kind: Kind, id: String, begun: BootInstant, expectedEnd: BootInstant? = nil, moves: String? = nil
+        _ kind: Kind, id: String, begun: BootInstant, expectedEnd: BootInstant? = nil, moves: String? = nil,
+        needs: BatonNeed = .descriptors
     ) {
         self.kind = kind
         self.id = id
         self.begun = begun
         self.expectedEnd = expectedEnd
         self.moves = moves
+        self.needs = needs
     }
 
     /// When its bound has passed, by the clock of the machine's run: from then on it keeps nothing.
@@ -70,7 +76,7 @@ public struct Activity: Hashable, Sendable {
         var view = OwnershipView()
         // As they stand: this has no clock of the group.
         view.apply(try await store.list(OwnershipKey.path), at: BootInstant(nanoseconds: .max))
-        return view.owner.map { ActivitiesRecord.open(under: $0.claim, in: view.activities) } ?? []
+        return view.owner.map { OpenWork(view).open(under: $0.claim) } ?? []
     }
 
     func isSameWork(as other: Activity) -> Bool { kind.name == other.kind.name && id == other.id }
@@ -101,7 +107,7 @@ extension Activity {
     /// has a longer text, is damaged.
     fileprivate var isPossible: Bool {
         kind.bound <= Kind.longestBound && 1...Kind.maximumNameByteCount ~= kind.name.utf8.count
-            && 1...Self.maximumIDByteCount ~= id.utf8.count && moves.map(Baton.isKind) ?? true
+            && 1...Self.maximumIDByteCount ~= id.utf8.count
     }
 
     /// The rule that it breaks; nil where it breaks none.
@@ -127,10 +133,6 @@ package struct ActivitiesRecord: StoredRecord {
         self.activities = activities
     }
 
-    package static let newestLayout: UInt8 = 2
-    /// Layout 2 says with which baton each of them moves.
-    package var layout: UInt8 { activities.contains { $0.moves != nil } ? 2 : 1 }
-
     /// No activity: what cannot be read protects nothing.
     package static let unreadable = ActivitiesRecord(epoch: .zero, activities: [])
 
@@ -152,10 +154,7 @@ extension ActivitiesRecord {
             let id = try reader.text()
             let begun = try reader.instant()
             let end = try reader.optional { reader throws(ByteCodingError) in try reader.instant() }
-            let moves =
-                layout >= 2
-                ? try reader.optional { reader throws(ByteCodingError) in try reader.text() } : nil
-            let activity = Activity(kind, id: id, begun: begun, expectedEnd: end, moves: moves)
+            let activity = Activity(kind, id: id, begun: begun, expectedEnd: end)
             guard activity.isPossible else { throw .malformed }
             activities.append(activity)
         }
@@ -170,38 +169,11 @@ extension ActivitiesRecord {
             writer.text(activity.id)
             writer.instant(activity.begun)
             writer.optional(activity.expectedEnd) { $0.instant($1) }
-            if layout >= 2 { writer.optional(activity.moves) { $0.text($1) } }
         }
     }
 }
 
 extension ActivitiesRecord {
-    /// The transaction that begins an activity: not while a request is pending, nor while the owner rests.
-    ///
-    /// - Parameter standing: What stands, also of an ownership that is over.
-    package static func beginning(
-        _ activity: Activity, under epoch: Revision, beside standing: Standing<ActivitiesRecord>?
-    ) -> Transaction {
-        var transaction = Transaction()
-        transaction.require(.epoch(OwnershipKey.owner, epoch))
-        transaction.require(.absent(OwnershipKey.handover))
-        transaction.require(.absent(OwnershipKey.rest))
-        let others = open(under: epoch, in: standing)
-        write(ActivitiesRecord(epoch: epoch, activities: others + [activity]), over: standing, to: &transaction)
-        return transaction
-    }
-
-    /// The transaction that writes the activities anew as they stand: not while a request is pending.
-    static func keeping(under epoch: Revision, _ standing: Standing<ActivitiesRecord>?) -> Transaction {
-        var transaction = Transaction()
-        transaction.require(.epoch(OwnershipKey.owner, epoch))
-        transaction.require(.absent(OwnershipKey.handover))
-        write(
-            ActivitiesRecord(epoch: epoch, activities: open(under: epoch, in: standing)), over: standing,
-            to: &transaction)
-        return transaction
-    }
-
     /// - Throws: ``SharedCoreError/Code/limitExceeded`` where so many are open that none can begin.
     static func requireRoom(beside open: [Activity]) throws(SharedCoreError) {
         guard open.count >= maximumCount else { return }
@@ -210,57 +182,9 @@ extension ActivitiesRecord {
             at: OwnershipKey.activities.text)
     }
 
-    /// The transaction that ends an activity; nil where it is not open.
-    package static func ending(
-        _ activity: Activity, under epoch: Revision, beside standing: Standing<ActivitiesRecord>?
-    ) -> Transaction? {
-        let present = open(under: epoch, in: standing)
-        let others = present.filter { $0 != activity }
-        guard others.count < present.count else { return nil }
-        var transaction = Transaction()
-        transaction.require(.epoch(OwnershipKey.owner, epoch))
-        write(ActivitiesRecord(epoch: epoch, activities: others), over: standing, to: &transaction)
-        return transaction
-    }
-
-    /// Adds to a transaction that activities of a former ownership go on under this one.
-    static func moving(
-        _ moved: [Activity], to epoch: Revision, beside standing: Standing<ActivitiesRecord>?,
-        in transaction: inout Transaction
-    ) throws(SharedCoreError) {
-        let others = open(under: epoch, in: standing).filter { other in !moved.contains { $0.isSameWork(as: other) } }
-        guard others.count + moved.count <= maximumCount else { return try requireRoom(beside: others + moved) }
-        write(ActivitiesRecord(epoch: epoch, activities: others + moved), over: standing, to: &transaction)
-    }
-
-    /// Adds to a transaction with which baton an activity moves. Nothing where it is not open.
-    static func setting(
-        _ moves: String?, of activity: Activity, under epoch: Revision, beside standing: Standing<ActivitiesRecord>?,
-        in transaction: inout Transaction
-    ) {
-        var present = open(under: epoch, in: standing)
-        guard let index = present.firstIndex(where: { $0.isSameWork(as: activity) }) else { return }
-        let former = present[index]
-        present[index] = Activity(
-            former.kind, id: former.id, begun: former.begun, expectedEnd: former.expectedEnd, moves: moves)
-        write(ActivitiesRecord(epoch: epoch, activities: present), over: standing, to: &transaction)
-    }
-
     /// The activities of an ownership in what stands.
     package static func open(under epoch: Revision, in standing: Standing<ActivitiesRecord>?) -> [Activity] {
         guard let record = standing?.record, record.epoch == epoch else { return [] }
         return record.activities
-    }
-
-    private static func write(
-        _ record: ActivitiesRecord, over standing: Standing<ActivitiesRecord>?, to transaction: inout Transaction
-    ) {
-        let key = OwnershipKey.activities
-        transaction.require(standing.map { .revision(key, $0.revision) } ?? .absent(key))
-        if record.activities.isEmpty {
-            transaction.delete(key)
-        } else {
-            transaction.put(key, record.bytes, lifetime: .session)
-        }
     }
 }

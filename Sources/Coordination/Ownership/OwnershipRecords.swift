@@ -100,11 +100,13 @@ package struct HandoverRecord: StoredRecord {
     package var process = ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: 0, startTime: 0)
     /// Whether the owner's activities do not hold it up. Layout 2.
     package var insists = false
-    /// The kinds of batons that its core takes. Layout 3.
+    /// The kinds of batons that its core takes, of ``TakesRecord``: no layout of this record has them.
     package var takes: [String] = []
+    /// How far batons get to its author, of the same record.
+    package var reach = OwnReach.machine
 
-    package static let newestLayout: UInt8 = 3
-    package var layout: UInt8 { takes.isEmpty ? insists ? 2 : 1 : 3 }
+    package static let newestLayout: UInt8 = 2
+    package var layout: UInt8 { insists ? 2 : 1 }
 
     package static let unreadable = HandoverRecord(
         name: "", askedAt: BootInstant(nanoseconds: 0), deadline: .zero, takesOverMain: false)
@@ -119,9 +121,6 @@ extension HandoverRecord {
         isKilling = try reader.flag()
         process = try reader.process()
         insists = layout >= 2 ? try reader.flag() : false
-        guard layout >= 3 else { return }
-        takes = try reader.array { reader throws(ByteCodingError) in try reader.text() }
-        guard takes.count <= Baton.maximumKindCount, takes.allSatisfy(Baton.isKind) else { throw .malformed }
     }
 
     package func write(into writer: inout ByteWriter) {
@@ -132,7 +131,6 @@ extension HandoverRecord {
         writer.flag(isKilling)
         writer.process(process)
         if layout >= 2 { writer.flag(insists) }
-        if layout >= 3 { writer.array(takes) { $0.text($1) } }
     }
 }
 
@@ -293,103 +291,5 @@ extension RefusalRecord {
         writer.revision(epoch)
         writer.byte(reason.rawValue)
         writer.text(text)
-    }
-}
-
-/// All that stands under ``OwnershipKey/path`` at one revision.
-package struct OwnershipView: Hashable, Sendable {
-    package private(set) var revision = Revision.zero
-    package private(set) var owner: Standing<OwnerRecord>?
-    package private(set) var handover: Standing<HandoverRecord>?
-    package private(set) var lease: Standing<LeaseRecord>?
-    package private(set) var critical: Standing<CriticalRecord>?
-    package private(set) var activities: Standing<ActivitiesRecord>?
-    package private(set) var refusal: Standing<RefusalRecord>?
-    package private(set) var baton: Standing<BatonRecord>?
-    package private(set) var challenge: Standing<ChallengeRecord>?
-    package private(set) var answer: Standing<AnswerRecord>?
-    package private(set) var rest: Standing<RestRecord>?
-    package private(set) var wake: Standing<WakeRecord>?
-    package private(set) var holder: Standing<HolderRecord>?
-    package private(set) var batonHost: Standing<BatonHostRecord>?
-    /// When activities were seen first whose beginning lay ahead then.
-    private var seenAhead: [Activity: BootInstant] = [:]
-
-    package init() {}
-
-    /// Takes in a snapshot of the path. One that is older than what is known changes nothing.
-    package mutating func apply(_ snapshot: Snapshot, at now: BootInstant) {
-        guard snapshot.revision >= revision else { return }
-        let seenAhead = seenAhead
-        self = OwnershipView()
-        self.seenAhead = seenAhead
-        revision = snapshot.revision
-        for entry in snapshot.entries { set(entry.key, to: entry) }
-        noteBeginnings(at: now)
-    }
-
-    /// Takes in what a watch of the path delivers. What is known already changes nothing.
-    package mutating func apply(_ event: WatchEvent, at now: BootInstant) {
-        switch event {
-        case .snapshot(let snapshot), .lagged(let snapshot):
-            apply(snapshot, at: now)
-        case .changes(let changes):
-            guard changes.revision > revision else { return }
-            revision = changes.revision
-            for change in changes.changes { set(change.key, to: change.new) }
-            noteBeginnings(at: now)
-        }
-    }
-
-    private mutating func noteBeginnings(at now: BootInstant) {
-        guard let record = activities?.record else { return seenAhead = [:] }
-        let ahead = record.activities.compactMap { activity in
-            (seenAhead[activity] ?? (activity.begun > now ? now : nil)).map { (activity, $0) }
-        }
-        seenAhead = Dictionary(ahead, uniquingKeysWith: { first, _ in first })
-    }
-
-    private mutating func set(_ key: Key, to entry: Entry?) {
-        switch key {
-        case OwnershipKey.owner: owner = entry.map(Standing.init)
-        case OwnershipKey.handover: handover = entry.map(Standing.init)
-        case OwnershipKey.lease: lease = entry.map(Standing.init)
-        case OwnershipKey.critical: critical = entry.map(Standing.init)
-        case OwnershipKey.activities: activities = entry.map(Standing.init)
-        case OwnershipKey.refusal: refusal = entry.map(Standing.init)
-        case OwnershipKey.baton: baton = entry.map(Standing.init)
-        case OwnershipKey.challenge: challenge = entry.map(Standing.init)
-        case OwnershipKey.answer: answer = entry.map(Standing.init)
-        case OwnershipKey.rest: rest = entry.map(Standing.init)
-        case OwnershipKey.wake: wake = entry.map(Standing.init)
-        case OwnershipKey.holder: holder = entry.map(Standing.init)
-        case OwnershipKey.batonHost: batonHost = entry.map(Standing.init)
-        default: break
-        }
-    }
-}
-
-extension OwnershipView {
-    /// The lease of an owner's session; nil where it has none. That of an earlier owner may stand beside it.
-    package func lease(of owner: Standing<OwnerRecord>) -> Duration? {
-        guard let lease, lease.revision == owner.claim, lease.session == owner.session else { return nil }
-        return lease.record.duration
-    }
-
-    /// The activities of an ownership; nil when none is open.
-    ///
-    /// None began later than it was seen: any participant can have written the record, and a beginning that lies ahead lengthens no bound.
-    package func activities(of epoch: Revision) -> ActivitiesRecord? {
-        guard var record = activities?.record, record.epoch == epoch, !record.activities.isEmpty else { return nil }
-        if !seenAhead.isEmpty {
-            record.activities = record.activities.map { activity in
-                seenAhead[activity].map {
-                    Activity(
-                        activity.kind, id: activity.id, begun: $0, expectedEnd: activity.expectedEnd,
-                        moves: activity.moves)
-                } ?? activity
-            }
-        }
-        return record
     }
 }

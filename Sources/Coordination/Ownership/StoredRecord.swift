@@ -41,7 +41,7 @@ extension StoredRecord {
 
 /// A record together with its place in the store.
 package struct Standing<Record: StoredRecord>: Hashable, Sendable {
-    package let record: Record
+    package internal(set) var record: Record
     /// The commit that created the entry: the holder's claim.
     package let claim: Revision
     /// The commit that wrote it last.

@@ -12,8 +12,8 @@ struct KeptBaton {
 ///
 /// Source: contract C25.
 extension Participant {
-    /// Keeps what the core has given, here and at the host, so that it is offered with the release. Where that cannot be, the core hears
-    /// so.
+    /// Keeps what the core has given, here and at the host or the hub, so that it is offered with the release. Where that cannot be, the
+    /// core hears so.
     func keep(_ given: CoreBaton, of epoch: Revision) async {
         guard canGive(given.baton, of: epoch) else {
             let takes = takenKinds(of: epoch)
@@ -25,16 +25,30 @@ extension Participant {
         }
         environment.system.place("baton.given")
         do throws(SharedCoreError) {
-            let keeper = try environment.system.batons.keep(given.baton, of: epoch)
+            // First, so that the time of those that keep it as well ends behind it.
             let lifetime = min(max(options.batonLifetime, Baton.lifetimes.lowerBound), Baton.lifetimes.upperBound)
             let deadline = clock.now().advanced(by: lifetime)
+            let isForHub = machine.core?.request?.batonReach == .bytes
+            if isForHub, !given.baton.files.isEmpty {
+                throw SharedCoreError(.unsupported, "Descriptors do not go through a hub.", at: "baton")
+            }
+            let keeper = try environment.system.batons.keep(given.baton, of: epoch)
             var record = BatonRecord(
                 given.baton, of: epoch, bootID: clock.bootID, until: deadline, keeper: keeper.path)
-            if let host = machine.view.batonHost?.record.path, await keeper.deposit(at: host, until: deadline) {
+            if isForHub {
+                do throws(SharedCoreError) {
+                    try await keepAtHub(given.baton, of: epoch, for: lifetime)
+                } catch {
+                    // No process of another machine would get it.
+                    keeper.close()
+                    throw error
+                }
+                record.keepers.append(BatonRecord.hub)
+            } else if let host = machine.view.batonHost?.record.path, await keeper.deposit(at: host, until: deadline) {
                 record.keepers.append(host)
             }
             environment.system.place("baton.kept")
-            // The ownership may have been lost while the host was waited for; the host sees that too.
+            // The ownership may have been lost while the host or the hub was waited for; those see that too.
             guard canGive(given.baton, of: epoch) else {
                 keeper.close()
                 return end(given.core, .refused)
@@ -51,6 +65,21 @@ extension Participant {
             tellOfBaton("the baton of the core cannot be kept: \(error.message)", of: epoch)
             end(given.core, .refused)
         }
+    }
+
+    private func keepAtHub(_ baton: Baton, of epoch: Revision, for lifetime: Duration) async throws(SharedCoreError) {
+        guard let hub = store as? any BatonDepositing else {
+            throw SharedCoreError(.unsupported, "No hub keeps it.", at: "baton")
+        }
+        // The task that reports the end of a core is cancelled, and its requests would be.
+        let kept = await Task(executorPreference: executor) { () -> Result<Void, SharedCoreError> in
+            do throws(SharedCoreError) {
+                return .success(try await hub.keepBaton(baton.bytes, of: epoch, for: lifetime))
+            } catch {
+                return .failure(error)
+            }
+        }.value
+        try kept.get()
     }
 
     /// Whether a baton can be offered with the release of an ownership.

@@ -108,7 +108,7 @@ actor Participant {
         self.claim = try SessionClaim(on: session)
         let myself = Participation(
             session: session.id, role: session.role, name: session.name, process: session.process,
-            processNamespace: environment.system.ownNamespace(session.process))
+            processNamespace: environment.system.ownNamespace(session.process), reach: store.ownReach)
         self.machine = OwnershipMachine(
             for: myself, rules: options.rules, seed: environment.seed ^ session.id.rawValue,
             at: environment.clock.now())

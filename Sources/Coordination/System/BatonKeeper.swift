@@ -208,10 +208,12 @@ extension FetchedBaton {
                 try OwnedThread.start("sc-baton") {
                     let deadline = ContinuousClock.now + bound
                     var result = Result<FetchedBaton, BatonProblem>.failure(BatonProblem("nothing keeps it"))
-                    for (number, path) in record.keepers.enumerated() {
+                    // A keeper of another form is none of this machine.
+                    let paths = record.keepers.filter { $0.hasPrefix("/") }
+                    for (number, path) in paths.enumerated() {
                         // One that is frozen leaves the next its share.
                         let left = ContinuousClock.now.duration(to: deadline)
-                        let share = left / (record.keepers.count - number)
+                        let share = left / (paths.count - number)
                         result = fetchInTime(record, at: path, before: ContinuousClock.now + share, within: bound)
                         if case .success = result { break }
                     }

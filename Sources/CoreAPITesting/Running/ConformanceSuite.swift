@@ -37,7 +37,8 @@ public enum ConformanceSuite {
     ].flatMap { $0 }
 
     private static let coordinationCases: [ConformanceCase] = [
-        OwnerCases.all, HandoverCases.all, ActivityCases.all, CallCases.all, BatonCases.all, SupersededCases.all,
+        OwnerCases.all, HandoverCases.all, ActivityCases.all, CallCases.all, BatonCases.all, BatonBytesCases.all,
+        SupersededCases.all,
         FrozenHolderCases.all,
         KilledHolderCases.all,
         WaitingCases.all, MessageSourceCases.all, DemandCases.all, BurstCases.all, InboxCases.all, SecondMainCases.all,

@@ -28,7 +28,10 @@ struct BusyOwner: Hashable, Sendable {
     }
 
     /// Whether a process is the owner, with an open call.
-    func isInCall(_ process: ProcessIdentity) -> Bool { open(in: process).contains { $0.kind == .call } }
+    func isInCall(_ process: ProcessIdentity) -> Bool {
+        // The bound of a call that came from another machine is another.
+        open(in: process).contains { $0.kind.name == Activity.Kind.call.name }
+    }
 
     private func open(in process: ProcessIdentity) -> [Activity] { process == self.process ? activities : [] }
 }

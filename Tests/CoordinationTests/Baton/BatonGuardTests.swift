@@ -134,13 +134,14 @@ struct BatonGuardTests {
         machine.core = LocalCore(epoch: epoch, phase: .running)
         machine.given?.phase = .over(.applied)
         let call = Activity(.call, id: "call-1", begun: clock.now(), moves: kind)
-        try await group.put(
-            OwnershipKey.activities, ActivitiesRecord(epoch: epoch, activities: [call]).bytes, lifetime: .session)
+        _ = try await group.commit(OpenWork(machine.view).beginning(call, under: epoch))
         let main = try await open(.main, "main")
-        var request = HandoverRecord(
+        let request = HandoverRecord(
             name: "main", askedAt: clock.now(), deadline: .seconds(60), takesOverMain: false, process: .current)
-        request.takes = [kind]
-        try await main.put(OwnershipKey.handover, request.bytes, lifetime: .session)
+        var asking = Transaction()
+        asking.put(OwnershipKey.handover, request.bytes, lifetime: .session)
+        asking.put(OwnershipKey.takes, TakesRecord(reach: .machine, kinds: [kind]).bytes, lifetime: .session)
+        _ = try await main.commit(asking)
         machine.view.apply(try await group.list(OwnershipKey.path), at: clock.now())
         var directives: [Directive] = []
         while let directive = machine.step(at: clock.now()), directives.count < 8 { directives.append(directive) }

@@ -102,7 +102,10 @@ struct HolderMachineTests {
             title: "Main has ended: its ownership is released", standing: [.holder, .holds],
             expected: .commit(
                 puts: [],
-                deletes: [OwnershipKey.owner, OwnershipKey.wake, OwnershipKey.critical, OwnershipKey.activities],
+                deletes: [
+                    OwnershipKey.owner, OwnershipKey.wake, OwnershipKey.critical, OwnershipKey.activities,
+                    OwnershipKey.moving,
+                ],
                 requires: [OwnershipKey.owner], tells: [.coreStopped, .released])),
         Row(
             title: "a holder that ends and holds nothing takes its entry back", isClosing: true,

@@ -204,7 +204,7 @@ extension OwnershipMachineTests {
                 .revision(OwnershipKey.handover, Revision(rawValue: 30)),
             ])
         #expect(replaced.operations.first == .delete(OwnershipKey.handover))
-        guard case .put(OwnershipKey.handover, let bytes, .session) = replaced.operations.last else {
+        guard case .put(OwnershipKey.handover, let bytes, .session) = replaced.operations.dropFirst().first else {
             Issue.record("\(replaced.operations)")
             return
         }

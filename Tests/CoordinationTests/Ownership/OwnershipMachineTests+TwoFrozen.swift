@@ -75,7 +75,7 @@ extension OwnershipMachineTests {
 
         #expect(removal.challenges.map(\.claim) == [request])
         #expect(removal.end.at == .milliseconds(500))
-        #expect(removal.end.1.operations == [.delete(OwnershipKey.handover)])
+        #expect(removal.end.1.operations == [.delete(OwnershipKey.handover), .delete(OwnershipKey.takes)])
 
         // More than 2 s after the owner froze, and none of them was the owner's.
         let removed = silent.advanced(by: removal.end.at)

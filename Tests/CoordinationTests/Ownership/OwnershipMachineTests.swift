@@ -289,7 +289,8 @@ struct OwnershipMachineTests {
         let (passed, removal) = try #require(run(&machine, from: begin, for: .seconds(2), isStopped: true))
 
         #expect(passed == .milliseconds(500))
-        #expect(try transaction(removal).operations == [.delete(OwnershipKey.handover)])
+        #expect(
+            try transaction(removal).operations == [.delete(OwnershipKey.handover), .delete(OwnershipKey.takes)])
     }
 
     @Test(

@@ -36,7 +36,8 @@ struct OwnershipScenarios {
         "E2: no record that cannot be read, whichever participant has left it, keeps a Main from owning",
         arguments: [
             "tenure", "ownership/owner", "ownership/handover", "ownership/critical", "ownership/activities",
-            "ownership/challenge", "ownership/answer", "timeline/checkpoint", "timeline/x", "expectations/x/1",
+            "ownership/moving", "ownership/takes", "ownership/challenge", "ownership/answer", "timeline/checkpoint",
+            "timeline/x", "expectations/x/1",
             "expectations/x",
             "inbox/x", "exclusive/x", "ownership/refusal", "main-pushes/x/m",
         ])

@@ -135,6 +135,14 @@ extension CanonicalTokens {
             $0.add(same: $1.revision)
             $0.add($1.record)
         }
+        add(view.moving) {
+            $0.add(same: $1.revision)
+            $0.add($1.record)
+        }
+        add(view.takes) {
+            $0.add(same: $1.revision)
+            $0.add($1.record)
+        }
         add(view.baton) {
             $0.add($1.revision)
             $0.add($1.record)
@@ -170,8 +178,22 @@ extension CanonicalTokens {
         for activity in record.activities {
             add(activity.begun)
             add(activity.kind.bound)
-            add(activity.moves != nil)
         }
+    }
+
+    private mutating func add(_ record: MovingRecord) {
+        add(same: record.epoch)
+        add(Int(record.reach.rawValue))
+        add(record.items.count)
+        for item in record.items {
+            add(item.begun)
+            add(Int(item.need.rawValue))
+        }
+    }
+
+    private mutating func add(_ record: TakesRecord) {
+        add(Int(record.reach.rawValue))
+        add(record.kinds.count)
     }
 
     private mutating func add(_ challenge: ChallengeRecord) {
@@ -241,6 +263,8 @@ extension CanonicalTokens {
         case OwnershipKey.challenge: add(ChallengeRecord(bytes: value))
         case OwnershipKey.answer: add(AnswerRecord(bytes: value))
         case OwnershipKey.activities: add(ActivitiesRecord(bytes: value))
+        case OwnershipKey.moving: add(MovingRecord(bytes: value))
+        case OwnershipKey.takes: add(TakesRecord(bytes: value))
         case OwnershipKey.rest: add(same: RestRecord(bytes: value).epoch)
         case OwnershipKey.wake:
             let record = WakeRecord(bytes: value)

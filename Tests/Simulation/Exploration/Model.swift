@@ -559,13 +559,13 @@ struct Model {
     private mutating func changeActivity(of number: Int) {
         guard let core = participants[number].cores.last else { return }
         let before = store.view
-        let open = ActivitiesRecord.open(under: core.epoch, in: before.activities).first
+        let work = OpenWork(before)
+        let open = work.open(under: core.epoch).first
         let bound = Self.tickLength * Self.activityBound
         let begun = Activity(
             .custom("work", bound: bound), id: "1", begun: now, moves: isMoving ? Self.batonKind : nil)
         var transaction =
-            open.flatMap { ActivitiesRecord.ending($0, under: core.epoch, beside: before.activities) }
-            ?? ActivitiesRecord.beginning(begun, under: core.epoch, beside: before.activities)
+            open.flatMap { work.ending($0, under: core.epoch) } ?? work.beginning(begun, under: core.epoch)
         if open == nil {
             activitiesLeft -= 1
             mutant?.changeTransaction?(&transaction, .beginning)

@@ -172,7 +172,7 @@ extension Simulation {
         let kind = kinds[min(members[number].random.number(0..<8), 2)]
         let id = cores[core].activities.count
         let activity = Activity(kind, id: "\(id)", begun: now)
-        let transaction = ActivitiesRecord.beginning(activity, under: cores[core].epoch, beside: present.activities)
+        let transaction = OpenWork(present).beginning(activity, under: cores[core].epoch)
         let verdict = commit(transaction, of: number, for: .beginning)
         guard members[number].isAlive else { return }
         switch verdict {
@@ -194,10 +194,7 @@ extension Simulation {
 
     private mutating func endActivity(_ id: Int, of core: Int, in number: Int) {
         let activity = cores[core].activities[id]
-        guard
-            let transaction = ActivitiesRecord.ending(
-                activity, under: cores[core].epoch, beside: present.activities)
-        else { return }
+        guard let transaction = OpenWork(present).ending(activity, under: cores[core].epoch) else { return }
         let verdict = commit(transaction, of: number, for: .ending)
         guard members[number].isAlive else { return }
         switch verdict {

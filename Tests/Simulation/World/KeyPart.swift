@@ -27,6 +27,6 @@ enum OwnershipKeys {
     static let all = [
         OwnershipKey.owner, OwnershipKey.handover, OwnershipKey.critical, OwnershipKey.activities,
         OwnershipKey.challenge, OwnershipKey.answer, OwnershipKey.rest, OwnershipKey.wake, OwnershipKey.holder,
-        OwnershipKey.baton,
+        OwnershipKey.baton, OwnershipKey.moving, OwnershipKey.takes,
     ]
 }

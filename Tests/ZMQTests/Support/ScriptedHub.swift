@@ -99,7 +99,7 @@ final class ScriptedHub {
         case .catchUp(let known?): answer(question, .current(revision, missing(after: known)))
         case .catchUp(nil): answer(question, .snapshot(revision), records: try state())
         case .close: answer(question, .done)
-        case .hello, .keepAlive, .history, .view: break
+        case .hello, .keepAlive, .history, .view, .keepBaton, .fetchBaton: break
         }
     }
 

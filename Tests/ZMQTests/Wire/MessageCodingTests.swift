@@ -138,6 +138,31 @@ struct MessageCodingTests {
         }
     }
 
+    @Test("C25: a baton beyond its bounds is refused by its rule, and one that cannot be read as that")
+    func batonBounds() throws {
+        func code(_ count: Int, _ lifetime: Duration = .seconds(1), epoch: UInt64 = 1, behind: [UInt8] = []) -> String?
+        {
+            let body = Request.Body.keepBaton(
+                [UInt8](repeating: 7, count: count), of: Revision(rawValue: epoch), for: lifetime)
+            do {
+                _ = try Request(Request(number: 1, nonce: Samples.nonce, body: body).bytes() + behind)
+                return nil
+            } catch { return (error as? SharedCoreError)?.code.description }
+        }
+        #expect(code(65_536) == nil)
+        #expect(code(65_537) == "limitExceeded")
+        #expect(code(65_537, .seconds(61)) == "limitExceeded")
+        #expect(code(65_537, behind: [0]) == "corrupt")
+        #expect(code(1, epoch: 0) == "invalidArgument")
+        #expect(code(1, .milliseconds(999)) == "invalidArgument")
+        #expect(code(1, .seconds(60)) == nil)
+        #expect(code(1, .nanoseconds(60_000_000_001)) == "invalidArgument")
+        #expect(code(1, .seconds(61), behind: [0]) == "corrupt")
+        // No client keeps more of an answer.
+        let answer = Reply(number: 1, body: .baton([UInt8](repeating: 7, count: 65_537)))
+        #expect(throws: SharedCoreError.self) { _ = try Reply(answer.bytes()) }
+    }
+
     @Test("another version is refused as such")
     func version() throws {
         for request in Samples.requests {

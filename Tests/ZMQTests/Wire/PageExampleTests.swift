@@ -144,6 +144,9 @@ struct PageExampleTests {
         "close": Request(number: 6, nonce: nonce, body: .close),
         "history": Request(number: 7, nonce: nonce, body: .history(after: revision(300))),
         "view": Request(number: 1, body: .view(group: "chat")),
+        "keepBaton": Request(
+            number: 10, nonce: nonce, body: .keepBaton(Array("dialog".utf8), of: revision(42), for: .seconds(10))),
+        "fetchBaton": Request(number: 11, nonce: nonce, body: .fetchBaton(of: revision(42), under: revision(50))),
     ]
 
     private static func replies() throws -> [String: Reply] {
@@ -171,6 +174,8 @@ struct PageExampleTests {
                 number: 2, body: .refused(SharedCoreError(.storageFull, "There is no space.", at: "store"))),
             "unknown": Reply(number: 3, body: .unknown),
             "history": Reply(number: 7, body: .history(revision(42))),
+            "baton": Reply(number: 11, body: .baton(Array("dialog".utf8))),
+            "baton, none": Reply(number: 11, body: .baton(nil)),
             "view": Reply(
                 number: 1,
                 body: .view(
@@ -235,6 +240,8 @@ struct PageExampleTests {
     }
 
     private static var entries: [String: Example] {
+        let moving = Activity(
+            .call, id: "a84b", begun: after(seconds: 3), moves: "sip-dialog/1", needs: .bytes)
         let acquired = TimelineEntry(
             .acquired, by: executor, to: .starting,
             previous: PreviousOwnership(epoch: revision(30), end: .released), reason: "nobody owned",
@@ -253,6 +260,10 @@ struct PageExampleTests {
             "entry ownership/activities": entry(
                 ActivitiesRecord(
                     epoch: revision(42), activities: [Activity(.call, id: "a84b", begun: after(seconds: 3))])),
+            "entry ownership/moving": entry(
+                MovingRecord(
+                    epoch: revision(42), reach: .hub, activities: [moving])),
+            "entry ownership/takes": entry(TakesRecord(reach: .hub, kinds: ["sip-dialog/1"])),
             "entry ownership/challenge": entry(ChallengeRecord(claim: revision(42))),
             "entry ownership/answer": entry(AnswerRecord(claim: revision(42), challenge: revision(50))),
             "entry expectations": entry(Expectation(bootID: process.bootID, deadline: after(seconds: 5))),

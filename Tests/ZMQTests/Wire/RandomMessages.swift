@@ -15,7 +15,7 @@ struct RandomMessages {
 
     mutating func request() -> Request {
         let body: Request.Body =
-            switch below(8) {
+            switch below(10) {
             case 0: .hello(hello())
             case 1: .commit(transaction(), known: revision())
             case 2: .read(known: revision())
@@ -23,6 +23,11 @@ struct RandomMessages {
             case 4: .catchUp(after: maybe { $0.revision() })
             case 5: .keepAlive
             case 6: .close
+            case 7:
+                .keepBaton(
+                    random.bytes(below(300)), of: Revision(rawValue: max(1, number())),
+                    for: .nanoseconds(Int64(1_000_000_000 + below(59_000_000_000))))
+            case 8: .fetchBaton(of: revision(), under: revision())
             default: .history(after: revision())
             }
         if case .hello = body { return Request(number: number(), body: body) }
@@ -31,7 +36,7 @@ struct RandomMessages {
 
     mutating func reply() -> Reply {
         let body: Reply.Body =
-            switch below(8) {
+            switch below(9) {
             case 0: .welcome(welcome())
             case 1: .outcome(outcome(), at: revision(), news())
             case 2: .current(revision(), news())
@@ -43,6 +48,7 @@ struct RandomMessages {
                         [.corrupt, .forbidden, .storageFull, .sessionEnded, .system][below(5)], text(), at: text(),
                         cause: maybe { $0.text() }))
             case 6: .unknown
+            case 7: .baton(maybe { $0.random.bytes($0.below(300)) })
             default: .history(revision())
             }
         return Reply(number: number(), body: body)

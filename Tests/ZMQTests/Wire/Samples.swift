@@ -54,6 +54,13 @@ enum Samples {
         Request(number: 9, nonce: nonce, body: .keepAlive),
         Request(number: 8, nonce: nonce, body: .close),
         Request(number: 9, nonce: nonce, body: .history(after: Revision(rawValue: 300))),
+        Request(
+            number: 10, nonce: nonce,
+            body: .keepBaton([0, 255], of: Revision(rawValue: 1 << 33), for: .nanoseconds(1_000_000_001))),
+        Request(number: 11, nonce: nonce, body: .keepBaton([], of: Revision(rawValue: 1), for: .seconds(60))),
+        Request(
+            number: 12, nonce: nonce,
+            body: .fetchBaton(of: Revision(rawValue: 300), under: Revision(rawValue: 301))),
     ]
 
     static let news: News = {

@@ -111,6 +111,7 @@ extension HubLink {
     func welcomed(_ news: Reply.Welcome) {
         if welcome == nil { welcome = news }
         nonce = news.nonce
+        promises = news.capabilities.features
         nextGreeting = nil
         lease = news.lease
         if lease == nil { confirmation.withLock { $0 = nil } }

@@ -157,7 +157,7 @@ extension HubLink {
             apply(news)
             hold(request, reply.body, until: revision)
         case .refused(let error): finish(request, with: .failure(error))
-        case .done: finish(request, with: .success(reply.body))
+        case .done, .baton: finish(request, with: .success(reply.body))
         case .history(let revision):
             if extendHistory(with: answer.records, at: revision) {
                 finish(request, with: .success(reply.body))
@@ -306,7 +306,7 @@ extension HubLink {
                 resumeJoining()
             }
             announce(revision)
-        case .welcome, .outcome, .done, .refused, .unknown, .history, .view: break
+        case .welcome, .outcome, .done, .refused, .unknown, .history, .view, .baton: break
         }
     }
 

@@ -39,6 +39,8 @@ actor HubLink {
     var welcome: Reply.Welcome?
     /// The nonce of the latest welcome.
     var nonce = ConnectionNonce.none
+    /// The promises of the latest welcome. Hubs may differ: one is older than another.
+    var promises: Set<Capability> = []
     /// The lease of the latest welcome. Hubs may differ: one sees the client's process, another one does not.
     var lease: Duration?
     /// The session's latest confirmation by the hub; nil without a lease.
@@ -167,9 +169,9 @@ actor HubLink {
         if ticket.isWithdrawn.load(ordering: .relaxed) { return finish(.failure(.cancelled("request"))) }
         lastNumber += 1
         ticket.number.store(lastNumber, ordering: .relaxed)
+        let timeout = min(options.requestTimeout, question.bound ?? options.requestTimeout)
         pending[lastNumber] = PendingRequest(
-            number: lastNumber, question: question, deadline: clock.now().advanced(by: options.requestTimeout),
-            finish: finish)
+            number: lastNumber, question: question, deadline: clock.now().advanced(by: timeout), finish: finish)
         unsent.append(lastNumber)
         flush()
     }
@@ -215,8 +217,13 @@ actor HubLink {
             case .probe: .probe(known: known)
             case .close: .close
             case .history(let revision): .history(after: revision)
+            case .keepBaton(let bytes, let epoch, let lifetime): .keepBaton(bytes, of: epoch, for: lifetime)
+            case .fetchBaton(let epoch, let own): .fetchBaton(of: epoch, under: own)
             }
         do throws(SharedCoreError) {
+            if request.question.isOfBaton, !promises.contains(.batonBytes) {
+                throw SharedCoreError(.unsupported, "The hub keeps no batons.", at: "\(endpoint)")
+            }
             let bytes = try Request(number: request.number, nonce: nonce, body: body).bytes()
             guard bytes.count <= Wire.requestByteLimit else {
                 throw SharedCoreError(

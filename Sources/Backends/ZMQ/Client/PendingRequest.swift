@@ -15,6 +15,19 @@ final class PendingRequest {
         case probe
         case close
         case history(after: Revision)
+        case keepBaton([UInt8], of: Revision, for: Duration)
+        case fetchBaton(of: Revision, under: Revision)
+
+        /// Whether only a hub that promises it is asked.
+        var isOfBaton: Bool {
+            switch self {
+            case .keepBaton, .fetchBaton: true
+            case .commit, .read, .probe, .close, .history: false
+            }
+        }
+
+        /// How long it waits at most: a call that moves is quiet meanwhile.
+        var bound: Duration? { isOfBaton ? .seconds(1) : nil }
     }
 
     let number: UInt64

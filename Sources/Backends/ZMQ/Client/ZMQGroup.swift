@@ -232,6 +232,25 @@ extension ZMQGroup: SessionProver {
     }
 }
 
+extension ZMQGroup: BatonDepositing {
+    package func keepBaton(
+        _ bytes: [UInt8], of epoch: Revision, for lifetime: Duration
+    ) async throws(SharedCoreError) {
+        try handle.requireOpen()
+        guard case .done = try await ask(.keepBaton(bytes, of: epoch, for: lifetime)) else {
+            throw Wire.malformed("an answer is not one to its question")
+        }
+    }
+
+    package func fetchBaton(of epoch: Revision, under own: Revision) async throws(SharedCoreError) -> [UInt8]? {
+        try handle.requireOpen()
+        guard case .baton(let bytes) = try await ask(.fetchBaton(of: epoch, under: own)) else {
+            throw Wire.malformed("an answer is not one to its question")
+        }
+        return bytes
+    }
+}
+
 /// How a participant reaches a hub.
 public struct ZMQGroupOptions: Sendable {
     /// The features that the caller relies on.

@@ -87,6 +87,10 @@ extension HubService {
         case .history(let revision):
             try await order.refresh()
             try tellHistory(request.number, after: revision, at: address)
+        case .keepBaton(let bytes, let epoch, let lifetime):
+            try await keep(bytes, of: epoch, for: lifetime, request.number, of: client, at: address)
+        case .fetchBaton(let epoch, let own):
+            try await fetchBaton(of: epoch, under: own, request.number, of: client, at: address)
         case .close:
             try await finish(client)
             send(Reply(number: request.number, body: .done), to: address)
@@ -154,6 +158,7 @@ extension HubService {
             .commit(
                 transaction, of: client.session, delivery: FailPoint.fails("hub.delivery") ? nil : number,
                 nameLimit: client.rights == .post ? Self.postedNameLimit : nil))
+        endBaton()
         FailPoint.hit("hub.afterRecord")
         let isAnsweredFirst = recorded.settle == nil && clients.count > Self.fewClients
         if !isAnsweredFirst { publishNewsSoon() }
@@ -202,7 +207,7 @@ extension HubService {
 
     /// Returns whether a long answer is worth preparing: it would be lost if too many answers wait already. The client
     /// repeats the request.
-    private func takesAnswers(_ address: HubAddress) -> Bool {
+    func takesAnswers(_ address: HubAddress) -> Bool {
         doors[address.door].network?.takesAnswers(address.connection) ?? true
     }
 
@@ -242,7 +247,7 @@ extension HubService {
             try state.writeSnapshot(for: .replica(historyAfter: nil)) { records.append($0) }
             return (state.revision, records)
         }
-        send(Reply(number: number, body: .view(revision, order.capabilities)), records, to: address)
+        send(Reply(number: number, body: .view(revision, promises(at: nil))), records, to: address)
     }
 
     /// Sends the changes after a revision, as far back as they are kept.

@@ -125,6 +125,7 @@ extension HubService {
             throw SharedCoreError(SystemCallError("pwrite", number: 28, at: "hub.ending"))
         }
         _ = try await order.record(.end(client.session))
+        endBaton()
         forget(client)
         publishNews()
     }
@@ -134,6 +135,8 @@ extension HubService {
     func countLeases() {
         let now = runningClock.now()
         guard let elapsed = leaseTime.count(at: now) else { return }
+        baton.count(elapsed)
+        endBaton()
         for client in clients.values {
             if let left = client.leaseLeft, !mayBeUnheard(client) { client.leaseLeft = left - elapsed }
             if client.mustEnd || client.leaseLeft.map({ $0 <= .zero }) ?? false { end(client) }

@@ -41,7 +41,7 @@ extension HubService {
         client.key = peer.user
         client.rights = rights
         return Reply.Welcome(
-            session: state.session, incarnation: incarnation, capabilities: order.capabilities,
+            session: state.session, incarnation: incarnation, capabilities: promises(at: address.door),
             lease: client.leaseLeft.map { _ in client.lease }, streamPort: doors[address.door].streamPort,
             nonce: client.nonce)
     }

@@ -41,12 +41,14 @@ actor HubService {
     var follower: Follower?
     /// The pace of updates, when one was last sent, and when a waiting one is sent.
     var pace = NewsPace()
-    private var lastNews = BootInstant(nanoseconds: 0)
-    private var nextNews: BootInstant?
+    var lastNews = BootInstant(nanoseconds: 0)
+    var nextNews: BootInstant?
     /// When the current revision is sent, so that clients notice a loss.
     var nextBeacon: BootInstant?
 
     var leaseTime: LeaseTime
+    /// The baton of the group, while an owner has given one.
+    var baton = HubBaton()
     var heap = HeapReturn()
     /// The time from a beacon to the next one, when nothing happens: doubled each time, between these bounds. An idle
     /// group wakes its clients twelve times a minute.
@@ -100,7 +102,12 @@ actor HubService {
         beginNames()
         follower = order.replica.follow(after: published) { [weak self] in
             guard let self else { return }
-            thread.act { self.assumeIsolated { $0.publishNews() } }
+            thread.act {
+                self.assumeIsolated {
+                    $0.endBaton()
+                    $0.publishNews()
+                }
+            }
         }
         do throws(MessagingError) {
             for door in doors { try door.begin() }
@@ -169,6 +176,7 @@ actor HubService {
     private func close() {
         isStopped = true
         follower = nil
+        baton = HubBaton()
         order.setServing(false)
         duty.isOver = true
         // The next hub can take a name as soon as this listener is closed.
@@ -285,116 +293,10 @@ actor HubService {
         var next = nextNews
         if let nextBeacon { next = min(next ?? nextBeacon, nextBeacon) }
         if let due = heap.due, intake.isEmpty, !isServing { next = min(next ?? due, due) }
-        if clients.values.contains(where: { $0.leaseLeft != nil }) {
+        if !baton.isEmpty || clients.values.contains(where: { $0.leaseLeft != nil }) {
             let count = runningClock.now().advanced(by: LeaseTime.interval)
             next = min(next ?? count, count)
         }
         return next
-    }
-
-    // MARK: - Updates
-
-    /// How many effects are sent together when requests arrive faster than they are answered. Answers carry as many.
-    static let newsLimit = 16
-
-    /// Sends recorded changes; a little later when more requests wait.
-    func publishNewsSoon() {
-        if !intake.isEmpty, !FailPoint.fails("hub.batch") {
-            let recorded = order.replica.read { $0.revision }
-            if recorded.rawValue &- published.rawValue < UInt64(Self.newsLimit) { return }
-        }
-        publishNews()
-    }
-
-    /// Sends all subscribers the changes recorded since the last time, now or as soon as the pace allows.
-    func publishNews() {
-        guard !isStopped else { return }
-        let earliest = lastNews.advanced(by: pace.pause(forClients: clients.count))
-        if runningClock.now() >= earliest {
-            tellNews()
-        } else if nextNews == nil, order.replica.read({ $0.revision }) > published {
-            nextNews = earliest
-        }
-    }
-
-    private func publishDueNews() {
-        guard let due = nextNews, due <= runningClock.now() else { return }
-        tellNews()
-    }
-
-    private func tellNews() {
-        nextNews = nil
-        while true {
-            let news: News?
-            do throws(SharedCoreError) {
-                news = try order.replica.read { state throws(SharedCoreError) -> News? in
-                    guard state.revision > published else { return nil }
-                    return try state.news(after: published, upTo: Self.streamByteLimit)
-                        ?? News(after: state.revision)
-                }
-            } catch {
-                // Clients request the effects that cannot be read now.
-                published = order.replica.read { $0.revision }
-                nextBeacon = runningClock.now()
-                return
-            }
-            guard let news else { return }
-            guard let last = news.last else {
-                // There are too many changes to send: every client has to request them.
-                published = news.after
-                nextBeacon = runningClock.now()
-                return
-            }
-            beaconPause = Self.beaconInterval
-            // Only the revision of a large update is sent: the library would keep each such message for a subscriber
-            // that does not read.
-            let isLarge = news.effects.reduce(0) { $0 + $1.count } > Self.streamByteLimit
-            if !isLarge, !FailPoint.fails("hub.publish") { publish(.news(news, incarnation: incarnation)) }
-            published = last
-            lastNews = runningClock.now()
-            nextBeacon = lastNews.advanced(by: isLarge ? .zero : Self.beaconDelay)
-        }
-    }
-
-    /// The largest update that is sent whole.
-    static let streamByteLimit = 64 << 10
-
-    private func publish(_ message: StreamMessage) {
-        let bytes = message.bytes
-        heap.use(bytes.count, at: runningClock.now())
-        for door in doors { _ = door.stream.send([bytes]) }
-    }
-
-    private func sendBeacon() {
-        guard let due = nextBeacon, due <= runningClock.now() else { return }
-        if !FailPoint.fails("hub.beacon") { publish(.beacon(published, incarnation: incarnation)) }
-        nextBeacon = clients.isEmpty ? nil : runningClock.now().advanced(by: beaconPause)
-        beaconPause = min(beaconPause * 2, Self.longestBeaconInterval)
-    }
-
-    /// Handles a subscription: echoes the client's own mark; the client receives everything that is published after it.
-    private func answerSubscription(_ message: IncomingMessage, at door: Door) {
-        guard let frame = message.frames.first, frame.count == 2 + StreamMessage.armedByteCount, frame[0] == 1,
-            frame[1] == StreamMessage.armedTopic
-        else { return }
-        if FailPoint.fails("hub.echo") { return }
-        _ = door.stream.send([StreamMessage.armed(Array(frame.dropFirst(2))).bytes])
-    }
-}
-
-/// The pace at which updates follow each other. A frame wakes every client, and the clients of a burst need that
-/// processor time themselves: so the more clients there are, the more changes are sent together. The first update after
-/// a pause, and answers, are sent without delay.
-struct NewsPace {
-    /// The cost of a frame for each client.
-    var forEach = Duration.microseconds(30)
-    /// Shorter pauses are not worth waiting for.
-    var least = Duration.milliseconds(1)
-    var most = Duration.milliseconds(5)
-
-    /// Returns the time from a frame to the next one, for a number of clients.
-    func pause(forClients count: Int) -> Duration {
-        let pause = forEach * count
-        return pause < least ? .zero : min(pause, most)
     }
 }

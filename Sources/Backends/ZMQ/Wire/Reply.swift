@@ -26,6 +26,8 @@ struct Reply: Hashable {
         case history(Revision)
         /// The state of a group for a reader, which has not joined; its records follow.
         case view(Revision, Capabilities)
+        /// The bytes of a baton; nil where the hub has none of the epoch.
+        case baton([UInt8]?)
     }
 
     /// The facts that a client receives when it joins.
@@ -88,6 +90,10 @@ struct Reply: Hashable {
             writer.integer(number)
             writer.integer(revision.rawValue)
             Self.write(capabilities, to: &writer)
+        case .baton(let bytes):
+            writer.byte(10)
+            writer.integer(number)
+            writer.optional(bytes) { $0.data($1) }
         }
         return writer.bytes
     }
@@ -152,6 +158,13 @@ struct Reply: Hashable {
         case 9:
             let revision = Revision(rawValue: try reader.integer())
             return .view(revision, try capabilities(&reader))
+        case 10:
+            return .baton(
+                try reader.optional { reader throws(ByteCodingError) in
+                    let bytes = try reader.slice()
+                    guard bytes.count <= Wire.batonByteLimit else { throw .malformed }
+                    return Array(bytes)
+                })
         default: throw ByteCodingError.malformed
         }
     }
@@ -223,7 +236,7 @@ extension Reply.Body {
     var hasRecords: Bool {
         switch self {
         case .snapshot, .history, .view: true
-        case .welcome, .outcome, .current, .done, .refused, .unknown: false
+        case .welcome, .outcome, .current, .done, .refused, .unknown, .baton: false
         }
     }
 
@@ -231,7 +244,7 @@ extension Reply.Body {
     var isState: Bool {
         switch self {
         case .current, .snapshot: true
-        case .welcome, .outcome, .done, .refused, .unknown, .history, .view: false
+        case .welcome, .outcome, .done, .refused, .unknown, .history, .view, .baton: false
         }
     }
 }

@@ -30,6 +30,10 @@ struct Request: Hashable {
         case history(after: Revision)
         /// Asks for the state of a group, without joining it.
         case view(group: String)
+        /// Keeps the bytes of the owner of an epoch for the next owner.
+        case keepBaton([UInt8], of: Revision, for: Duration)
+        /// Asks for them, as the owner of another epoch.
+        case fetchBaton(of: Revision, under: Revision)
     }
 
     /// A client's description of itself.
@@ -79,6 +83,15 @@ struct Request: Hashable {
         case .view(let group):
             begin(&writer, Self.viewTag)
             writer.text(group)
+        case .keepBaton(let bytes, let epoch, let lifetime):
+            begin(&writer, 10)
+            writer.integer(epoch.rawValue)
+            writer.integer(lifetime.clampedNanoseconds)
+            writer.data(bytes)
+        case .fetchBaton(let epoch, let own):
+            begin(&writer, 11)
+            writer.integer(epoch.rawValue)
+            writer.integer(own.rawValue)
         }
         return writer.bytes
     }
@@ -93,7 +106,8 @@ struct Request: Hashable {
 
     /// Reads a request. The bytes are untrusted.
     ///
-    /// - Throws: ``SharedCoreError/Code/corrupt``, and ``SharedCoreError/Code/incompatible`` for another version.
+    /// - Throws: ``SharedCoreError/Code/corrupt``, ``SharedCoreError/Code/incompatible`` for another version, and
+    ///   ``SharedCoreError/Code/limitExceeded`` or ``SharedCoreError/Code/invalidArgument`` for a baton beyond its bounds.
     init(_ bytes: [UInt8]) throws(SharedCoreError) {
         (number, nonce, body) = try Wire.read(bytes) { reader in
             let tag = try reader.byte()
@@ -144,8 +158,29 @@ struct Request: Hashable {
         case 7: return .close
         case 8: return .history(after: Revision(rawValue: try reader.integer()))
         case viewTag: return .view(group: try reader.text())
+        case 10: return try keepBaton(&reader)
+        case 11:
+            return .fetchBaton(
+                of: Revision(rawValue: try reader.integer()), under: Revision(rawValue: try reader.integer()))
         default: throw ByteCodingError.malformed
         }
+    }
+
+    private static func keepBaton(_ reader: inout ByteReader) throws -> Body {
+        let epoch = Revision(rawValue: try reader.integer())
+        let lifetime = Duration.nanoseconds(Int64(clamping: try reader.integer()))
+        let bytes = try reader.slice()
+        // What cannot be read is told before what breaks a rule.
+        try reader.finish()
+        guard bytes.count <= Wire.batonByteLimit else {
+            throw SharedCoreError(
+                .limitExceeded, "A baton has at most \(Wire.batonByteLimit) bytes, not \(bytes.count).", at: "baton")
+        }
+        guard epoch != .zero, HubBaton.lifetimes.contains(lifetime) else {
+            throw SharedCoreError(
+                .invalidArgument, "A baton is of an epoch, and is kept for 1 s to 60 s.", at: "baton")
+        }
+        return .keepBaton(Array(bytes), of: epoch, for: lifetime)
     }
 
     private static func hello(_ reader: inout ByteReader) throws(ByteCodingError) -> Hello {

@@ -166,6 +166,7 @@ package struct HolderMachine: Sendable {
         transaction.delete(OwnershipKey.owner)
         transaction.delete(OwnershipKey.critical)
         transaction.delete(OwnershipKey.activities)
+        transaction.delete(OwnershipKey.moving)
         let released = Story(kind: .released, epoch: owner.claim, from: owner.record.state, reason: reason)
         return .commit(Transition(transaction: transaction, stories: stories + [released]))
     }

@@ -6,8 +6,7 @@ package import CoreAPI
 extension OwnershipMachine {
     /// The kinds of batons that the author of a request takes of the owner; none where this cannot be now.
     func takes(_ handover: Standing<HandoverRecord>) -> [String] {
-        guard given == nil, view.baton == nil, let owner = view.owner,
-            handover.record.isOnMachine(of: owner.record.process)
+        guard given == nil, view.baton == nil, let owner = view.owner, reach(of: owner, to: handover) != .none
         else { return [] }
         return handover.record.takes
     }
@@ -18,10 +17,9 @@ extension OwnershipMachine {
     func activities(of owner: Standing<OwnerRecord>, holdingUp handover: Standing<HandoverRecord>?) -> ActivitiesRecord?
     {
         guard var activities = view.activities(of: owner.claim) else { return nil }
-        guard let handover, view.baton == nil, handover.record.isOnMachine(of: owner.record.process) else {
-            return activities
-        }
-        let others = activities.activities.filter { !$0.moves(to: handover.record) }
+        guard let handover, view.baton == nil else { return activities }
+        let reach = reach(of: owner, to: handover)
+        let others = activities.activities.filter { !$0.moves(to: handover.record, over: reach) }
         guard activities.activities.count - others.count <= Baton.maximumCallCount else { return activities }
         activities.activities = others
         return others.isEmpty ? nil : activities
@@ -121,16 +119,4 @@ extension OwnershipMachine {
         ]
         return .commit(transition)
     }
-}
-
-extension HandoverRecord {
-    /// Whether its author and an owner are processes of one machine. A process over a network is given no boot id.
-    func isOnMachine(of owner: ProcessIdentity) -> Bool {
-        process.bootID == owner.bootID && process.bootID != BootID(high: 0, low: 0)
-    }
-}
-
-extension Activity {
-    /// Whether a core that takes a baton of its kind goes on with it.
-    func moves(to request: HandoverRecord) -> Bool { moves.map(request.takes.contains) ?? false }
 }

@@ -153,14 +153,15 @@ extension OwnershipMachine {
             return nil
         }
         request.takes = takes(handover)
+        if !request.takes.isEmpty, let owner = view.owner { request.batonReach = reach(of: owner, to: handover) }
         if !handover.record.insists, let last = view.owner.flatMap({ activities(of: $0, holdingUp: handover)?.last }) {
             guard last.latestEnd <= now else {
                 wake(at: last.latestEnd)
                 return nil
             }
-            let takes = request.takes
+            let (takes, reach) = (request.takes, request.batonReach)
             request = StopRequest(.bound, activity: last)
-            request.takes = takes
+            (request.takes, request.batonReach) = (takes, reach)
         }
         hasYielded = myself.isMain
         let sentence = "“\(handover.record.name)” asked for ownership"
@@ -213,6 +214,7 @@ extension OwnershipMachine {
         transaction.delete(OwnershipKey.owner)
         transaction.delete(OwnershipKey.critical)
         transaction.delete(OwnershipKey.activities)
+        transaction.delete(OwnershipKey.moving)
         var transition = Transition(transaction: transaction, stories: stories)
         offer(with: owner.claim, in: &transition)
         return .commit(transition)

@@ -138,8 +138,9 @@ extension OwnershipMachine {
                 bound: rules.handoverTimeout, reason: "it does not wait for the owner's activities"))
     }
 
+    /// - Parameter takes: The kinds of batons that its core takes; nil where the request stands, and stays with those that it has.
     private func write(
-        _ request: HandoverRecord, replacing former: Standing<HandoverRecord>? = nil,
+        _ request: HandoverRecord, taking takes: [String]? = nil, replacing former: Standing<HandoverRecord>? = nil,
         provided guards: [Transaction.Guard], waking rest: Standing<RestRecord>? = nil, telling story: Story
     ) -> Directive {
         var transaction = Transaction(guards: guards)
@@ -151,6 +152,14 @@ extension OwnershipMachine {
         // Deleting first gives the entry a new creation revision: a claim of its own.
         if former != nil { transaction.delete(OwnershipKey.handover) }
         transaction.put(OwnershipKey.handover, request.bytes, lifetime: .session)
+        if let takes {
+            if takes.isEmpty {
+                transaction.delete(OwnershipKey.takes)
+            } else {
+                transaction.put(
+                    OwnershipKey.takes, TakesRecord(reach: myself.reach, kinds: takes).bytes, lifetime: .session)
+            }
+        }
         return .commit(Transition(transaction: transaction, stories: stories))
     }
 
@@ -187,10 +196,10 @@ extension OwnershipMachine {
         granted = (owner.claim, grantedBound(of: owner))
         let record = HandoverRecord(
             name: myself.name, askedAt: now, deadline: rules.handoverTimeout, takesOverMain: wish == .takeOver,
-            process: myself.process, insists: insists, takes: rules.takesBatons)
+            process: myself.process, insists: insists)
         let before = former.map { Transaction.Guard.revision(OwnershipKey.handover, $0.revision) }
         return write(
-            record, replacing: former,
+            record, taking: rules.takesBatons, replacing: former,
             provided: [.revision(OwnershipKey.owner, owner.revision), before ?? .absent(OwnershipKey.handover)],
             waking: view.sleeper,
             telling: Story(

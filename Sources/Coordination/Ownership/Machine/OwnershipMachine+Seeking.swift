@@ -41,6 +41,7 @@ extension OwnershipMachine {
         var transaction = Transaction()
         transaction.require(.epoch(OwnershipKey.handover, handover.claim))
         transaction.delete(OwnershipKey.handover)
+        transaction.delete(OwnershipKey.takes)
         return .commit(
             Transition(
                 transaction: transaction,
@@ -141,6 +142,7 @@ extension OwnershipMachine {
             transaction.require(.epoch(OwnershipKey.handover, handover.claim))
             for condition in unanswered(silence) { transaction.require(condition) }
             transaction.delete(OwnershipKey.handover)
+            transaction.delete(OwnershipKey.takes)
             return .commit(
                 Transition(
                     transaction: transaction,
@@ -169,6 +171,7 @@ extension OwnershipMachine {
         transaction.delete(OwnershipKey.owner)
         transaction.delete(OwnershipKey.critical)
         transaction.delete(OwnershipKey.activities)
+        transaction.delete(OwnershipKey.moving)
         putOwner(at: now, to: &transaction)
         return .commit(
             Transition(
@@ -193,6 +196,7 @@ extension OwnershipMachine {
         if let handover = view.handover, handover.session == myself.session {
             transaction.require(.epoch(OwnershipKey.handover, handover.claim))
             transaction.delete(OwnershipKey.handover)
+            transaction.delete(OwnershipKey.takes)
         } else {
             transaction.require(.absent(OwnershipKey.handover))
         }

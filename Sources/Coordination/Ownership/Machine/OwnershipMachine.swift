@@ -192,15 +192,19 @@ package struct Participation: Hashable, Sendable {
     package let process: ProcessIdentity
     /// The namespace in which the process has its number; 0 where the number means nothing to other processes.
     package let processNamespace: UInt64
+    /// How far its batons get.
+    package let reach: OwnReach
 
     package init(
-        session: SessionID, role: SessionRole, name: String, process: ProcessIdentity, processNamespace: UInt64 = 0
+        session: SessionID, role: SessionRole, name: String, process: ProcessIdentity, processNamespace: UInt64 = 0,
+        reach: OwnReach = .machine
     ) {
         self.session = session
         self.role = role
         self.name = name
         self.process = process
         self.processNamespace = processNamespace
+        self.reach = reach
     }
 
     package var isMain: Bool { role == .main }

@@ -96,7 +96,7 @@ enum GroupCases {
     ) { context in
         let promises: [Capability] = [
             .multipleProcesses, .promptDeathNotice, .stoppedWritersTolerated, .linearizableReads, .resumableWatches,
-            .previousValues, .deduplicatedRequests, .endingsOnFullDisk,
+            .previousValues, .deduplicatedRequests, .endingsOnFullDisk, .batonBytes,
             Capability(rawValue: "a promise that nobody gives"),
         ]
         try await context.withGroup { group in

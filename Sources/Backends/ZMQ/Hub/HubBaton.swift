@@ -1,0 +1,118 @@
+internal import CoreAPI
+internal import StoreEngine
+
+/// The baton that a hub keeps in its memory: bytes of the owner of an epoch, for the session that owns while they are offered.
+///
+/// A value: the entries of ownership and the passing time go in. It ends with the hub, and nothing of it is written anywhere.
+///
+/// Source: contract C25.
+struct HubBaton {
+    /// How long a baton may be kept.
+    static let lifetimes = Duration.seconds(1)...Duration.seconds(60)
+
+    /// The two facts of ownership that a hub reads, of one revision.
+    struct Ownership: Hashable {
+        /// The session that wrote the owner's entry; nil where there is no owner.
+        var session: SessionID?
+        /// The creation revision of the owner's entry: the epoch.
+        var epoch = Revision.zero
+        /// The epoch of the baton that is offered; nil where none is.
+        var offered: Revision?
+
+        func owns(_ session: SessionID, _ epoch: Revision) -> Bool { self.session == session && self.epoch == epoch }
+    }
+
+    private struct Kept {
+        let epoch: Revision
+        let bytes: [UInt8]
+        /// In the hub's running time.
+        var left: Duration
+    }
+
+    private var kept: Kept?
+
+    var isEmpty: Bool { kept == nil }
+
+    /// Keeps what the owner of an epoch gives. The first bytes of an epoch stay, and so does their time.
+    ///
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` where the session does not own at the epoch;
+    ///   ``SharedCoreError/Code/invalidArgument`` where other bytes of the epoch are kept; ``SharedCoreError/Code/limitExceeded`` where those
+    ///   of another epoch are.
+    mutating func keep(
+        _ bytes: [UInt8], of epoch: Revision, for lifetime: Duration, by session: SessionID, in ownership: Ownership
+    ) throws(SharedCoreError) {
+        end(in: ownership)
+        guard ownership.owns(session, epoch) else {
+            throw SharedCoreError(.guardFailed, "The session does not own at epoch \(epoch).", at: Self.location)
+        }
+        guard let kept else {
+            // The first count may begin before the request.
+            self.kept = Kept(epoch: epoch, bytes: bytes, left: lifetime + LeaseTime.longestInterval)
+            return
+        }
+        guard kept.epoch == epoch else {
+            throw SharedCoreError(
+                .limitExceeded, "The hub keeps the baton of epoch \(kept.epoch), and one at a time.", at: Self.location)
+        }
+        guard kept.bytes == bytes else {
+            throw SharedCoreError(
+                .invalidArgument, "The hub keeps other bytes of epoch \(epoch) already.", at: Self.location)
+        }
+    }
+
+    /// Returns the bytes of an epoch for the session that owns while they are offered; nil where the hub has none. They stay: the next owner
+    /// gets the same.
+    ///
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` where the session does not own at `own`, or the baton is not offered.
+    mutating func fetch(
+        of epoch: Revision, under own: Revision, by session: SessionID, in ownership: Ownership
+    ) throws(SharedCoreError) -> [UInt8]? {
+        end(in: ownership)
+        guard ownership.owns(session, own) else {
+            throw SharedCoreError(.guardFailed, "The session does not own at epoch \(own).", at: Self.location)
+        }
+        guard ownership.offered == epoch else {
+            throw SharedCoreError(.guardFailed, "No baton of epoch \(epoch) is offered.", at: Self.location)
+        }
+        return kept?.epoch == epoch ? kept?.bytes : nil
+    }
+
+    /// Counts down the time that is left.
+    mutating func count(_ elapsed: Duration) {
+        kept?.left -= elapsed
+        if let left = kept?.left, left <= .zero { kept = nil }
+    }
+
+    /// Lets go of the bytes where their epoch neither owns nor is offered.
+    mutating func end(in ownership: Ownership) {
+        guard let epoch = kept?.epoch, ownership.epoch != epoch, ownership.offered != epoch else { return }
+        kept = nil
+    }
+
+    private static let location = "baton"
+}
+
+extension HubBaton.Ownership {
+    private static let ownerKey: Key = ".sharedcore/ownership/owner"
+    private static let batonKey: Key = ".sharedcore/ownership/baton"
+
+    /// Reads the two entries of a state.
+    init(_ state: StoreState) throws(SharedCoreError) {
+        if let owner = state.entry(Self.ownerKey) {
+            session = owner.origin
+            epoch = owner.creationRevision
+        }
+        offered = try state.entry(Self.batonKey)?.entry(for: Self.batonKey).value.offeredEpoch
+    }
+}
+
+extension [UInt8] {
+    /// The epoch of a baton's record that is offered, by the beginning that all its versions have; nil for every other value.
+    fileprivate var offeredEpoch: Revision? {
+        var reader = ByteReader(self)
+        guard (try? reader.byte()) != nil, let epoch = try? reader.integer(), (try? reader.byte()) == 1 else {
+            return nil
+        }
+        return Revision(rawValue: epoch)
+    }
+}

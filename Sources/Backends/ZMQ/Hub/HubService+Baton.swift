@@ -1,0 +1,72 @@
+internal import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+
+/// Keeps the bytes of a call that moves from one client to another.
+///
+/// Source: contract C25.
+extension HubService {
+    /// The promises of the group through the hub.
+    ///
+    /// - Parameter door: The endpoint of a client; nil for a reader, which has no session.
+    func promises(at door: Int?) -> Capabilities {
+        var features = order.capabilities.features
+        // That of a backend behind the hub, which no client reaches.
+        features.remove(.batonBytes)
+        if let door, keepsBatons(at: door), !FailPoint.fails("hub.batonBytes") { features.insert(.batonBytes) }
+        return Capabilities(
+            backend: order.capabilities.backend, features: features, durability: order.capabilities.durability,
+            limits: order.capabilities.limits, wakeUp: order.capabilities.wakeUp)
+    }
+
+    /// The clients of this process need no hub for it.
+    private func keepsBatons(at door: Int) -> Bool {
+        if case .inproc = doors[door].endpoint { false } else { true }
+    }
+
+    /// Keeps a baton for the next owner.
+    func keep(
+        _ bytes: [UInt8], of epoch: Revision, for lifetime: Duration, _ number: UInt64, of client: HubClient,
+        at address: HubAddress
+    ) async throws(SharedCoreError) {
+        try client.rights.requireParticipation()
+        try await order.refresh()
+        publishNews()
+        guard !isStopped else { return }
+        try baton.keep(bytes, of: epoch, for: lifetime, by: client.session, in: ownership())
+        send(Reply(number: number, body: .done), to: address)
+    }
+
+    /// Gives a baton to the client that owns while it is offered.
+    func fetchBaton(
+        of epoch: Revision, under own: Revision, _ number: UInt64, of client: HubClient, at address: HubAddress
+    ) async throws(SharedCoreError) {
+        try client.rights.requireParticipation()
+        guard takesAnswers(address) else { return }
+        try await order.refresh()
+        publishNews()
+        let bytes = try baton.fetch(of: epoch, under: own, by: client.session, in: ownership())
+        send(Reply(number: number, body: .baton(bytes)), to: address)
+    }
+
+    /// Lets go of a baton that is over by what stands now. One whose entries cannot be read is checked again later.
+    func endBaton() {
+        guard !baton.isEmpty, let ownership = try? ownership() else { return }
+        baton.end(in: ownership)
+    }
+
+    private func ownership() throws(SharedCoreError) -> HubBaton.Ownership {
+        try order.replica.read { state throws(SharedCoreError) in try HubBaton.Ownership(state) }
+    }
+}
+
+extension ClientRights {
+    /// Refuses what only participants in the ownership may ask.
+    fileprivate func requireParticipation() throws(SharedCoreError) {
+        guard self != .participate else { return }
+        throw SharedCoreError(
+            .forbidden,
+            "The rights of this client's key are “\(rawValue)”, and a baton needs “participate”.", at: "baton")
+    }
+}

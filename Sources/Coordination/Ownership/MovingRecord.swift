@@ -1,0 +1,129 @@
+package import CoreAPI
+
+extension OwnershipKey {
+    /// The batons with which the activities of the owner move.
+    package static let moving: Key = ".sharedcore/ownership/moving"
+    /// The kinds of batons that the author of the request takes.
+    package static let takes: Key = ".sharedcore/ownership/takes"
+}
+
+/// The batons with which activities move. Lives with the owner's session.
+///
+/// It stands beside ``ActivitiesRecord``, which programs of earlier releases read. An item is about the activity with its epoch, kind,
+/// id and beginning, and has no effect where there is none.
+///
+/// Source: contract C25.
+package struct MovingRecord: StoredRecord {
+    package struct Item: Hashable, Sendable {
+        /// The kind of the activity.
+        package var kind: String
+        package var id: String
+        package var begun: BootInstant
+        /// The kind of the baton.
+        package var baton: String
+        package var need: BatonNeed
+    }
+
+    /// The ownership under which the activities were begun.
+    package var epoch: Revision
+    /// That of the owner.
+    package var reach: OwnReach
+    package var items: [Item]
+
+    /// - Parameter activities: Those that do not move are left out.
+    package init(epoch: Revision, reach: OwnReach, activities: [Activity]) {
+        self.epoch = epoch
+        self.reach = reach
+        items = activities.compactMap { activity in
+            activity.moves.map {
+                Item(kind: activity.kind.name, id: activity.id, begun: activity.begun, baton: $0, need: activity.needs)
+            }
+        }
+    }
+
+    package static let unreadable = MovingRecord(epoch: .zero, reach: .machine, activities: [])
+
+    /// An activity of an ownership, as it stands in the group, with the baton with which it moves.
+    func joined(_ activity: Activity, of epoch: Revision) -> Activity {
+        guard self.epoch == epoch, let item = items.first(where: { $0.isAbout(activity) }) else { return activity }
+        var joined = activity
+        joined.moves = item.baton
+        joined.needs = item.need
+        return joined
+    }
+}
+
+extension MovingRecord.Item {
+    fileprivate func isAbout(_ activity: Activity) -> Bool {
+        kind == activity.kind.name && id == activity.id && begun == activity.begun
+    }
+}
+
+extension MovingRecord {
+    package init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError) {
+        epoch = try reader.revision()
+        guard let reach = OwnReach(rawValue: try reader.byte()) else { throw .malformed }
+        self.reach = reach
+        let count = try reader.byte()
+        guard count <= ActivitiesRecord.maximumCount else { throw .malformed }
+        items = []
+        for _ in 0..<count {
+            let (kind, id, begun) = (try reader.text(), try reader.text(), try reader.instant())
+            let baton = try reader.text()
+            guard Baton.isKind(baton), let need = BatonNeed(rawValue: try reader.byte()) else { throw .malformed }
+            items.append(Item(kind: kind, id: id, begun: begun, baton: baton, need: need))
+        }
+    }
+
+    package func write(into writer: inout ByteWriter) {
+        writer.revision(epoch)
+        writer.byte(reach.rawValue)
+        writer.byte(UInt8(clamping: items.count))
+        for item in items {
+            writer.text(item.kind)
+            writer.text(item.id)
+            writer.instant(item.begun)
+            writer.text(item.baton)
+            writer.byte(item.need.rawValue)
+        }
+    }
+}
+
+/// The batons that the author of a request takes. Lives with the session of the Main that asks.
+///
+/// It stands beside ``HandoverRecord``, which programs of earlier releases read, and is written with it alone.
+///
+/// Source: contract C25.
+package struct TakesRecord: StoredRecord {
+    /// That of the author.
+    package var reach: OwnReach
+    package var kinds: [String]
+
+    package init(reach: OwnReach, kinds: [String]) {
+        self.reach = reach
+        self.kinds = kinds
+    }
+
+    package static let unreadable = TakesRecord(reach: .machine, kinds: [])
+}
+
+extension TakesRecord {
+    package init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError) {
+        guard let reach = OwnReach(rawValue: try reader.byte()) else { throw .malformed }
+        self.reach = reach
+        kinds = try reader.array { reader throws(ByteCodingError) in try reader.text() }
+        guard 1...Baton.maximumKindCount ~= kinds.count, kinds.allSatisfy(Baton.isKind) else { throw .malformed }
+    }
+
+    package func write(into writer: inout ByteWriter) {
+        writer.byte(reach.rawValue)
+        writer.array(kinds) { $0.text($1) }
+    }
+}
+
+extension Standing<TakesRecord> {
+    /// Whether it was written with a request, by its author. One that is left over is about none.
+    func isAbout(_ handover: Standing<HandoverRecord>) -> Bool {
+        session == handover.session && revision == handover.claim
+    }
+}

@@ -1,0 +1,153 @@
+package import CoreAPI
+
+/// The work of an owner as it stands in the group: its activities, and the batons with which they move.
+///
+/// The two records change in one commit. Each change of an activity that may move guards both, so no two commits make a mixture of
+/// two states.
+///
+/// Source: contract C17, C25.
+package struct OpenWork: Sendable {
+    private let activities: Standing<ActivitiesRecord>?
+    private let moving: Standing<MovingRecord>?
+    /// The request that stands.
+    let handover: Standing<HandoverRecord>?
+
+    package init(_ view: OwnershipView) {
+        activities = view.activities
+        moving = view.moving
+        handover = view.handover
+    }
+
+    /// - Parameter snapshot: Of ``OwnershipKey/path``.
+    init(_ snapshot: Snapshot) {
+        var view = OwnershipView()
+        // Beginnings as they stand.
+        view.apply(snapshot, at: BootInstant(nanoseconds: .max))
+        self.init(view)
+    }
+
+    /// The keys whose guards fail where another commit was faster: the change is made anew.
+    static func isGuarded(by key: Key?) -> Bool { key == OwnershipKey.activities || key == OwnershipKey.moving }
+
+    /// The commit that wrote the activities last.
+    var revision: Revision { activities?.revision ?? .zero }
+
+    /// The activities of an ownership, each with the baton with which it moves.
+    package func open(under epoch: Revision) -> [Activity] {
+        let open = ActivitiesRecord.open(under: epoch, in: activities)
+        return moving.map { moving in open.map { moving.record.joined($0, of: epoch) } } ?? open
+    }
+
+    /// The activity of a call; nil where it is not open.
+    func activity(of call: CallRecord, under epoch: Revision) -> Activity? {
+        open(under: epoch).first { $0.kind.name == Activity.Kind.call.name && $0.id == call.activityID }
+    }
+
+    /// The transaction that begins an activity: not while a request is pending, nor while the owner rests. What stands of an ownership that
+    /// is over goes.
+    ///
+    /// - Parameter reach: That of the owner.
+    package func beginning(_ activity: Activity, under epoch: Revision, reach: OwnReach = .machine) -> Transaction {
+        var transaction = Transaction()
+        transaction.require(.epoch(OwnershipKey.owner, epoch))
+        transaction.require(.absent(OwnershipKey.handover))
+        transaction.require(.absent(OwnershipKey.rest))
+        let present = open(under: epoch) + [activity]
+        put(present, under: epoch, in: &transaction)
+        if activity.moves != nil { putMoving(present, under: epoch, reach: reach, in: &transaction) }
+        return transaction
+    }
+
+    /// The transaction that writes the activities anew as they stand, for a call that takes over the open activity of its id: not while a
+    /// request is pending.
+    ///
+    /// - Parameter call: With which baton it moves. Where it moves with none, what stands about the activity stays.
+    func keeping(for call: Activity, under epoch: Revision, reach: OwnReach) -> Transaction {
+        var transaction = Transaction()
+        transaction.require(.epoch(OwnershipKey.owner, epoch))
+        transaction.require(.absent(OwnershipKey.handover))
+        var present = open(under: epoch)
+        put(present, under: epoch, in: &transaction)
+        if call.moves != nil, let index = present.firstIndex(where: { $0.isSameWork(as: call) }) {
+            (present[index].moves, present[index].needs) = (call.moves, call.needs)
+            putMoving(present, under: epoch, reach: reach, in: &transaction)
+        }
+        return transaction
+    }
+
+    /// The transaction that ends an activity; nil where it is not open.
+    package func ending(_ activity: Activity, under epoch: Revision) -> Transaction? {
+        let present = open(under: epoch)
+        let others = present.filter { !$0.isSameWork(as: activity) || $0.begun != activity.begun }
+        guard others.count < present.count else { return nil }
+        var transaction = Transaction()
+        transaction.require(.epoch(OwnershipKey.owner, epoch))
+        put(others, under: epoch, in: &transaction)
+        if others.isEmpty || others.count(where: { $0.moves != nil }) < present.count(where: { $0.moves != nil }) {
+            putMoving(others, under: epoch, reach: moving?.record.reach ?? .machine, in: &transaction)
+        } else {
+            requireMoving(in: &transaction)
+        }
+        return transaction
+    }
+
+    /// Adds to a transaction that activities of a former ownership go on under this one.
+    func moving(
+        _ moved: [Activity], to epoch: Revision, reach: OwnReach, in transaction: inout Transaction
+    ) throws(SharedCoreError) {
+        let others = open(under: epoch).filter { other in !moved.contains { $0.isSameWork(as: other) } }
+        let present = others + moved
+        guard present.count <= ActivitiesRecord.maximumCount else {
+            return try ActivitiesRecord.requireRoom(beside: present)
+        }
+        put(present, under: epoch, in: &transaction)
+        putMoving(present, under: epoch, reach: reach, in: &transaction)
+    }
+
+    /// Adds to a transaction with which baton an activity moves. Nothing where it is not open.
+    ///
+    /// - Parameter moves: The kind of the baton; nil where the activity does not move any more, and then a request that stands stays as it
+    ///   is.
+    func setting(
+        _ moves: String?, needs: BatonNeed, of activity: Activity, under epoch: Revision, reach: OwnReach,
+        in transaction: inout Transaction
+    ) {
+        var present = open(under: epoch)
+        guard let activities, let index = present.firstIndex(where: { $0.isSameWork(as: activity) }) else { return }
+        (present[index].moves, present[index].needs) = (moves, needs)
+        transaction.require(.revision(OwnershipKey.activities, activities.revision))
+        if moves == nil {
+            // The request's batons change with it alone.
+            transaction.require(
+                handover.map { .revision(OwnershipKey.handover, $0.revision) } ?? .absent(OwnershipKey.handover))
+        }
+        putMoving(present, under: epoch, reach: reach, in: &transaction)
+    }
+
+    private func put(_ present: [Activity], under epoch: Revision, in transaction: inout Transaction) {
+        let key = OwnershipKey.activities
+        transaction.require(activities.map { .revision(key, $0.revision) } ?? .absent(key))
+        if present.isEmpty {
+            transaction.delete(key)
+        } else {
+            transaction.put(key, ActivitiesRecord(epoch: epoch, activities: present).bytes, lifetime: .session)
+        }
+    }
+
+    private func putMoving(
+        _ present: [Activity], under epoch: Revision, reach: OwnReach, in transaction: inout Transaction
+    ) {
+        requireMoving(in: &transaction)
+        let record = MovingRecord(epoch: epoch, reach: reach, activities: present)
+        if record.items.isEmpty {
+            transaction.delete(OwnershipKey.moving)
+        } else {
+            transaction.put(OwnershipKey.moving, record.bytes, lifetime: .session)
+        }
+    }
+
+    private func requireMoving(in transaction: inout Transaction) {
+        let key = OwnershipKey.moving
+        transaction.require(moving.map { .revision(key, $0.revision) } ?? .absent(key))
+    }
+}
