@@ -20,11 +20,11 @@ final class CoreProgram: Sendable {
     /// needs more has to say that its message is too large.
     static let lineByteCount = 2 << 20
     /// How long one that has closed a stream may take to end.
-    private static let closingTime = Duration.seconds(1)
+    static let closingTime = Duration.seconds(1)
     /// How long until a kill that has not ended it is tried again.
-    private static let killInterval = Duration.seconds(1)
+    static let killInterval = Duration.seconds(1)
 
-    private enum RequestID {
+    enum RequestID {
         static let start: Int64 = 1
         static let stop: Int64 = 2
         /// Of the first other request; the next ones follow.
@@ -32,20 +32,20 @@ final class CoreProgram: Sendable {
     }
 
     /// When a program that is told to stop is asked to end by a signal, and when it is killed.
-    private struct Stopping {
+    struct Stopping {
         let terminateAt: BootInstant
         let killAt: BootInstant
         var isTerminated = false
     }
 
     /// A line for the program.
-    private struct Outgoing {
+    struct Outgoing {
         var bytes: ArraySlice<UInt8>
         /// The request that it answers; nil for a request to the program.
         let request: ProgramRequest?
     }
 
-    private struct State {
+    struct State {
         var outgoing: [Outgoing] = []
         var unansweredCount = 0
         var unansweredByteCount = 0
@@ -95,16 +95,16 @@ final class CoreProgram: Sendable {
         }
     }
 
-    private let program: StreamedProgram
-    private let mark: LaunchMark
-    private let wake: EventCounter
-    private let errors: ErrorLines
-    private let answering: Answering
-    private let clock: any TimeSource
-    private let state = Mutex(State())
+    let program: StreamedProgram
+    let mark: LaunchMark
+    let wake: EventCounter
+    let errors: ErrorLines
+    let answering: Answering
+    let clock: any TimeSource
+    let state = Mutex(State())
     /// Wakes the task that waits for the start or the end.
-    private let changed = AsyncEvent()
-    private let ended = Promise<Void>()
+    let changed = AsyncEvent()
+    let ended = Promise<Void>()
 
     /// Its process number.
     var pid: Int32 { program.pid }
@@ -231,248 +231,5 @@ final class CoreProgram: Sendable {
     /// Ends what its requests and answers have begun: it is not there to hear of it.
     func cancelAnswers() {
         for task in state.withLock({ Array($0.tasks.values) }) { task.cancel() }
-    }
-
-    // MARK: - Its thread
-
-    /// What the thread remembers.
-    private struct Attendance {
-        var lines = LineBuffer(maximumByteCount: CoreProgram.lineByteCount)
-        var isOutputOpen = true
-        var areErrorsOpen = true
-    }
-
-    private func attend() {
-        var attendance = Attendance()
-        while true {
-            let timeout = act(at: clock.now())
-            var interest: StreamedProgram.Interest = []
-            state.withLock { state in
-                if attendance.isOutputOpen, state.mayRead { interest.insert(.output) }
-                if !state.isInputClosed { interest.insert(.closedInput) }
-                if !state.outgoing.isEmpty { interest.insert(.input) }
-            }
-            if attendance.areErrorsOpen { interest.insert(.errors) }
-            let (hasEnded, ready) = program.wait(for: interest, or: wake, timeout: timeout)
-            if ready.contains(.errors) { readErrors(upTo: 4 << 10, &attendance) }
-            if ready.contains(.closedInput) { noteClosing(ofInput: true) }
-            if ready.contains(.input) { send() }
-            if ready.contains(.output) { read(upTo: 64 << 10, &attendance) }
-            handleLines(&attendance)
-            if hasEnded { return finish(&attendance) }
-        }
-    }
-
-    /// Does what is due.
-    ///
-    /// - Returns: How long nothing else is; nil for as long as nothing happens.
-    private func act(at now: BootInstant) -> Duration? {
-        let (terminates, kills, next) = state.withLock { state -> (Bool, Bool, BootInstant?) in
-            if let limit = state.startLimit, limit <= now {
-                fail(CommandCoreError(.startTimeout, "the program has not answered “start” in time"), &state)
-            }
-            if let limit = state.closingLimit, limit <= now {
-                fail(
-                    CommandCoreError(
-                        .closed, "the program has closed its \(state.isInputClosed ? "input" : "output") and runs on"),
-                    &state)
-            }
-            if state.failure != nil { return (false, true, now.advanced(by: Self.killInterval)) }
-            let limits = [state.startLimit, state.closingLimit].compactMap(\.self)
-            guard let stopping = state.stopping else { return (false, false, limits.min()) }
-            if stopping.killAt <= now {
-                if state.isStartSent, state.problemInStop == nil {
-                    state.problemInStop =
-                        "the core's program had not ended when three quarters of its time to stop were over, and was killed"
-                }
-                return (false, true, now.advanced(by: Self.killInterval))
-            }
-            let terminates = !stopping.isTerminated && stopping.terminateAt <= now
-            if terminates { state.stopping?.isTerminated = true }
-            let due = stopping.isTerminated || terminates ? stopping.killAt : stopping.terminateAt
-            return (terminates, false, (limits + [due]).min())
-        }
-        if terminates { program.terminate() }
-        if kills { program.kill() }
-        return next.map { now.duration(to: $0) }
-    }
-
-    private func fail(_ error: CommandCoreError, _ state: inout State) {
-        state.startLimit = nil
-        state.closingLimit = nil
-        guard state.failure == nil else { return }
-        state.failure = error
-        if state.stopping != nil { state.problemInStop = "the core's program was killed while it stopped: \(error)" }
-    }
-
-    private func fail(_ error: CommandCoreError) {
-        state.withLock { fail(error, &$0) }
-    }
-
-    private func noteClosing(ofInput isInput: Bool) {
-        let limit = clock.now().advanced(by: Self.closingTime)
-        state.withLock { state in
-            if isInput { state.closeInput() }
-            // One that stops may close its streams one after another.
-            guard state.failure == nil, state.stopping == nil else { return }
-            state.closingLimit = state.closingLimit ?? limit
-        }
-    }
-
-    private func send() {
-        state.withLock { state in
-            while let first = state.outgoing.first {
-                guard let count = program.send(first.bytes) else { return state.closeInput() }
-                if count < first.bytes.count {
-                    state.outgoing[0].bytes = first.bytes.dropFirst(count)
-                    return
-                }
-                state.release(first.request)
-                state.outgoing.removeFirst()
-            }
-        }
-    }
-
-    private func readErrors(upTo count: Int, _ attendance: inout Attendance) {
-        let bytes = program.receiveErrors(upTo: count)
-        attendance.areErrorsOpen = !bytes.isEmpty
-        errors.take(bytes, at: clock.now())
-    }
-
-    private func read(upTo count: Int, _ attendance: inout Attendance) {
-        guard let bytes = program.receive(upTo: count) else { return }
-        attendance.lines.append(bytes)
-        guard bytes.isEmpty else { return }
-        attendance.isOutputOpen = false
-        noteClosing(ofInput: false)
-    }
-
-    /// Handles the lines that have come, as many as may be unanswered.
-    private func handleLines(_ attendance: inout Attendance) {
-        while state.withLock(\.mayRead) {
-            guard let line = attendance.lines.next() else {
-                if attendance.lines.isTooLong {
-                    fail(ProgramMessage.tooLong(attendance.lines.takeRest(), limit: Self.lineByteCount))
-                }
-                return
-            }
-            do throws(CommandCoreError) {
-                guard line.count <= Self.lineByteCount else {
-                    throw ProgramMessage.tooLong(line, limit: Self.lineByteCount)
-                }
-                switch try ProgramMessage(line) {
-                case .request(let request): handle(request)
-                case .answer(let id, let answer): try handle(answer, to: id, line)
-                }
-            } catch {
-                fail(error)
-            }
-        }
-    }
-
-    private func handle(_ request: ProgramRequest) {
-        state.withLock { state in
-            state.unansweredCount += 1
-            state.unansweredByteCount += request.byteCount
-            state.requests.append(request)
-            guard !state.isAnswering else { return }
-            state.isAnswering = true
-            begin(&state) { [self] in await answerRequests() }
-        }
-    }
-
-    /// Answers the requests in the order in which they came, until none waits: what a program has asked for last is what stands.
-    private func answerRequests() async {
-        while let request = state.withLock({ $0.nextRequest() }) {
-            let answer = await answering(request, self)
-            if case .failure(let refusal) = answer { errors.note(refusal, of: request, at: clock.now()) }
-            finish(request, answer)
-        }
-    }
-
-    /// Begins a task that ``untilAnswered()`` waits for.
-    private func begin(_ state: inout State, _ body: @escaping @Sendable () async -> Void) {
-        state.lastTask += 1
-        let number = state.lastTask
-        state.tasks[number] = Task.detached { [self] in
-            await body()
-            self.state.withLock { $0.tasks[number] = nil }
-        }
-    }
-
-    private func finish(_ request: ProgramRequest, _ answer: Result<JSONObject, Refusal>) {
-        state.withLock { state in
-            guard request.id != .null, !state.isInputClosed else { return state.release(request) }
-            state.outgoing.append(
-                Outgoing(bytes: ProgramMessage.answer(answer, to: request.id)[...], request: request))
-        }
-        wake.raise()
-    }
-
-    private func handle(
-        _ answer: Result<JSONObject, Refusal>, to id: JSONValue, _ line: [UInt8]
-    ) throws(CommandCoreError) {
-        let wasAsked = state.withLock { state in
-            switch id {
-            case .integer(RequestID.start) where state.isStartSent && state.startAnswer == nil:
-                let result = Self.startResult(answer)
-                state.startAnswer = result
-                state.startLimit = nil
-                if case .failure(let error) = result { fail(error, &state) }
-                return true
-            case .integer(RequestID.stop): return state.stopping != nil
-            case .integer(let number):
-                guard let hearing = state.asked.removeValue(forKey: number) else { return false }
-                begin(&state) { await hearing(answer) }
-                return true
-            default: return false
-            }
-        }
-        guard wasAsked else { throw ProgramMessage.malformed(line) }
-        changed.signal()
-    }
-
-    /// The number of the protocol's version.
-    static let version: Int64 = 1
-
-    private static func startResult(_ answer: Result<JSONObject, Refusal>) -> Result<JSONObject, CommandCoreError> {
-        switch answer {
-        case .failure(let refusal):
-            let message = ProgramText.oneLine(refusal.message, upTo: 512)
-            return .failure(CommandCoreError(.startRefused, "the program does not start: \(message)"))
-        case .success(let result):
-            guard result["protocol"] == .integer(version) else {
-                return .failure(
-                    CommandCoreError(.version, "the program does not speak version \(version) of the protocol"))
-            }
-            return .success(result)
-        }
-    }
-
-    /// The program has ended: hears what it has said last, and ends what it has started.
-    private func finish(_ attendance: inout Attendance) {
-        // What is there, and no more: what it has started may have its streams and write on.
-        var left = attendance.areErrorsOpen ? program.waitingErrorByteCount : 0
-        while left > 0 {
-            let bytes = program.receiveErrors(upTo: min(left, 64 << 10))
-            errors.take(bytes, at: clock.now())
-            left = bytes.isEmpty ? 0 : left - bytes.count
-        }
-        errors.finish(at: clock.now())
-        state.withLock { $0.closeInput() }
-        left = attendance.isOutputOpen ? program.waitingByteCount : 0
-        while left > 0, state.withLock(\.mayRead), let bytes = program.receive(upTo: min(left, 64 << 10)) {
-            attendance.lines.append(bytes)
-            handleLines(&attendance)
-            left = bytes.isEmpty ? 0 : left - bytes.count
-        }
-        let end = program.reap()
-        _ = MarkedProcesses.end { [mark] in MarkedProcesses.kill(as: .core) { _, found in found == mark } }
-        state.withLock { state in
-            state.asked = [:]
-            state.end = state.failure ?? CommandCoreError(.ended, "the program \(end)")
-        }
-        ended.open()
-        changed.signal()
     }
 }

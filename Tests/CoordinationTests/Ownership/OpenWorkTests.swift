@@ -46,10 +46,10 @@ struct OpenWorkTests {
     private func failedKey(_ transaction: Transaction, after change: Transaction) async throws -> Key? {
         _ = try await core.group.commit(change)
         let before = try await core.group.list(OwnershipKey.path).entries
-        do {
+        do throws(SharedCoreError) {
             _ = try await core.group.commit(transaction)
             return nil
-        } catch let error as SharedCoreError {
+        } catch {
             #expect(try await core.group.list(OwnershipKey.path).entries == before)
             return error.guardFailure?.condition.key
         }

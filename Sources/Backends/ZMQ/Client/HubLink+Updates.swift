@@ -1,0 +1,144 @@
+internal import CoreAPI
+internal import Platform
+internal import Replica
+internal import StoreEngine
+
+/// The changes of the group: they come by the stream, and what is missing is asked for.
+extension HubLink {
+    func hear(_ bytes: [UInt8]) {
+        guard let message = try? StreamMessage(bytes) else { return }
+        switch message {
+        case .armed(let echo):
+            guard echo == mark else { return }
+            isArmed = true
+            resumeJoining()
+            // The subscription is active again. Updates published meanwhile are missing; while joining, so is the
+            // state.
+            isHeardAnew = catchUp != nil
+            askForMissing()
+        case .news(let news, let incarnation):
+            guard incarnation == welcome?.incarnation else { return }
+            guard replica != nil else {
+                // The state that is on its way may be older than these effects.
+                if let last = news.effects.last.flatMap({ News.revision(of: $0) }) { announce(last) }
+                return
+            }
+            if !apply(news), !FailPoint.fails("link.gap") { askForMissing() }
+        case .beacon(let revision, let incarnation):
+            guard incarnation == welcome?.incarnation else { return }
+            announce(revision)
+        }
+    }
+
+    /// Notes that a revision exists, and requests what the replica lacks up to it.
+    func announce(_ revision: Revision) {
+        announced = max(announced, revision)
+        guard let replica else {
+            // A state that was refused while joining is requested again, but not before the echo, which would be too
+            // early.
+            if isArmed { askForMissing() }
+            return
+        }
+        if replica.read({ $0.revision }) < announced { askForMissing() }
+    }
+
+    /// Applies effects if the replica's revision is the one before them or within them.
+    ///
+    /// - Returns: Whether the replica has them all now.
+    @discardableResult
+    private func apply(_ news: News) -> Bool {
+        guard let replica else { return false }
+        var isUnreadable = false
+        let isWhole = replica.update { state in
+            guard news.after <= state.revision else { return false }
+            for payload in news.effects {
+                // Effects that came by the other connection already need not be parsed.
+                if let revision = News.revision(of: payload), revision <= state.revision { continue }
+                guard case .effect(let effect)? = try? JournalRecord(payload[...]) else {
+                    isUnreadable = true
+                    return true
+                }
+                if effect.revision > state.revision { state.apply(effect) }
+            }
+            return true
+        }
+        // Another request would get the same effect.
+        if isUnreadable { giveUp(with: Wire.malformed("an effect is damaged")) }
+        return isWhole
+    }
+
+    /// Requests the changes after the replica's revision, or the whole state if there is no replica.
+    func askForMissing() {
+        guard catchUp == nil, case .joined = phase else { return }
+        lastNumber += 1
+        let known = replica?.read { $0.revision }
+        guard let bytes = try? Request(number: lastNumber, nonce: nonce, body: .catchUp(after: known)).bytes(),
+            requests?.send([bytes]) == true
+        else { return }
+        catchUp = lastNumber
+        if nextGreeting == nil { nextGreeting = clock.now().advanced(by: greetingPause) }
+    }
+
+    func takeMissing(_ reply: Reply.Body, _ records: Answer.Records) {
+        defer { answered() }
+        switch reply {
+        case .current(let revision, let news):
+            if !apply(news) { return askForMissing() }
+            announce(revision)
+        case .snapshot(let revision):
+            guard let welcome, let state = Self.state(of: records, welcome.capabilities.limits, options),
+                state.revision == revision
+            else {
+                return giveUp(with: Wire.malformed("its snapshot is damaged"))
+            }
+            if let replica {
+                replica.update { former in
+                    guard state.revision > former.revision else { return }
+                    var state = state
+                    state.keepHistory(of: former)
+                    former = state
+                }
+            } else {
+                replica = Replica(state)
+                resumeJoining()
+            }
+            announce(revision)
+        case .welcome, .outcome, .done, .refused, .unknown, .history, .view, .baton: break
+        }
+    }
+
+    /// Prepends earlier changes to the replica's history.
+    func extendHistory(with records: Answer.Records, at revision: Revision) -> Bool {
+        do throws(SharedCoreError) {
+            var parts: [SnapshotPart] = []
+            try records.forEach { record throws(SharedCoreError) in
+                guard case .snapshot(let part) = try JournalRecord(record[...]) else {
+                    throw Wire.malformed("its history is damaged")
+                }
+                parts.append(part)
+            }
+            try replica?.change { state throws(SharedCoreError) in try state.prependHistory(parts, at: revision) }
+            return true
+        } catch {
+            giveUp(with: error)
+            return false
+        }
+    }
+
+    static func state(
+        of records: Answer.Records, _ limits: Limits, _ options: ZMQGroupOptions
+    ) -> StoreState? {
+        var reader = SnapshotReader(limits: limits, historyByteCount: options.historyByteCount)
+        do throws(SharedCoreError) {
+            try records.forEach { record throws(SharedCoreError) in
+                guard case .snapshot(let part) = try JournalRecord(record[...]) else {
+                    throw Wire.malformed("a record of its state is damaged")
+                }
+                try reader.read(part)
+            }
+        } catch {
+            return nil
+        }
+        return reader.result
+    }
+}
