@@ -24,8 +24,8 @@ public struct CoordinationOptions: Hashable, Sendable {
     public var wakeBound: Duration
     /// How many entries the timeline keeps (contract C15).
     public var timelineCapacity: Int
-    /// The kinds of batons that this participant's core takes: at most 4 (contract C25). A participant that owns again takes the kinds that its
-    /// cores have given as well, so an Executor needs none here to go on with its own call.
+    /// The kinds of batons that this participant's core takes: at most 4 (contract C25). The participant also takes
+    /// each kind that its cores have given, so an Executor names none to take its own call back.
     public var takesBatons: [String] = []
     /// How long a baton is kept that no owner has applied: 1 second to 1 minute (contract C25).
     public var batonLifetime: Duration = Baton.defaultLifetime
@@ -91,9 +91,14 @@ public struct CoordinationEnvironment: Sendable {
     public var seed: UInt64
     /// The push that this process was started for, for the cores of an Executor; nil for none (contract P13).
     public var push: Push?
-    /// Where the calls of a core run; nil for the concurrent pool, which wakes its process once a second. In a process that is to sleep this may
-    /// be the ``SharedStore/deliveryExecutor`` of the group, where no call of the core blocks its thread: a call that blocks keeps the
-    /// core's stop from running. A ``LoopCore`` does not block it. Tasks that the core begins by `Task {}` run on the pool all the same.
+    /// The executor that runs the calls of a core; nil for Swift's concurrent pool, which wakes its process once a
+    /// second.
+    ///
+    /// A process that sleeps can use the group's ``SharedStore/deliveryExecutor`` if no call of its core blocks the
+    /// thread: such a call would delay the core's stop. A ``LoopCore`` does not block it. A `Task {}` that the core
+    /// begins still runs on the pool.
+    ///
+    /// Source: contract C26.
     public var coreExecutor: (any TaskExecutor)? {
         get { executor ?? givenCoreExecutor }
         set { givenCoreExecutor = newValue }

@@ -130,7 +130,7 @@ public struct StopRequest: Hashable, Sendable {
     ///
     /// Source: contract C25.
     public internal(set) var takes: [String] = []
-    /// How much of a baton gets to that Main; ``BatonReach/none`` without kinds.
+    /// The part of a baton that reaches that Main; ``BatonReach/none`` if it takes no kind.
     ///
     /// Source: contract C25.
     public internal(set) var batonReach = BatonReach.none
@@ -176,7 +176,7 @@ public struct CoreContext: Sendable {
     var callsLifetime = Calls.defaultLifetime
     /// What only the system can do.
     var system = SystemParts()
-    /// Where the core's calls run; nil for the concurrent pool.
+    /// The executor that runs the core's calls; nil for the concurrent pool.
     var executor: (any TaskExecutor)?
     /// What a former owner has given.
     let received = ReceivedBatonSlot()

@@ -80,12 +80,12 @@ public final class MainParticipant: Sendable {
     }
 
     /// Lets this Main sleep: its core is made quiet and stays registered, and the holder of the group owns for it, under the same epoch.
-    /// Returns when it does. From then on this participant looks at nothing but its rest, and reads it once a minute by itself.
+    /// Returns when it does. From then on this participant watches its rest alone, and reads it once a minute.
     ///
-    /// Over files that is the one wake-up of a process that sleeps, where nothing else in it does work, no task has run on Swift's concurrent
-    /// pool (``CoordinationEnvironment/coreExecutor``), and no other watch or observation of the group is open: with one, the group is polled
-    /// every ten seconds. A process that has used the pool wakes once a second. Through a local hub a process wakes every five seconds, and for
-    /// each commit of the group.
+    /// Over files that read is the only wake-up of an idle process, on two conditions. No task has run on Swift's
+    /// concurrent pool, which wakes its process once a second: see ``CoordinationEnvironment/coreExecutor``. No other
+    /// watch or observation of the group is open: with one, the store reads the group every 10 s. Through a local hub a
+    /// process wakes every 5 s, and for each commit of the group.
     ///
     /// The holder wakes it for a push, a call that waits, a request for hand-over and a keep-alive; then, and by ``resume(for:)``, this Main
     /// owns for itself again, and its core goes on. Where it does not resume within ``CoordinationOptions/wakeBound``, its holder gives the core

@@ -59,7 +59,7 @@ public struct Capability: RawRepresentable, Hashable, Sendable, CustomStringConv
     /// keeps the space that it has reserved for a file.
     public static let endingsOnFullDisk = Capability(rawValue: "endingsOnFullDisk")
 
-    /// The bytes of a baton move between processes of two machines (C25).
+    /// The bytes of a baton can move between processes of two machines (C25).
     public static let batonBytes = Capability(rawValue: "batonBytes")
 
     public let rawValue: String

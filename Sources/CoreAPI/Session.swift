@@ -133,21 +133,30 @@ package protocol SessionProver: Sendable {
     func doubt(that process: ProcessIdentity, has session: SessionID) async -> String?
 }
 
-/// A handle of a group that brings the bytes of a baton to the next owner, wherever that runs: one with ``Capability/batonBytes``.
+/// A handle with ``Capability/batonBytes``: its group carries the bytes of a baton to the next owner, also on another
+/// machine.
 ///
 /// Source: contract C25.
 package protocol BatonDepositing: Sendable {
     /// Keeps the bytes of the owner of an epoch, for the session that owns while the baton is offered.
     ///
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` where this session does not own at `epoch`, ``SharedCoreError/Code/unavailable`` where
-    ///   no answer comes in a second, and ``SharedCoreError/Code/unsupported``.
+    /// - Parameters:
+    ///   - bytes: At most 64 KiB.
+    ///   - epoch: The epoch of this session's ownership.
+    ///   - lifetime: 1 s to 60 s.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` if this session does not own at `epoch`;
+    ///   ``SharedCoreError/Code/limitExceeded`` for too many bytes, and while a baton of another epoch is kept;
+    ///   ``SharedCoreError/Code/invalidArgument`` for another lifetime, and if other bytes of the epoch are kept;
+    ///   ``SharedCoreError/Code/forbidden`` without the right to participate; ``SharedCoreError/Code/unavailable`` if
+    ///   no answer comes in 1 s; ``SharedCoreError/Code/unsupported`` if the hub keeps no batons.
     func keepBaton(_ bytes: [UInt8], of epoch: Revision, for lifetime: Duration) async throws(SharedCoreError)
 
-    /// Returns the bytes of an offered baton; nil where they are not kept any more.
+    /// Returns the bytes of an offered baton; nil if they are not kept any more.
     ///
     /// - Parameters:
-    ///   - epoch: That of the baton.
-    ///   - own: That of this session's ownership.
-    /// - Throws: As ``keepBaton(_:of:for:)``.
+    ///   - epoch: The epoch of the baton.
+    ///   - own: The epoch of this session's ownership.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` if this session does not own at `own`, or no baton of `epoch` is
+    ///   offered; otherwise as ``keepBaton(_:of:for:)``.
     func fetchBaton(of epoch: Revision, under own: Revision) async throws(SharedCoreError) -> [UInt8]?
 }

@@ -66,7 +66,7 @@ struct BundledBackendTests {
     private enum Cases {
         static let all = TestScope.cases
 
-        /// `make test` tries each case in one place at least: what memory cannot be tried on, in files.
+        /// `make test` tries each case on memory or files: on files also those that memory cannot run.
         static let inFiles =
             all
             + TestScope.casesInMemory.filter { conformanceCase in
@@ -142,7 +142,7 @@ extension BundledBackend {
             "C8g", "C9e", "C10b", "P13a", "M4d", "M6f")
     ) { first, _ in first }
 
-    /// Only a hub with sockets brings a baton to another machine.
+    /// Only a hub with sockets carries a baton to another machine.
     private static let ofOneMachine = gaps(
         "all participants are on one machine, where a baton needs no hub", "C25e", "C25f", "C25g")
 

@@ -45,7 +45,7 @@ struct MainThreadTests {
     }
 }
 
-/// A Main that rests in a program that runs on its first thread.
+/// A Main at rest, in a program that runs on its first thread.
 @Suite("C26: the wake-ups of a Main at rest")
 struct RestingMainThreadTests {
     private let directory: TemporaryDirectory
@@ -56,7 +56,7 @@ struct RestingMainThreadTests {
         directory = try TemporaryDirectory()
         let sleeper = try ChildProcess.built("sharedcore-test-sleeper")
         let group = directory.path(of: "group")
-        // Both are other processes: fail points of this one are armed for other tests.
+        // Both are processes of their own, because other tests arm fail points in this one.
         holder = try ChildProcess(sleeper, [group, "hold"], input: true)
         let holder = holder
         try await eventually("the holder is there") { holder.lines == ["holds"] }
@@ -72,7 +72,7 @@ struct RestingMainThreadTests {
     private func timers() throws -> [Int] {
         let place = "/proc/\(program.pid)/fdinfo"
         return try Directory(path: place).names().compactMap { number in
-            // It may have been closed meanwhile.
+            // The descriptor may have been closed meanwhile.
             guard let text = OpenFile.text(of: "\(place)/\(number)"),
                 let line = text.split(separator: "\n").first(where: { $0.hasPrefix("it_value:") })
             else { return nil }

@@ -5,8 +5,8 @@ import Platform
 //
 //   sharedcore-test-main PORT NOTEBOOK [GROUP]
 //
-// With the directory of a group it is the Main of that group too, and “rest” has it rest and sleep; “rest-first” is
-// the first half of that, and “sleep” the second.
+// With the directory of a group it is also the Main of that group. “rest” makes it rest and then sleep, “rest-first”
+// makes it rest alone, and “sleep” makes it sleep alone.
 
 let arguments = CommandLine.arguments
 guard [3, 4].contains(arguments.count), let port = UInt16(arguments[1]) else {

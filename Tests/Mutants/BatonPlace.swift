@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import Synchronization
 
-/// What brings the bytes of a baton to another owner, as a hub does, with one defect at most. The mutants of C25 go through it.
+/// Keeps the bytes of a baton for the next owner, as a hub does, with one defect at most. The mutants of C25 use it.
 final class BatonPlace: Sendable {
     enum Defect: Sendable {
         case none, losesWhatItKeeps
@@ -18,7 +18,7 @@ final class BatonPlace: Sendable {
 
     private struct State {
         var kept: Kept?
-        /// Whether its record stood once.
+        /// Whether its record was offered once.
         var stood = false
     }
 
@@ -27,7 +27,7 @@ final class BatonPlace: Sendable {
 
     init(_ defect: Defect) { self.defect = defect }
 
-    /// The two facts that it reads.
+    /// The entries of ownership that it reads.
     private struct Ownership {
         var owner: Entry?
         let offered: Revision?
@@ -48,12 +48,12 @@ final class BatonPlace: Sendable {
         }
     }
 
-    /// Checks after a change of the group.
+    /// Releases the bytes if they are over, after a change of the group.
     func changed(_ group: any SharedStore) async throws(SharedCoreError) {
         end(in: try await Ownership(group))
     }
 
-    /// Checks when a session is about to end, with its ownership.
+    /// Releases the bytes if they are over when a session ends, and its ownership with it.
     func closes(_ group: any SharedStore) async throws(SharedCoreError) {
         var ownership = try await Ownership(group)
         if ownership.owner?.origin == group.session.id { ownership.owner = nil }

@@ -47,7 +47,7 @@ struct Damage: Sendable {
     var close: @Sendable (Group) async -> Void = { await $0.close() }
     var kill: @Sendable (Group) -> Void = { $0.simulateKill() }
     var stop: @Sendable (Group) -> Void = { $0.simulateStop() }
-    /// The defect of what brings batons to other owners; nil where nothing does.
+    /// The defect of the ``BatonPlace``; nil for a group that keeps no batons.
     var baton: BatonPlace.Defect?
     /// Whether letting go of a handle ends its session.
     var endsWhenLetGo = true

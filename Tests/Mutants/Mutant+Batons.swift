@@ -1,7 +1,7 @@
 internal import CoreAPI
 
 extension Mutant {
-    /// The defects of what brings the bytes of a baton to another machine.
+    /// The defects of a group that carries the bytes of a baton to another machine.
     static let batons: [Mutant] =
         ([
             ("loses what it keeps of a baton", .losesWhatItKeeps),

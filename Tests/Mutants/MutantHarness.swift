@@ -83,7 +83,7 @@ private final class MutantGroup: SharedGroup {
 
     func get(_ key: Key, consistency: ReadConsistency) async throws(SharedCoreError) -> Entry? {
         let entry = try await damage.get(inner, key, consistency)
-        // An entry that is over goes without a commit.
+        // An expired entry disappears without a commit.
         try? await place?.changed(inner)
         return entry
     }
@@ -94,7 +94,7 @@ private final class MutantGroup: SharedGroup {
 
     func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         let commit = try await damage.commit(inner, transaction)
-        // What has succeeded stays so when the handle is closed meanwhile.
+        // The commit has succeeded, also if the handle is closed before this check.
         try? await place?.changed(inner)
         return commit
     }

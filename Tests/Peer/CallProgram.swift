@@ -5,8 +5,8 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// A participant whose core has a call over a datagram socket: `<directory> <main|executor> <name> <port> <handover timeout in
-/// ms> <bound of an owner's answer in ms>`.
+/// A participant whose core has a call over a datagram socket:
+/// `<directory> <main|executor> <name> <port> <handover timeout in ms> <bound of an owner's answer in ms>`.
 ///
 /// While the call is its own it sends its name to the port every 2 ms, and “BYE” when it ends it over the network. An Executor begins the
 /// call; both take it over. It prints what its core does, and ends with the order `close`.
@@ -34,7 +34,7 @@ enum CallProgram {
                 directory: words[0], as: SessionDescription(role: isMain ? .main : .executor, name: name))
             var environment = CoordinationEnvironment()
             environment.witness = FileWitness(path: words[0] + "/witness")
-            // A process of a test may wait for its turns for long.
+            // A test process may be scheduled late.
             environment.system.batons = LocalBatonTransport(hostBound: .seconds(3), bound: .seconds(6))
             let makeCore: @Sendable () -> any Core = { LineCore(name, port: isMain ? nil : port) }
             let close: () async -> Void

@@ -11,8 +11,9 @@ internal import Platform
 /// It joins the group, takes part as an Executor that gets no request, sleeps a moment, prints `ready`, and waits for a
 /// post to `news`: the post's state is its status, and zero makes it fail.
 ///
-/// With `rest` it is the group's Main, whose core runs on the delivery executor. It prints `rests` when it rests, and `resumed` when
-/// it does not any more. It ends with its standard input. With `hold` it is the holder, prints `holds`, and wakes the Main for a line.
+/// With `rest` it is the group's Main, whose core runs on the delivery executor. It prints `rests` when it rests, and
+/// `resumed` when its core resumes, and ends with its standard input. With `hold` it is the holder: it prints `holds`,
+/// and a line of its input wakes the Main.
 @main
 enum Sleeper {
     private struct NoCore: Core {
@@ -58,7 +59,7 @@ enum Sleeper {
     }
 }
 
-/// A Main whose process is to sleep.
+/// A Main that rests, in a process that sleeps.
 private enum RestingMain {
     private struct QuietCore: Core {
         func start(in context: CoreContext) async throws {}
@@ -90,7 +91,7 @@ private enum RestingMain {
             }
         }
         try StandardOutput.write("rests\n")
-        // Nothing wakes this thread but the end of the input, and it needs no thread of the pool.
+        // Only the end of the input wakes this thread, and the wait needs no thread of the pool.
         _ = Poll.wait(for: [STDIN_FILENO], timeout: nil)
         await main.stop()
         await group.close()

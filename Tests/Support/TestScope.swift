@@ -13,15 +13,15 @@ package enum TestScope {
     /// Whether `TEST_SCOPE` is `check` or `length`.
     package static let isCheck = scope == "check" || isAtLength
 
-    /// The cases of the conformance suite that take long. `make test` tries them in memory alone, and `make check` leaves
-    /// them out where it tries a backend in another way once more.
+    /// The cases of the conformance suite that take long. `make test` tries them in memory alone, and `make check`
+    /// leaves them out where it tries a backend in another way once more.
     package static let longCases: Set = ["S6d", "W3a", "W3c", "W4a", "N6g", "N8a", "C9f", "M6f"]
 
     /// The long cases that `make test` leaves out in memory as well. It tries the others with a ``BriefHarness``.
     package static let longestCases: Set = ["S6d"]
 
-    /// The cases that `make test` tries in files, through a hub and over a log: of each rule the first that is not long,
-    /// and that processes which share a group can be tried on.
+    /// The cases that `make test` tries in files, through a hub and over a log: of each rule the first that is not
+    /// long, and that processes which share a group can be tried on.
     package static let casesOnce = ConformanceSuite.cases.filter { conformanceCase in
         let ofRule = ConformanceSuite.cases.filter { $0.rule == conformanceCase.rule }
         let first = ofRule.first { !longCases.union(["S15a", "L1d", "L3a"]).contains($0.id) } ?? ofRule.first
@@ -37,11 +37,11 @@ package enum TestScope {
         return cases
     }
 
-    /// The cases that a backend in memory is tried on.
+    /// The cases to try on memory.
     package static let casesInMemory =
         chosenCases ?? ConformanceSuite.cases.filter { isCheck || !longestCases.contains($0.id) }
 
-    /// The cases that a backend of processes is tried on.
+    /// The cases to try on a backend that processes share.
     package static let cases = chosenCases ?? (isCheck ? ConformanceSuite.cases : casesOnce)
 
     /// The cases for a backend with commits that cost more than those in memory and in files: the one of half a million

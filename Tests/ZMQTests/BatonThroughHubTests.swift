@@ -13,10 +13,10 @@ extension ZMQTests {
     struct BatonThroughHubTests {
         private static let marker = Array("do-not-store-this-key".utf8)
         private let notes = Box<[String]>([])
-        /// The call that is open.
+        /// The open call.
         private let open = Box<OpenCall?>(nil)
 
-        /// A core with a call of which the bytes alone are needed.
+        /// A core whose call moves with its bytes.
         private final class BytesCore: Core {
             let name: String
             let begins: Bool
@@ -88,7 +88,7 @@ extension ZMQTests {
             return environment
         }
 
-        /// Keeps as on any machine, and reaches no process that keeps, as from another one.
+        /// Keeps batons as usual, and reaches no other keeper, as if that were on another machine.
         private struct AfarTransport: BatonTransport {
             func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any BatonKeeping {
                 try LocalBatonTransport().keep(baton, of: epoch)
@@ -177,7 +177,7 @@ extension ZMQTests {
             let activity = try #require(try await Activity.current(in: group).first)
             #expect(activity.moves == "test/1" && activity.needs == .bytes)
             #expect(try await group.get(OwnershipKey.baton) == nil)
-            // The bytes came into no entry.
+            // No entry has the bytes.
             for entry in try await group.list("").entries {
                 #expect(!String(decoding: entry.value, as: UTF8.self).contains("do-not-store-this-key"), "\(entry.key)")
             }
@@ -213,7 +213,7 @@ extension ZMQTests {
             let start = Task { try await pair.main.start() }
             let group = pair.groups[0]
             try await eventually("Main has asked") { try await group.get(OwnershipKey.handover) != nil }
-            // It is busy still: its core is not asked for a baton.
+            // The Executor is still busy: its core is not asked for a baton.
             #expect(try await !notes.value.contains { $0.hasPrefix("executor gives") })
             let call = try #require(open.value)
             open.update { $0 = nil }
@@ -238,7 +238,7 @@ extension ZMQTests {
             await hub.stop()
         }
 
-        /// What becomes of the hub at a step, and what the two cores hear.
+        /// The fault of the hub, and the step at which it comes.
         struct Fault: Sendable, CustomTestStringConvertible {
             let place: String
             let isKilled: Bool
@@ -291,10 +291,11 @@ extension ZMQTests {
             }
             let goesOn = notes.value.contains("main goes on")
             let heard = try #require(notes.value.first { $0.hasPrefix("executor hears") })
-            // Either Main has the call, and the old core sends nothing; or the old core ends it, and Main does not have it.
+            // Either Main has the call, and the old core sends nothing; or the old core ends it, and Main does not have
+            // it.
             #expect(goesOn == ["executor hears applied", "executor hears unknown"].contains(heard), "\(notes.value)")
             #expect(try await states(group) == [goesOn ? .answered : .ended(.lost)], "\(notes.value)")
-            // Behind the fetch no hub is needed for the bytes.
+            // After the fetch the bytes need no hub.
             if fault.place == "baton.prepared" { #expect(goesOn, "\(notes.value)") }
             if fault.place == "baton.kept", fault.isKilled {
                 #expect(heard == "executor hears failed", "\(notes.value)")

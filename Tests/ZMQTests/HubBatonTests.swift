@@ -4,7 +4,7 @@ internal import Testing
 @testable internal import StoreEngine
 @testable internal import ZMQBackend
 
-/// The baton that a hub keeps, step by step (contract C25).
+/// The state of the baton that a hub keeps (contract C25).
 @Suite("Hub: the baton")
 struct HubBatonTests {
     private static let owner = SessionID(rawValue: 7)
@@ -129,7 +129,7 @@ struct HubBatonTests {
         #expect(!baton.isEmpty)
     }
 
-    @Test("C25: two entries are read of the state, whatever the rest of the record is")
+    @Test("C25: the hub reads two entries of the state, and ignores the rest of the record")
     func reads() throws {
         func ownership(_ record: [UInt8]?) throws -> HubBaton.Ownership {
             var state = StoreState()

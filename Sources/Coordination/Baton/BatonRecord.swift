@@ -79,7 +79,7 @@ package struct BatonRecord: StoredRecord {
 
 extension BatonRecord {
     private static let maximumKeeperCount = 2
-    /// The hub among ``keepers``. Each other keeper is the path of a socket.
+    /// The name of the hub among ``keepers``. Every other keeper is the path of a socket.
     package static let hub = "hub"
 
     package init(reading reader: inout ByteReader, layout: UInt8) throws(ByteCodingError) {

@@ -15,7 +15,7 @@ internal import Synchronization
 ///         dialog.continue(try await baton.apply())
 ///     } catch {
 ///         guard error.code == .guardFailed else { throw error }
-///         dialog.close()  // the baton is over: the core goes on without its calls
+///         dialog.close()  // the baton is over: the core continues without its calls
 ///     }
 ///     try await register()
 /// }
@@ -27,7 +27,8 @@ public final class ReceivedBaton: Sendable {
         case open, applied, over
     }
 
-    /// Its format and version: one that ``CoordinationOptions/takesBatons`` names, or that a core of this participant has given.
+    /// Its format and version, from ``CoordinationOptions/takesBatons`` or from a baton that a core of this participant
+    /// has given.
     public let kind: String
     /// What the former core has written.
     public let bytes: [UInt8]
@@ -66,9 +67,10 @@ public final class ReceivedBaton: Sendable {
     /// Takes the calls over, in one commit: from then on they are this core's, and it may send.
     ///
     /// - Returns: The calls that are open, each as it was.
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the baton is over, such as one whose time has passed, or the core is superseded or
-    ///   told to stop: then the calls are not this core's, and it sends nothing for them. Where the baton is over the core may go on without
-    ///   them: its `start` need not fail. The store's errors.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the baton is over, for example because its time has passed,
+    ///   or when the core is superseded or told to stop. Then the calls are not this core's, and it sends nothing for
+    ///   them. If only the baton is over, the core may continue without the calls: its `start` need not throw. The
+    ///   store's errors.
     public func apply() async throws(SharedCoreError) -> [OpenCall] {
         context.system.place("baton.prepared")
         let result = Mutex<[OpenCall]>([])
@@ -157,13 +159,14 @@ public final class ReceivedBaton: Sendable {
         return (transaction, calls.map(\.call))
     }
 
-    /// The activity of a call that moves. An instant counts on one machine, so one that comes from another begins now.
+    /// The activity of a moved call. Instants of two machines cannot be compared, so a call from another machine begins
+    /// now.
     private func activity(of call: CallRecord) -> Activity {
         var (kind, begun) = (Activity.Kind.call, context.clock.now())
         if call.bootID == context.clock.bootID {
             begun = call.began
         } else if call.bootID == standing.record.bootID {
-            // By the clock of that machine, up to the last moment at which the former core had it.
+            // Both instants are of the former machine's clock. The former core had the call until the deadline at most.
             let passed = call.began.duration(to: standing.record.deadline)
             kind = Activity.Kind(name: kind.name, bound: max(.zero, kind.bound - passed))
         }
@@ -208,8 +211,8 @@ final class ReceivedBatonSlot: Sendable {
 }
 
 extension CoreContext {
-    /// The baton that a former owner has given, of a kind that ``CoordinationOptions/takesBatons`` names or that a core of this participant
-    /// has given; nil where there is none, and when the core's start has returned.
+    /// The baton that a former owner has given; nil if there is none, and after the core's start has returned. Its kind
+    /// is one of ``CoordinationOptions/takesBatons`` or one that a core of this participant has given.
     ///
     /// Source: contract C25.
     public var baton: ReceivedBaton? { received.baton }
@@ -255,7 +258,7 @@ extension CoreContext {
         try await endLostCalls()
     }
 
-    /// Asks those that keep a baton for it: the processes of this machine where it is of this one, and then the hub.
+    /// Fetches a baton from its keepers: from the processes of this machine if it was given here, then from the hub.
     private func fetch(_ record: BatonRecord, in bootID: BootID) async -> Result<FetchedBaton, BatonProblem> {
         var result = Result<FetchedBaton, BatonProblem>.failure(BatonProblem("no process of this machine keeps it"))
         if record.bootID == bootID {
@@ -332,7 +335,7 @@ extension CoreContext {
             guard let activity = work.activity(of: record, under: epoch),
                 activity.moves != kind || (kind != nil && activity.needs != needs)
             else { return nil }
-            // A Main that has asked counts on it.
+            // The Main that has asked does not wait for this call.
             if kind == nil, let moves = activity.moves, work.handover?.record.takes.contains(moves) == true {
                 throw SharedCoreError(.guardFailed, "A Main has asked that takes the call.", at: key.text)
             }

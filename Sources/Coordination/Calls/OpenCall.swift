@@ -11,9 +11,10 @@ extension CoreContext {
     /// - Parameters:
     ///   - call: What it is.
     ///   - state: How far it is.
-    ///   - moves: The kind of the ``Baton`` with which another core can go on with it; nil while none can. See ``OpenCall/setMoves(_:needs:)``.
-    ///   - needs: What that core needs of the baton. A call that needs the bytes alone moves to another machine, too, where both are clients
-    ///     of a hub.
+    ///   - moves: The kind of the ``Baton`` with which another core can go on with it; nil while none can. See
+    ///     ``OpenCall/setMoves(_:needs:)``.
+    ///   - needs: What that core needs of the baton. A call that needs the bytes alone also moves between two machines,
+    ///     if both participants are clients of a hub that keeps batons.
     /// - Throws: As ``begin(_:id:expectedEnd:)``, so that no call begins while a Main waits for this core, or when the core is to stop;
     ///   ``SharedCoreError/Code/guardFailed`` also when another call of this id is open; ``SharedCoreError/Code/invalidArgument`` for
     ///   texts that are too long, for a state that is an end, and for a kind that breaks its rule.
@@ -59,7 +60,7 @@ extension CoreContext {
         return work.beginning(activity, under: epoch, reach: store.ownReach)
     }
 
-    /// What stands under one revision: read one by one, records of two revisions would look like one state.
+    /// Returns the owner's work at one revision. Records that are read one by one could be of two revisions.
     func work(consistency: ReadConsistency) async throws(SharedCoreError) -> OpenWork {
         OpenWork(try await store.list(OwnershipKey.path, consistency: consistency))
     }
@@ -208,7 +209,7 @@ public struct OpenCall: Sendable {
     ///
     /// - Parameters:
     ///   - kind: The kind of the ``Baton``; nil where the call cannot move for now.
-    ///   - needs: What the next core needs of it.
+    ///   - needs: What the next core needs of the baton.
     /// - Throws: As ``change(to:)``; ``SharedCoreError/Code/guardFailed`` also where the call is not to move any more and a Main has asked
     ///   that takes it: begin nothing that cannot move, the core is about to be told. ``SharedCoreError/Code/invalidArgument`` for a kind that
     ///   breaks its rule.

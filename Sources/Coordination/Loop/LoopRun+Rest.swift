@@ -1,13 +1,15 @@
 internal import CoreAPI
 internal import Synchronization
 
-/// The rest of a stack.
+/// Makes a stack quiet for a Main that sleeps, and resumes it.
 ///
 /// Source: contract C26.
 extension LoopRun {
-    /// Has the loop make the stack quiet. A task that is cancelled before the loop comes to it takes that back.
+    /// Makes the stack quiet on the loop's thread, and returns when it is. Cancellation withdraws a rest that has not
+    /// begun.
     ///
-    /// - Throws: What the stack throws, which goes on as before then.
+    /// - Throws: The stack's error: the stack then continues as before. ``SharedCoreError/Code/cancelled`` if the core
+    ///   stops first, and `CancellationError` if the rest was withdrawn.
     func rest() async throws {
         let stops = SharedCoreError(.cancelled, "The core stops, so it does not rest.", at: "LoopCore")
         let change = LoopRestChange(ifOver: stops)
@@ -25,9 +27,9 @@ extension LoopRun {
         }
     }
 
-    /// Has the loop resume a stack that rests. A core that is told to stop does so instead.
+    /// Resumes a stack that rests, on the loop's thread. Does nothing if the core is told to stop.
     ///
-    /// - Throws: What the stack throws, which ends the loop.
+    /// - Throws: The stack's error, which also ends the loop. `CancellationError` if the resume was withdrawn.
     func resume(for wake: Wake) async throws {
         let change = LoopRestChange(ifOver: nil)
         try await carryOut(change) { [self] stack in
@@ -44,7 +46,8 @@ extension LoopRun {
         }
     }
 
-    /// Has the loop do something between two callbacks, behind the closures that it was given before. Returns when that is done.
+    /// Runs a closure on the loop's thread, after those that were accepted before it. Returns when the change has
+    /// ended.
     private func carryOut(
         _ change: LoopRestChange, _ body: @escaping @Sendable (any LoopStack) throws -> Void
     ) async throws {
@@ -60,7 +63,7 @@ extension LoopRun {
     }
 }
 
-/// Whether a stack rests, and what is to change in that.
+/// Whether a stack rests, and the pending changes of that.
 final class LoopRests: Sendable {
     private struct State {
         var isUnderWay = false
@@ -88,7 +91,7 @@ final class LoopRests: Sendable {
         state.withLock { $0.open.removeAll { $0 === change } }
     }
 
-    /// Ends the changes that the loop has not come to.
+    /// Ends the changes that have not begun, because the loop is over.
     func finish() {
         let open = state.withLock { state in
             state.isOver = true
@@ -98,28 +101,31 @@ final class LoopRests: Sendable {
     }
 }
 
-/// A change that a loop is asked for: that its stack rests, or resumes.
+/// A pending change of a loop: its stack is to rest, or to resume.
 final class LoopRestChange: Sendable {
-    /// The error with which it has ended; nil where there is none.
+    /// The error with which it has ended; nil if it has succeeded.
     let outcome = Promise<(any Error)?>()
     private let hasBegun = Atomic(false)
     private let errorIfOver: (any Error)?
 
-    /// - Parameter error: How it ends where the loop has ended before it came to it.
+    /// - Parameter error: The outcome if the loop ends before the change begins; nil for success.
     init(ifOver error: (any Error)?) {
         errorIfOver = error
     }
 
-    /// - Returns: Whether it is still to be done.
+    /// Marks the change as begun.
+    ///
+    /// - Returns: False if it has begun or was withdrawn before.
     func begin() -> Bool { !hasBegun.exchange(true, ordering: .sequentiallyConsistent) }
 
     func end(_ failure: (any Error)?) { outcome.fulfil(failure) }
 
-    /// Takes it back where it has not begun.
+    /// Cancels the change if it has not begun.
     func withdraw() {
         if begin() { end(CancellationError()) }
     }
 
+    /// Ends the change if it has not begun, because the loop is over.
     func drop() {
         if begin() { end(errorIfOver) }
     }

@@ -146,7 +146,7 @@ final class LoopRun: Sendable {
     /// Returns what the stack has given when it was told to stop; nil when it gives nothing.
     func untilHandedOver() async -> Baton? { await handedOver.value() }
 
-    /// Lets a stack go on to its end that has given a baton.
+    /// Ends the wait of a stack that has given a baton.
     func endBaton(_ end: BatonEnd) {
         state.withLock { $0.batonEnd = $0.batonEnd ?? end }
         wake.raise()
@@ -257,7 +257,7 @@ final class LoopRun: Sendable {
             }
             if isEnding { return }
             if rests.isUnderWay {
-                // Another thread ends it.
+                // `perform`, a stop and a resume end this wait.
                 _ = try poll(LoopWait(for: []), until: nil)
                 continue
             }
@@ -268,7 +268,7 @@ final class LoopRun: Sendable {
         }
     }
 
-    /// Waits for what becomes of the baton that the stack has given.
+    /// Waits until the baton that the stack has given has ended.
     private func awaitBatonEnd(_ stack: any LoopStack) {
         while true {
             wake.clear()

@@ -16,8 +16,9 @@ internal import Platform
 /// }
 /// ```
 ///
-/// The object is made, called and freed on the loop's thread, so it need not be `Sendable`, and no call comes while another
-/// runs. A call that throws, other than ``rest(in:)``, ends the core as a ``Core/iterate(in:)`` that throws; ``close()`` follows.
+/// The object is made, called and freed on the loop's thread, so it need not be `Sendable`, and no call comes while
+/// another runs. A call that throws, other than ``rest(in:)``, ends the core as a ``Core/iterate(in:)`` that throws;
+/// ``close()`` follows.
 ///
 /// Source: GLib's main loop (prepare, poll, dispatch).
 public protocol LoopStack: AnyObject, SendableMetatype {
@@ -40,17 +41,20 @@ public protocol LoopStack: AnyObject, SendableMetatype {
     /// Not called when the stack has failed or ended by itself before, or when a callback returns only when that time is over.
     func stop(_ request: StopRequest) throws
 
-    /// Becomes quiet, and stays registered: stops its timers, and sends nothing until ``resume(in:for:)``. The default throws
-    /// ``SharedCoreError/Code/unsupported``: such a Main does not rest. A stack that has thrown goes on as before, and its core does not end.
+    /// Becomes quiet, and stays registered: stops its timers, and sends nothing until ``resume(in:for:)``.
     ///
-    /// While it rests the loop polls nothing, and calls nothing but closures of ``LoopContext/perform(_:)``, ``resume(in:for:)``,
-    /// ``stop(_:)``, ``handOver(_:)`` and ``close()``. Data on a socket that the keeper has wakes Main by the keeper. A stack that is told
-    /// to stop at rest is polled from then on.
+    /// While the stack rests, the loop polls nothing, and calls nothing but closures of ``LoopContext/perform(_:)``,
+    /// ``resume(in:for:)``, ``stop(_:)``, ``handOver(_:)`` and ``close()``. The keeper wakes Main for data on a kept
+    /// socket. The loop polls again for a stack that is told to stop at rest.
     ///
     /// Source: contract C26.
+    ///
+    /// - Throws: An error if the stack cannot rest: it then continues as before, and its core does not end. The default
+    ///   throws ``SharedCoreError/Code/unsupported``, and the Main does not rest.
     func rest(in context: LoopContext) throws
 
-    /// Goes on after a rest, unless it is told to stop instead; ``prepare()`` follows. The default does nothing.
+    /// Continues after a rest; ``prepare()`` follows. Not called for a stack that is told to stop at rest. The default
+    /// does nothing.
     ///
     /// Source: contract C26.
     ///

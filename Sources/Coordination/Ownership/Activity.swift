@@ -44,11 +44,11 @@ public struct Activity: Hashable, Sendable {
     public let expectedEnd: BootInstant?
     /// The kind of the ``Baton`` with which another core can go on with it; nil where none can.
     ///
-    /// It stands in a record of its own, beside that of the activities.
+    /// The group has it in a record of its own, which programs of earlier releases do not read.
     ///
     /// Source: contract C25.
     public internal(set) var moves: String?
-    /// What the next core needs of that baton.
+    /// What the next core needs of that baton; without meaning if ``moves`` is nil.
     public internal(set) var needs: BatonNeed
 
     package init(

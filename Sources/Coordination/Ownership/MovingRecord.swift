@@ -9,8 +9,8 @@ extension OwnershipKey {
 
 /// The batons with which activities move. Lives with the owner's session.
 ///
-/// It stands beside ``ActivitiesRecord``, which programs of earlier releases read. An item is about the activity with its epoch, kind,
-/// id and beginning, and has no effect where there is none.
+/// A record beside ``ActivitiesRecord``, so that programs of earlier releases can read the activities. An item belongs
+/// to the activity with the same epoch, kind, id and beginning, and has no effect without one.
 ///
 /// Source: contract C25.
 package struct MovingRecord: StoredRecord {
@@ -26,11 +26,11 @@ package struct MovingRecord: StoredRecord {
 
     /// The ownership under which the activities were begun.
     package var epoch: Revision
-    /// That of the owner.
+    /// The reach of the owner.
     package var reach: OwnReach
     package var items: [Item]
 
-    /// - Parameter activities: Those that do not move are left out.
+    /// - Parameter activities: The owner's activities. Those that do not move get no item.
     package init(epoch: Revision, reach: OwnReach, activities: [Activity]) {
         self.epoch = epoch
         self.reach = reach
@@ -43,7 +43,7 @@ package struct MovingRecord: StoredRecord {
 
     package static let unreadable = MovingRecord(epoch: .zero, reach: .machine, activities: [])
 
-    /// An activity of an ownership, as it stands in the group, with the baton with which it moves.
+    /// Returns an activity of an ownership, as the group has it, with the baton with which it moves.
     func joined(_ activity: Activity, of epoch: Revision) -> Activity {
         guard self.epoch == epoch, let item = items.first(where: { $0.isAbout(activity) }) else { return activity }
         var joined = activity
@@ -91,11 +91,12 @@ extension MovingRecord {
 
 /// The batons that the author of a request takes. Lives with the session of the Main that asks.
 ///
-/// It stands beside ``HandoverRecord``, which programs of earlier releases read, and is written with it alone.
+/// A record beside ``HandoverRecord``, so that programs of earlier releases can read the request. Written in the commit
+/// of a request alone.
 ///
 /// Source: contract C25.
 package struct TakesRecord: StoredRecord {
-    /// That of the author.
+    /// The reach of the author.
     package var reach: OwnReach
     package var kinds: [String]
 
@@ -122,7 +123,8 @@ extension TakesRecord {
 }
 
 extension Standing<TakesRecord> {
-    /// Whether it was written with a request, by its author. One that is left over is about none.
+    /// Whether it was written in the commit of a request, by its author. A record that is left over belongs to no
+    /// request.
     func isAbout(_ handover: Standing<HandoverRecord>) -> Bool {
         session == handover.session && revision == handover.claim
     }

@@ -1,15 +1,15 @@
 package import CoreAPI
 
-/// The work of an owner as it stands in the group: its activities, and the batons with which they move.
+/// The work of an owner as the group has it: its activities, and the batons with which they move.
 ///
-/// The two records change in one commit. Each change of an activity that may move guards both, so no two commits make a mixture of
-/// two states.
+/// The two records change in one commit. Each change of an activity that may move guards both, so two commits cannot
+/// mix two states.
 ///
 /// Source: contract C17, C25.
 package struct OpenWork: Sendable {
     private let activities: Standing<ActivitiesRecord>?
     private let moving: Standing<MovingRecord>?
-    /// The request that stands.
+    /// The pending request.
     let handover: Standing<HandoverRecord>?
 
     package init(_ view: OwnershipView) {
@@ -21,12 +21,12 @@ package struct OpenWork: Sendable {
     /// - Parameter snapshot: Of ``OwnershipKey/path``.
     init(_ snapshot: Snapshot) {
         var view = OwnershipView()
-        // Beginnings as they stand.
+        // The latest instant changes no beginning: a snapshot is read without a clock.
         view.apply(snapshot, at: BootInstant(nanoseconds: .max))
         self.init(view)
     }
 
-    /// The keys whose guards fail where another commit was faster: the change is made anew.
+    /// Whether a failed guard on a key means that another commit came first: the caller reads again, and tries again.
     static func isGuarded(by key: Key?) -> Bool { key == OwnershipKey.activities || key == OwnershipKey.moving }
 
     /// The commit that wrote the activities last.
@@ -43,10 +43,10 @@ package struct OpenWork: Sendable {
         open(under: epoch).first { $0.kind.name == Activity.Kind.call.name && $0.id == call.activityID }
     }
 
-    /// The transaction that begins an activity: not while a request is pending, nor while the owner rests. What stands of an ownership that
-    /// is over goes.
+    /// The transaction that begins an activity: not while a request is pending, nor while the owner rests. It replaces
+    /// the activities of an earlier ownership.
     ///
-    /// - Parameter reach: That of the owner.
+    /// - Parameter reach: The reach of the owner.
     package func beginning(_ activity: Activity, under epoch: Revision, reach: OwnReach = .machine) -> Transaction {
         var transaction = Transaction()
         transaction.require(.epoch(OwnershipKey.owner, epoch))
@@ -58,10 +58,11 @@ package struct OpenWork: Sendable {
         return transaction
     }
 
-    /// The transaction that writes the activities anew as they stand, for a call that takes over the open activity of its id: not while a
-    /// request is pending.
+    /// The transaction that writes the activities anew as they stand, for a call that takes over the open activity of
+    /// its id: not while a request is pending.
     ///
-    /// - Parameter call: With which baton it moves. Where it moves with none, what stands about the activity stays.
+    /// - Parameter call: The activity with the call's baton. If the call does not move, the baton of the open activity
+    ///   stays.
     func keeping(for call: Activity, under epoch: Revision, reach: OwnReach) -> Transaction {
         var transaction = Transaction()
         transaction.require(.epoch(OwnershipKey.owner, epoch))
@@ -91,7 +92,7 @@ package struct OpenWork: Sendable {
         return transaction
     }
 
-    /// Adds to a transaction that activities of a former ownership go on under this one.
+    /// Adds to a transaction that activities of a former ownership continue under this one.
     func moving(
         _ moved: [Activity], to epoch: Revision, reach: OwnReach, in transaction: inout Transaction
     ) throws(SharedCoreError) {
@@ -104,10 +105,10 @@ package struct OpenWork: Sendable {
         putMoving(present, under: epoch, reach: reach, in: &transaction)
     }
 
-    /// Adds to a transaction with which baton an activity moves. Nothing where it is not open.
+    /// Adds to a transaction with which baton an activity moves. Adds nothing if the activity is not open.
     ///
-    /// - Parameter moves: The kind of the baton; nil where the activity does not move any more, and then a request that stands stays as it
-    ///   is.
+    /// - Parameter moves: The kind of the baton; nil if the activity does not move any more. The commit then fails if
+    ///   the pending request has changed.
     func setting(
         _ moves: String?, needs: BatonNeed, of activity: Activity, under epoch: Revision, reach: OwnReach,
         in transaction: inout Transaction
@@ -117,7 +118,7 @@ package struct OpenWork: Sendable {
         (present[index].moves, present[index].needs) = (moves, needs)
         transaction.require(.revision(OwnershipKey.activities, activities.revision))
         if moves == nil {
-            // The request's batons change with it alone.
+            // The kinds that the Main takes change with its request alone, so a guard on the request is enough.
             transaction.require(
                 handover.map { .revision(OwnershipKey.handover, $0.revision) } ?? .absent(OwnershipKey.handover))
         }

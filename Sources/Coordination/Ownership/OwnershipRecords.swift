@@ -100,9 +100,10 @@ package struct HandoverRecord: StoredRecord {
     package var process = ProcessIdentity(bootID: BootID(high: 0, low: 0), pid: 0, startTime: 0)
     /// Whether the owner's activities do not hold it up. Layout 2.
     package var insists = false
-    /// The kinds of batons that its core takes, of ``TakesRecord``: no layout of this record has them.
+    /// The kinds of batons that its core takes. ``OwnershipView`` fills them in from ``TakesRecord``; no layout of this
+    /// record has them.
     package var takes: [String] = []
-    /// How far batons get to its author, of the same record.
+    /// The reach of its author, from the same record.
     package var reach = OwnReach.machine
 
     package static let newestLayout: UInt8 = 2

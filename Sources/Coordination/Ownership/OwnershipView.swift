@@ -49,7 +49,7 @@ package struct OwnershipView: Hashable, Sendable {
         }
     }
 
-    /// Gives the request that stands the batons that its author takes.
+    /// Fills in the kinds of batons that the author of the pending request takes, and its reach.
     private mutating func join() {
         guard let standing = handover else { return }
         let taken = takes.flatMap { $0.isAbout(standing) ? $0.record : nil } ?? .unreadable
@@ -96,12 +96,13 @@ extension OwnershipView {
 
     /// The activities of an ownership; nil when none is open.
     ///
-    /// None began later than it was seen: any participant can have written the record, and a beginning that lies ahead lengthens no bound.
+    /// None began later than it was seen: any participant can have written the record, and a beginning that lies ahead
+    /// lengthens no bound.
     package func activities(of epoch: Revision) -> ActivitiesRecord? {
         guard var record = activities?.record, record.epoch == epoch, !record.activities.isEmpty else { return nil }
         if moving != nil || !seenAhead.isEmpty {
             record.activities = record.activities.map { activity in
-                // By the beginning as it stands.
+                // First: an item is found by the beginning in the record.
                 var joined = moving?.record.joined(activity, of: epoch) ?? activity
                 joined.begun = seenAhead[activity] ?? activity.begun
                 return joined

@@ -12,8 +12,8 @@ struct KeptBaton {
 ///
 /// Source: contract C25.
 extension Participant {
-    /// Keeps what the core has given, here and at the host or the hub, so that it is offered with the release. Where that cannot be, the
-    /// core hears so.
+    /// Keeps the baton that the core has given, here and at the host or the hub, so that the release offers it. If that
+    /// fails, the core is told ``BatonEnd/refused``.
     func keep(_ given: CoreBaton, of epoch: Revision) async {
         guard canGive(given.baton, of: epoch) else {
             let takes = takenKinds(of: epoch)
@@ -25,7 +25,7 @@ extension Participant {
         }
         environment.system.place("baton.given")
         do throws(SharedCoreError) {
-            // First, so that the time of those that keep it as well ends behind it.
+            // Before the keepers begin to count, so that their time ends after the deadline.
             let lifetime = min(max(options.batonLifetime, Baton.lifetimes.lowerBound), Baton.lifetimes.upperBound)
             let deadline = clock.now().advanced(by: lifetime)
             let isForHub = machine.core?.request?.batonReach == .bytes
@@ -39,7 +39,7 @@ extension Participant {
                 do throws(SharedCoreError) {
                     try await keepAtHub(given.baton, of: epoch, for: lifetime)
                 } catch {
-                    // No process of another machine would get it.
+                    // Without the hub no process of another machine can get it.
                     keeper.close()
                     throw error
                 }
@@ -48,7 +48,7 @@ extension Participant {
                 record.keepers.append(host)
             }
             environment.system.place("baton.kept")
-            // The ownership may have been lost while the host or the hub was waited for; those see that too.
+            // The ownership may have been lost during the wait for the host or the hub, which check that themselves.
             guard canGive(given.baton, of: epoch) else {
                 keeper.close()
                 return end(given.core, .refused)
@@ -71,7 +71,7 @@ extension Participant {
         guard let hub = store as? any BatonDepositing else {
             throw SharedCoreError(.unsupported, "No hub keeps it.", at: "baton")
         }
-        // The task that reports the end of a core is cancelled, and its requests would be.
+        // In a task of its own: the task that reports the end of a core is cancelled, which would cancel the request.
         let kept = await Task(executorPreference: executor) { () -> Result<Void, SharedCoreError> in
             do throws(SharedCoreError) {
                 return .success(try await hub.keepBaton(baton.bytes, of: epoch, for: lifetime))

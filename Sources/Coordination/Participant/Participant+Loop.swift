@@ -66,8 +66,8 @@ extension Participant {
             guard watch === self.watch else { return }
             switch error.code {
             case .corrupt, .incompatible, .forbidden: stop(because: error)
-            // A group that is lost is unavailable for good: its handle hears nothing any more. What the system has no more
-            // of is unavailable for a while.
+            // A group that is lost is unavailable for good: its handle hears nothing any more. What the system has no
+            // more of is unavailable for a while.
             case .unavailable where await isLost(): stop(because: error)
             default: note(error)
             }

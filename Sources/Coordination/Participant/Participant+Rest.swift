@@ -110,14 +110,14 @@ extension Participant {
         }
     }
 
-    /// Tells a core to go on that has become quiet too late. Until then no other rest begins: that one's core would be told to go on.
+    /// Resumes a core that has become quiet too late. No other rest begins before: this resume would end it.
     private func endLateRest(of run: CoreRun, isQuiet: Bool) {
         guard becomingQuiet === run else { return }
         becomingQuiet = nil
         if isQuiet { resumeCore(of: run.epoch, for: .user) }
     }
 
-    /// Whether the core that runs is told to go on.
+    /// Whether the running core is being resumed.
     var isResumingCore: Bool { coreRun.map { resuming === $0 } ?? false }
 
     /// Tells a core to go on.
@@ -143,7 +143,7 @@ extension Participant {
         coreRun.stop(request, within: stopTimeout(for: request))
     }
 
-    /// Its own look each minute takes the place of the store's polls.
+    /// Begins the watch of a Main that rests. The Main reads its rest once a minute, so the store need not poll for it.
     private func watchOfSleep() async throws(SharedCoreError) -> Watch {
         guard let store = store as? any QuietWatching else {
             return try await store.watch(OwnershipKey.ofSleep, from: .snapshot)
@@ -167,8 +167,8 @@ extension Participant {
             former?.cancel()
             machine.view.apply(first, at: clock.now())
             Task(executorPreference: executor) { await self.follow(next) }
-            // The former watch may have shown a commit that the first snapshot of this one does not have yet. Then that commit counts as
-            // known, although the former watch has shown a part of it.
+            // The former watch may have shown a commit that the first snapshot of this one does not have yet. Then that
+            // commit counts as known, although the former watch has shown a part of it.
             if !isOfSleep { try await look() }
         } catch {
             note(error)

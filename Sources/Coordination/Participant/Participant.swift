@@ -20,7 +20,7 @@ actor Participant {
     nonisolated let executor: any SerialExecutor & TaskExecutor
 
     private var claim: SessionClaim
-    /// The kinds of the batons that cores here have given: later ones take them, too.
+    /// The kinds of the batons that this participant's cores have given. Its later cores take them, too.
     var givenKinds: [String] = []
     var machine: OwnershipMachine
     /// What it wants of ownership.
@@ -38,9 +38,9 @@ actor Participant {
     var recordings: [ItemName: (number: Int, task: Task<SharedCoreError?, Never>)] = [:]
 
     var coreRun: CoreRun?
-    /// The core that is made quiet for a rest; nil when none is.
+    /// The core that is becoming quiet for a rest; nil if none is.
     var becomingQuiet: CoreRun?
-    /// The core that is told to go on after one.
+    /// The core that is being resumed after a rest; nil if none is.
     var resuming: CoreRun?
     /// The core whose baton is kept, and what keeps it.
     var givenBaton: KeptBaton?

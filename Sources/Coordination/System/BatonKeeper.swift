@@ -7,15 +7,15 @@ extension OpenFile: BatonFile {}
 
 /// Batons travel over sockets in a directory of this user, on one machine.
 package struct LocalBatonTransport: BatonTransport {
-    /// How long a host has to answer that it keeps a baton as well.
+    /// The time in which a host has to answer that it keeps a baton as well.
     static let hostBound = Duration.milliseconds(250)
-    /// How long those that keep a baton have to answer, all together.
+    /// The time in which the keepers of a baton have to answer, all together.
     static let bound = Duration.milliseconds(500)
 
     private let hostBound: Duration
     private let bound: Duration
 
-    /// Makes a transport; the bounds are those of the contract unless a test has longer ones.
+    /// Makes a transport, with the bounds of the contract unless a test needs longer ones.
     package init(hostBound: Duration = Self.hostBound, bound: Duration = Self.bound) {
         self.hostBound = hostBound
         self.bound = bound
@@ -208,7 +208,7 @@ extension FetchedBaton {
                 try OwnedThread.start("sc-baton") {
                     let deadline = ContinuousClock.now + bound
                     var result = Result<FetchedBaton, BatonProblem>.failure(BatonProblem("nothing keeps it"))
-                    // A keeper of another form is none of this machine.
+                    // Only a path is a socket of this machine.
                     let paths = record.keepers.filter { $0.hasPrefix("/") }
                     for (number, path) in paths.enumerated() {
                         // One that is frozen leaves the next its share.

@@ -29,7 +29,7 @@ struct BusyOwner: Hashable, Sendable {
 
     /// Whether a process is the owner, with an open call.
     func isInCall(_ process: ProcessIdentity) -> Bool {
-        // The bound of a call that came from another machine is another.
+        // Without the bound: that of a call from another machine is shorter.
         open(in: process).contains { $0.kind.name == Activity.Kind.call.name }
     }
 

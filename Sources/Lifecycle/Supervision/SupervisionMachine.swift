@@ -22,7 +22,7 @@ package struct SupervisionMachine: Hashable, Sendable {
     var aliveUntil: BootInstant?
     /// Whether Main has reported that its user closes it.
     var isLeaving = false
-    /// When the holder has woken a Main that did not sleep yet: it rests, and has not reported its sleep.
+    /// When the holder woke a Main that rests and has not reported its sleep yet; nil if it did not.
     var wokenEarlyAt: BootInstant?
 
     package init(_ options: SupervisionOptions) {
@@ -83,8 +83,8 @@ package struct SupervisionMachine: Hashable, Sendable {
         }
     }
 
-    /// Wakes a Main at once that its holder has woken before it reported its sleep. After the time of a budget that wake is over: the
-    /// holder has given the core up by then.
+    /// Begins the budget of a Main that its holder woke before Main reported its sleep. A wake that is older than a
+    /// budget is ignored: the holder has given the core up by then.
     private mutating func wakeAgain(at now: BootInstant) -> [SupervisionDirective] {
         guard let wokenAt = wokenEarlyAt else { return [] }
         wokenEarlyAt = nil

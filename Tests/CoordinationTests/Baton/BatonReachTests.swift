@@ -8,7 +8,8 @@ import Testing
 
 @testable import Coordination
 
-/// How much of a baton gets from one participant to another, and what an owner does with one from another machine (contract C25).
+/// The part of a baton that reaches another participant, and an owner that gets a baton from another machine (contract
+/// C25).
 @Suite("Baton: between machines")
 struct BatonReachTests {
     private static let here = BootID(high: 1, low: 1)
@@ -87,7 +88,7 @@ struct BatonReachTests {
         }
     }
 
-    /// A store as through a hub, which keeps what a test gives.
+    /// A store as through a hub, whose baton a test supplies.
     private struct HubbedStore: ForwardingStore {
         let inner: any SharedStore
         let fetch: @Sendable (Revision, Revision) throws(SharedCoreError) -> [UInt8]?
@@ -104,7 +105,8 @@ struct BatonReachTests {
         }
     }
 
-    /// A Main that owns, with a baton of another machine offered, and a call of `callBoot`.
+    /// A Main that owns and receives a baton that was given on the machine `boot`, with a call that began on
+    /// `callBoot`.
     private func received(
         of boot: BootID, callBoot: BootID? = nil, keepers: [String] = ["/nothing", "hub"], bytes: [UInt8] = [7],
         descriptors: Int = 0, deadline: Duration = .seconds(10),

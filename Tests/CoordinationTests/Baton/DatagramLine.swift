@@ -2,7 +2,7 @@ import Glibc
 import Platform
 import Synchronization
 
-/// A port that takes datagrams all the time, for a thread of its own empties it: the kernel drops those for which it has no room.
+/// A port whose datagrams a thread of its own reads at once: the kernel drops those for which the socket has no room.
 final class DatagramLine: Sendable {
     let port: UInt16
     private let socket: OpenFile
@@ -41,7 +41,7 @@ final class DatagramLine: Sendable {
 
     deinit { closing.raise() }
 
-    /// What has come since the last call.
+    /// Returns the datagrams that have come since the last call.
     func received() -> [String] {
         Self.empty(socket, into: texts)
         return texts.content.withLock { texts in
@@ -50,7 +50,7 @@ final class DatagramLine: Sendable {
         }
     }
 
-    /// One thread at a time, so that the order stays.
+    /// Reads what has come, under the lock, so that the order stays.
     private static func empty(_ socket: OpenFile, into texts: TextList) {
         texts.content.withLock { texts in
             var buffer = [UInt8](repeating: 0, count: 64)

@@ -20,7 +20,7 @@ struct LoopRestTests {
             acceptMessage: { _ throws(SharedCoreError) in .stored }, reportProblem: { _ in })
     }
 
-    /// The calls but those of each turn.
+    /// The calls without those of each turn.
     private var calls: [String] { notes.value.calls.filter { $0 != "prepare" && $0 != "dispatch" } }
 
     private func turns(since count: Int) -> [String] {
@@ -56,7 +56,7 @@ struct LoopRestTests {
         try await core.rest(in: context)
         let count = notes.value.calls.count
         #expect(notes.value.calls.last == "rest")
-        // It would be called for this at once.
+        // A stack that does not rest would be called for this at once.
         try pipe.input.writeStream([1])
         for number in 1...20 { try await perform("perform \(number)") }
         // A second call changes nothing.
@@ -89,7 +89,8 @@ struct LoopRestTests {
         }
         let before = try switches()
         let count = notes.value.calls.count
-        // No condition shows that nothing happens. A loop that goes on by its interval wakes 50 times or more in this time.
+        // No condition shows that nothing happens. A loop that goes on by its interval wakes 50 times or more in this
+        // time.
         try await Task.sleep(for: .milliseconds(100))
         #expect(try switches() - before <= 3)
         #expect(notes.value.calls.count == count)

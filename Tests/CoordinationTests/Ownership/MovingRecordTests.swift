@@ -5,7 +5,7 @@ import Testing
 
 @testable import Coordination
 
-/// The records of what moves, beside those that programs of the release before read (contract C25).
+/// The records of what moves, beside those that programs of the previous release read (contract C25).
 struct MovingRecordTests {
     private let epoch = Revision(rawValue: 20)
     private let begun = BootInstant(nanoseconds: 5)
@@ -57,7 +57,7 @@ struct MovingRecordTests {
         #expect(TakesRecord(bytes: TakesRecord(reach: .hub, kinds: ["Not a kind"]).bytes) == .unreadable)
         #expect(
             TakesRecord(bytes: TakesRecord(reach: .hub, kinds: Array(repeating: "a", count: 5)).bytes) == .unreadable)
-        // The bytes of a reach and of a need that there is not.
+        // The first has an unknown reach, the second an unknown need.
         #expect(MovingRecord(bytes: [1, 20, 3, 0]) == .unreadable)
         #expect(MovingRecord(bytes: [1, 20, 1, 1, 1, 97, 1, 98, 5, 1, 97, 3]) == .unreadable)
         #expect(MovingRecord(bytes: [1, 20, 1, 1, 1, 97, 1, 98, 5, 1, 97, 2]) != .unreadable)
@@ -118,7 +118,7 @@ struct MovingRecordTests {
         let request = HandoverRecord(name: "main", askedAt: begun, deadline: .seconds(1), takesOverMain: false)
         let takes = TakesRecord(reach: .machine, kinds: ["test/1"])
         func taken(by author: SessionID, claim: UInt64, revision: UInt64) -> [String]? {
-            // The request was changed since, as where it insists: its claim stays.
+            // The request was written again since, as when it insists: its claim stays.
             view(
                 entry(OwnershipKey.handover, request, by: main, claim: 30, revision: 35),
                 entry(OwnershipKey.takes, takes, by: author, claim: claim, revision: revision)
@@ -130,7 +130,7 @@ struct MovingRecordTests {
         #expect(taken(by: main, claim: 30, revision: 35) == [])
         #expect(view(entry(OwnershipKey.handover, request, by: main, claim: 30)).handover?.record.takes == [])
 
-        // The watch tells of the two one after the other only where they were committed so.
+        // The watch delivers the two one after the other only if they were committed one after the other.
         var changing = view(entry(OwnershipKey.takes, takes, by: main, claim: 91))
         let written = entry(OwnershipKey.handover, request, by: main, claim: 91)
         changing.apply(
@@ -174,7 +174,7 @@ struct MovingRecordTests {
             try operations(main(rules, owner), until: asks) == [.put(OwnershipKey.takes, taking.bytes, .session)])
         #expect(try operations(main(OwnershipRules(), owner), until: asks) == [.delete(OwnershipKey.takes)])
 
-        // One that insists, and one that announces the kill, keep what they take.
+        // A request that insists, and one that announces the kill, keep their kinds.
         let request = HandoverRecord(
             name: "me", askedAt: tests.start, deadline: .milliseconds(500), takesOverMain: false)
         let standing = entry(OwnershipKey.handover, request, by: tests.session, claim: 30)
@@ -188,7 +188,7 @@ struct MovingRecordTests {
         #expect(try operations(insisting, until: asks) == [])
         #expect(try operations(main(rules, owner, standing), until: asks) == [])
 
-        // Withdrawn, and acquired with.
+        // A request that is withdrawn, and one whose author acquires.
         var withdrawn = main(rules, standing)
         withdrawn.wish = .nothing(because: .nothingAsked)
         let gone: [Transaction.Operation] = [.delete(OwnershipKey.takes)]

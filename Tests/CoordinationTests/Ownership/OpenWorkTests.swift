@@ -7,8 +7,8 @@ import Testing
 
 @testable import Coordination
 
-/// The conditions of the commits about activities that move, one at a time: each commit meets a store that has changed meanwhile
-/// (contract C17, C25).
+/// The guards of the commits about activities that move, one at a time: each commit meets a store that has changed
+/// meanwhile (contract C17, C25).
 @Suite("Open work: guards")
 struct OpenWorkTests {
     private let core: CallsFixture
@@ -42,7 +42,7 @@ struct OpenWorkTests {
         return transaction
     }
 
-    /// The key whose guard fails where a transaction meets a change of its records.
+    /// The key whose guard fails when a transaction is committed after a change; nil if none fails.
     private func failedKey(_ transaction: Transaction, after change: Transaction) async throws -> Key? {
         _ = try await core.group.commit(change)
         let before = try await core.group.list(OwnershipKey.path).entries
@@ -97,10 +97,10 @@ struct OpenWorkTests {
         try await begin(activity("1"))
         let begins = try await work().beginning(activity("2", moves: kind), under: epoch)
         #expect(try await failedKey(begins, after: set(kind, of: "1", in: work())) == OwnershipKey.moving)
-        // Nor where the record changes that stood.
+        // Nor if an existing record changes.
         let again = try await work().beginning(activity("2", moves: kind), under: epoch)
         #expect(try await failedKey(again, after: set("test/2", of: "1", in: work())) == OwnershipKey.moving)
-        // One that does not move is not concerned.
+        // An activity that does not move has no guard on the record.
         let still = try await work().beginning(activity("3"), under: epoch)
         #expect(try await failedKey(still, after: set(kind, of: "1", in: work())) == nil)
     }
@@ -164,7 +164,7 @@ struct OpenWorkTests {
         let error = await #expect(throws: SharedCoreError.self) { try await core.group.commit(back) }
         #expect(error?.guardFailure?.condition.key == OwnershipKey.handover)
         #expect(try await moving() == [kind])
-        // It may be set to move while the Main waits.
+        // An activity can be set to move while the Main waits.
         _ = try await core.group.commit(set("test/2", of: "1", in: work()))
         #expect(try await moving() == ["test/2"])
     }
@@ -231,7 +231,7 @@ struct OpenWorkTests {
     }
 }
 
-/// The records as the release before this one reads them, which had no batons.
+/// The codec of the previous release, which had no batons.
 private enum FormerCodec {
     static func activities(_ bytes: [UInt8]) -> [String]? {
         read(bytes, newest: 1) { reader, _ throws(ByteCodingError) in

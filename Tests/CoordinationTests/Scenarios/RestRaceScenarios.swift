@@ -79,7 +79,7 @@ struct RestRaceScenarios {
         var script = ScriptedCore.Script()
         script.onRest = { _ in
             calls.update { $0.append("rest") }
-            // It hears of no cancellation.
+            // It ignores cancellation.
             await quiet.pass()
             calls.update { $0.append("quiet") }
         }
@@ -94,7 +94,8 @@ struct RestRaceScenarios {
             guard try await world.owner()?.state == .running else { return false }
             return try await world.observer().get(OwnershipKey.holder) != nil
         }
-        /// Asks for a rest; the code of its refusal, or nil. Returns also where the core is called, which does not answer.
+        /// Asks for a rest and returns the code of its refusal; nil without one, also if the core was called and does
+        /// not answer.
         func rest(beside expected: [String]) async throws -> CoordinationError.Code? {
             let code = Box<CoordinationError.Code?>(nil)
             let task = Task {
@@ -114,7 +115,7 @@ struct RestRaceScenarios {
         let error = await #expect(throws: CoordinationError.self) { try await first.value }
         #expect(error?.code == .cancelled)
 
-        // This core would be told to go on for the first rest, and would do so in the second.
+        // Otherwise the resume of the first rest would reach the core during the second.
         #expect(try await rest(beside: ["rest"]) == .refused)
         quiet.open()
         try await eventually("the core is told to go on") { calls.value == ["rest", "quiet", "resume"] }

@@ -9,7 +9,7 @@ import Testing
 /// A Main at rest whose watches show less than its reads.
 @Suite(.serialized)
 struct RestWatchScenarios {
-    /// A store that gives other watches than those that are asked for.
+    /// A store that replaces some watches by others.
     private struct OtherWatches: ForwardingStore {
         let inner: any SharedStore
         let other: @Sendable (any SharedStore, [KeyPrefix]) async throws(SharedCoreError) -> Watch?
@@ -26,11 +26,11 @@ struct RestWatchScenarios {
         }
     }
 
-    /// A Main in a group with a holder, which may rest.
+    /// Starts a Main that may rest, in a group with a holder.
     ///
     /// - Parameters:
-    ///   - clock: Main's clock; nil for that of the world.
-    ///   - reads: Counts what Main lists.
+    ///   - clock: Main's clock; nil for the clock of the world.
+    ///   - reads: The number of Main's lists.
     private func main(
         in world: World, _ calls: Box<[String]>, clock: (any TimeSource)? = nil, reads: Box<Int> = Box(0),
         watches: @escaping @Sendable (any SharedStore, [KeyPrefix]) async throws(SharedCoreError) -> Watch?
@@ -104,7 +104,7 @@ struct RestWatchScenarios {
 
     @Test("C26, C3: a Main that was woken for a hand-over sees the request, also where its new watch is behind")
     func readsBehindTheNewWatch() async throws {
-        // No time passes, so the Main does not look by itself.
+        // No time passes, so the Main's read of each minute does not come.
         let world = World(clock: ManualClock())
         let calls = Box<[String]>([])
         let held = Box<Watch?>(nil)

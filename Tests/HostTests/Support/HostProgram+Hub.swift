@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 extension HostProgram {
-    /// The backends that a test of a command is tried on: both that processes share, or files alone.
+    /// The backends for a test of a command: files and a hub, in `make test` files alone.
     static let backends = TestScope.isCheck ? ["file", "zmq"] : ["file"]
 
     /// Calls `body` with a program that uses a backend, and ends the hub that it may have started.

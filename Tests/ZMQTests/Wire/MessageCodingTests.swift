@@ -158,7 +158,7 @@ struct MessageCodingTests {
         #expect(code(1, .seconds(60)) == nil)
         #expect(code(1, .nanoseconds(60_000_000_001)) == "invalidArgument")
         #expect(code(1, .seconds(61), behind: [0]) == "corrupt")
-        // No client keeps more of an answer.
+        // A client refuses such an answer, too.
         let answer = Reply(number: 1, body: .baton([UInt8](repeating: 7, count: 65_537)))
         #expect(throws: SharedCoreError.self) { _ = try Reply(answer.bytes()) }
     }

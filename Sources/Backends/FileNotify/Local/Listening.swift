@@ -18,7 +18,8 @@ struct Listening {
     /// Whether there is no listener.
     var isEmpty: Bool { listeners.isEmpty }
 
-    /// Whether there are only listeners that need no timer: their participants read by themselves.
+    /// Whether no listener needs a timer, because each participant reads at an interval of its own. False without
+    /// listeners.
     var isQuiet: Bool { !listeners.isEmpty && listeners.values.allSatisfy(\.isQuiet) }
 
     /// The prefixes that are watched.

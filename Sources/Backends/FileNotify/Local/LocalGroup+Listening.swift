@@ -11,7 +11,8 @@ extension LocalGroup {
     /// First it watches the channels' files, then it sets the bits in the present journal, then it reads the tail. A
     /// writer publishes first and then reads the bits: either it sees them, or its commit precedes the read.
     ///
-    /// - Parameter isQuiet: Whether the listener needs no timer: its participant reads by itself.
+    /// - Parameter isQuiet: Whether the listener needs no timer, because its participant reads at an interval of its
+    ///   own.
     func listen(
         to prefixes: [KeyPrefix], _ bells: Bells, isQuiet: Bool = false
     ) async throws(SharedCoreError) -> Listening.ID {

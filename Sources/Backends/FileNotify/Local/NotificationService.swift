@@ -14,7 +14,7 @@ final class NotificationService: Sendable {
     static let idleInterval = Duration.seconds(10)
     /// The interval at which a group that no process can wake is polled.
     static let lookInterval = Duration.milliseconds(100)
-    /// In place of no interval, where every group is quiet.
+    /// The interval while every group is quiet, in place of none.
     private static let longestInterval = Duration.seconds(365 * 86_400)
 
     /// The interval of the timer.
@@ -52,7 +52,7 @@ final class NotificationService: Sendable {
         var places: [ObjectIdentifier: Int32] = [:]
         /// The listening groups that no process can wake.
         var lookers: Set<ObjectIdentifier> = []
-        /// The groups with listeners that need no timer, and no others.
+        /// The groups that have listeners, none of which needs a timer.
         var quiet: Set<ObjectIdentifier> = []
         fileprivate var pace = Pace.idle
         /// The groups that listen to a watched file.
@@ -72,7 +72,7 @@ final class NotificationService: Sendable {
             Set(bells.filter { $0.value.values.contains(nil) }.map(\.key))
         }
 
-        /// Whether no group needs a poll: what each waits for comes as an event.
+        /// Whether no group needs a poll, because every change comes as an event.
         fileprivate var isQuiet: Bool {
             !quiet.isEmpty && quiet.isSuperset(of: groups.keys) && events != nil && deaf.isEmpty
                 && holders.values.allSatisfy { $0.values.allSatisfy(\.isAwaited) }
@@ -167,7 +167,7 @@ final class NotificationService: Sendable {
         }
     }
 
-    /// Takes note of whether a group has listeners that need no timer, and no others.
+    /// Records whether a group has listeners, none of which needs a timer.
     func setQuiet(_ isQuiet: Bool, _ group: LocalGroup) {
         let id = ObjectIdentifier(group)
         state.withLock { state in
@@ -176,8 +176,9 @@ final class NotificationService: Sendable {
         }
     }
 
-    /// Sets the timer for the idle polls, for more frequent polls while a group listens that no process can wake, and for none where every
-    /// group is quiet. Only a change sets it: a short-lived group must not delay the polls of the others.
+    /// Sets the timer for the idle polls, for more frequent polls while a group listens that no process can wake, and
+    /// for none where every group is quiet. Only a change sets it: a short-lived group must not delay the polls of the
+    /// others.
     func setTimer(_ state: inout State) {
         let pace = !state.lookers.isEmpty ? Pace.looks : state.isQuiet ? .none : .idle
         guard state.pace != pace else { return }

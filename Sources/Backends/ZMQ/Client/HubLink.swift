@@ -39,7 +39,7 @@ actor HubLink {
     var welcome: Reply.Welcome?
     /// The nonce of the latest welcome.
     var nonce = ConnectionNonce.none
-    /// The promises of the latest welcome. Hubs may differ: one is older than another.
+    /// The features in the latest welcome. Hubs may differ: the next one may be an older program.
     var promises: Set<Capability> = []
     /// The lease of the latest welcome. Hubs may differ: one sees the client's process, another one does not.
     var lease: Duration?

@@ -18,7 +18,7 @@ final class PendingRequest {
         case keepBaton([UInt8], of: Revision, for: Duration)
         case fetchBaton(of: Revision, under: Revision)
 
-        /// Whether only a hub that promises it is asked.
+        /// Whether it is sent only to a hub that promises ``Capability/batonBytes``.
         var isOfBaton: Bool {
             switch self {
             case .keepBaton, .fetchBaton: true
@@ -26,7 +26,8 @@ final class PendingRequest {
             }
         }
 
-        /// How long it waits at most: a call that moves is quiet meanwhile.
+        /// The longest wait for an answer; nil without a limit beside the request timeout. Short for a baton, because its
+        /// call sends nothing meanwhile.
         var bound: Duration? { isOfBaton ? .seconds(1) : nil }
     }
 

@@ -1,16 +1,18 @@
 internal import CoreAPI
 internal import StoreEngine
 
-/// The baton that a hub keeps in its memory: bytes of the owner of an epoch, for the session that owns while they are offered.
+/// The baton that a hub keeps in its memory: bytes of the owner of an epoch, for the session that owns while they are
+/// offered.
 ///
-/// A value: the entries of ownership and the passing time go in. It ends with the hub, and nothing of it is written anywhere.
+/// A value without I/O: its inputs are the entries of ownership and the elapsed time. The bytes are written nowhere,
+/// and end with the hub.
 ///
 /// Source: contract C25.
 struct HubBaton {
-    /// How long a baton may be kept.
+    /// The lifetimes that a client may ask for.
     static let lifetimes = Duration.seconds(1)...Duration.seconds(60)
 
-    /// The two facts of ownership that a hub reads, of one revision.
+    /// The entries of ownership that a hub reads, at one revision.
     struct Ownership: Hashable {
         /// The session that wrote the owner's entry; nil where there is no owner.
         var session: SessionID?
@@ -25,7 +27,7 @@ struct HubBaton {
     private struct Kept {
         let epoch: Revision
         let bytes: [UInt8]
-        /// In the hub's running time.
+        /// The time that is left, in the hub's running time.
         var left: Duration
     }
 
@@ -33,11 +35,11 @@ struct HubBaton {
 
     var isEmpty: Bool { kept == nil }
 
-    /// Keeps what the owner of an epoch gives. The first bytes of an epoch stay, and so does their time.
+    /// Keeps the bytes of the owner of an epoch. The same bytes again change nothing, and do not lengthen their time.
     ///
     /// - Throws: ``SharedCoreError/Code/guardFailed`` where the session does not own at the epoch;
-    ///   ``SharedCoreError/Code/invalidArgument`` where other bytes of the epoch are kept; ``SharedCoreError/Code/limitExceeded`` where those
-    ///   of another epoch are.
+    ///   ``SharedCoreError/Code/invalidArgument`` where other bytes of the epoch are kept;
+    ///   ``SharedCoreError/Code/limitExceeded`` where those of another epoch are.
     mutating func keep(
         _ bytes: [UInt8], of epoch: Revision, for lifetime: Duration, by session: SessionID, in ownership: Ownership
     ) throws(SharedCoreError) {
@@ -46,7 +48,7 @@ struct HubBaton {
             throw SharedCoreError(.guardFailed, "The session does not own at epoch \(epoch).", at: Self.location)
         }
         guard let kept else {
-            // The first count may begin before the request.
+            // The first count may begin as long as this before the request.
             self.kept = Kept(epoch: epoch, bytes: bytes, left: lifetime + LeaseTime.longestInterval)
             return
         }
@@ -60,10 +62,11 @@ struct HubBaton {
         }
     }
 
-    /// Returns the bytes of an epoch for the session that owns while they are offered; nil where the hub has none. They stay: the next owner
-    /// gets the same.
+    /// Returns the bytes of an epoch for the session that owns while they are offered; nil where the hub has none. They
+    /// stay: the next owner gets the same.
     ///
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` where the session does not own at `own`, or the baton is not offered.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` where the session does not own at `own`, or the baton is not
+    ///   offered.
     mutating func fetch(
         of epoch: Revision, under own: Revision, by session: SessionID, in ownership: Ownership
     ) throws(SharedCoreError) -> [UInt8]? {
@@ -83,7 +86,7 @@ struct HubBaton {
         if let left = kept?.left, left <= .zero { kept = nil }
     }
 
-    /// Lets go of the bytes where their epoch neither owns nor is offered.
+    /// Releases the bytes if their epoch neither owns nor is offered.
     mutating func end(in ownership: Ownership) {
         guard let epoch = kept?.epoch, ownership.epoch != epoch, ownership.offered != epoch else { return }
         kept = nil
@@ -107,7 +110,8 @@ extension HubBaton.Ownership {
 }
 
 extension [UInt8] {
-    /// The epoch of a baton's record that is offered, by the beginning that all its versions have; nil for every other value.
+    /// The epoch in the record of an offered baton; nil for any other value. All versions of the record begin with
+    /// these three fields.
     fileprivate var offeredEpoch: Revision? {
         var reader = ByteReader(self)
         guard (try? reader.byte()) != nil, let epoch = try? reader.integer(), (try? reader.byte()) == 1 else {

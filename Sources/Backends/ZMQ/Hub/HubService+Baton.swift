@@ -12,7 +12,7 @@ extension HubService {
     /// - Parameter door: The endpoint of a client; nil for a reader, which has no session.
     func promises(at door: Int?) -> Capabilities {
         var features = order.capabilities.features
-        // That of a backend behind the hub, which no client reaches.
+        // The store behind the hub may promise it, but no client of the hub can use that.
         features.remove(.batonBytes)
         if let door, keepsBatons(at: door), !FailPoint.fails("hub.batonBytes") { features.insert(.batonBytes) }
         return Capabilities(
@@ -20,7 +20,8 @@ extension HubService {
             limits: order.capabilities.limits, wakeUp: order.capabilities.wakeUp)
     }
 
-    /// The clients of this process need no hub for it.
+    /// Whether a hub keeps batons for the clients of an endpoint. Those of an `inproc` endpoint are in one process, and
+    /// need no hub.
     private func keepsBatons(at door: Int) -> Bool {
         if case .inproc = doors[door].endpoint { false } else { true }
     }
@@ -38,7 +39,7 @@ extension HubService {
         send(Reply(number: number, body: .done), to: address)
     }
 
-    /// Gives a baton to the client that owns while it is offered.
+    /// Sends a baton to the client that owns while the baton is offered.
     func fetchBaton(
         of epoch: Revision, under own: Revision, _ number: UInt64, of client: HubClient, at address: HubAddress
     ) async throws(SharedCoreError) {
@@ -50,7 +51,7 @@ extension HubService {
         send(Reply(number: number, body: .baton(bytes)), to: address)
     }
 
-    /// Lets go of a baton that is over by what stands now. One whose entries cannot be read is checked again later.
+    /// Releases a baton that is over by the present entries. If these cannot be read, the next check decides.
     func endBaton() {
         guard !baton.isEmpty, let ownership = try? ownership() else { return }
         baton.end(in: ownership)
@@ -62,7 +63,9 @@ extension HubService {
 }
 
 extension ClientRights {
-    /// Refuses what only participants in the ownership may ask.
+    /// Refuses a request that needs the right to participate.
+    ///
+    /// - Throws: ``SharedCoreError/Code/forbidden``.
     fileprivate func requireParticipation() throws(SharedCoreError) {
         guard self != .participate else { return }
         throw SharedCoreError(

@@ -47,7 +47,7 @@ actor HubService {
     var nextBeacon: BootInstant?
 
     var leaseTime: LeaseTime
-    /// The baton of the group, while an owner has given one.
+    /// The baton that an owner has given; empty without one.
     var baton = HubBaton()
     var heap = HeapReturn()
     /// The time from a beacon to the next one, when nothing happens: doubled each time, between these bounds. An idle

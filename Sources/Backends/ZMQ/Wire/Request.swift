@@ -32,7 +32,7 @@ struct Request: Hashable {
         case view(group: String)
         /// Keeps the bytes of the owner of an epoch for the next owner.
         case keepBaton([UInt8], of: Revision, for: Duration)
-        /// Asks for them, as the owner of another epoch.
+        /// Asks for the bytes of an epoch, as the owner of another one.
         case fetchBaton(of: Revision, under: Revision)
     }
 
@@ -107,7 +107,8 @@ struct Request: Hashable {
     /// Reads a request. The bytes are untrusted.
     ///
     /// - Throws: ``SharedCoreError/Code/corrupt``, ``SharedCoreError/Code/incompatible`` for another version, and
-    ///   ``SharedCoreError/Code/limitExceeded`` or ``SharedCoreError/Code/invalidArgument`` for a baton beyond its bounds.
+    ///   ``SharedCoreError/Code/limitExceeded`` or ``SharedCoreError/Code/invalidArgument`` for a baton beyond its
+    ///   bounds.
     init(_ bytes: [UInt8]) throws(SharedCoreError) {
         (number, nonce, body) = try Wire.read(bytes) { reader in
             let tag = try reader.byte()
@@ -170,7 +171,7 @@ struct Request: Hashable {
         let epoch = Revision(rawValue: try reader.integer())
         let lifetime = Duration.nanoseconds(Int64(clamping: try reader.integer()))
         let bytes = try reader.slice()
-        // What cannot be read is told before what breaks a rule.
+        // A frame that cannot be read is `corrupt`, also if one of its fields breaks a rule.
         try reader.finish()
         guard bytes.count <= Wire.batonByteLimit else {
             throw SharedCoreError(

@@ -40,7 +40,7 @@ enum Wire {
     static let newsFrameByteLimit = 128 << 10
     /// The bytes of effects at which an answer is full; one effect is sent regardless of its size.
     static let newsByteCount = 256 << 10
-    /// The most bytes of a baton.
+    /// The size of the largest baton, in bytes.
     static let batonByteLimit = 64 << 10
     /// How many requests a client may have in flight. The hub keeps as many results, for repeated requests.
     static let windowCount = 64

@@ -138,7 +138,8 @@ extension OwnershipMachine {
                 bound: rules.handoverTimeout, reason: "it does not wait for the owner's activities"))
     }
 
-    /// - Parameter takes: The kinds of batons that its core takes; nil where the request stands, and stays with those that it has.
+    /// - Parameter takes: The kinds of batons that the author's core takes; nil for a pending request, which keeps its
+    ///   kinds.
     private func write(
         _ request: HandoverRecord, taking takes: [String]? = nil, replacing former: Standing<HandoverRecord>? = nil,
         provided guards: [Transaction.Guard], waking rest: Standing<RestRecord>? = nil, telling story: Story

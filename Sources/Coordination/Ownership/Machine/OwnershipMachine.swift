@@ -192,7 +192,7 @@ package struct Participation: Hashable, Sendable {
     package let process: ProcessIdentity
     /// The namespace in which the process has its number; 0 where the number means nothing to other processes.
     package let processNamespace: UInt64
-    /// How far its batons get.
+    /// The processes that its batons reach.
     package let reach: OwnReach
 
     package init(

@@ -1,7 +1,8 @@
 internal import Coordination
 internal import CoreAPI
 
-/// C25 through a group that brings the bytes of a baton to another machine: for which session it keeps them, and until when.
+/// C25 on a group that carries the bytes of a baton to another machine: for which session it keeps them, and until
+/// when.
 enum BatonBytesCases {
     static let all = [fetching, keeping, ending]
 
@@ -13,7 +14,8 @@ enum BatonBytesCases {
     ) { context in
         try await context.withGroup { group in
             let (first, second, third) = (
-                try await Player(group, "A"), try await Player(group, "B"), try await Player(group, "C")
+                try await OwningSession(group, "A"), try await OwningSession(group, "B"),
+                try await OwningSession(group, "C")
             )
             let epoch = try await first.own()
             try expect(try await first.keep(bytes, of: epoch), is: nil, "keeping")
@@ -39,7 +41,7 @@ enum BatonBytesCases {
         promises: [.batonBytes]
     ) { context in
         try await context.withGroup { group in
-            let (first, second) = (try await Player(group, "A"), try await Player(group, "B"))
+            let (first, second) = (try await OwningSession(group, "A"), try await OwningSession(group, "B"))
             let epoch = try await first.own()
             let other = Revision(rawValue: epoch.rawValue - 1)
             try expect(try await second.keep(bytes, of: epoch), is: .guardFailed, "by a session that does not own")
@@ -80,7 +82,7 @@ enum BatonBytesCases {
     ) { context in
         for end in End.allCases {
             try await context.withGroup { group in
-                let (first, second) = (try await Player(group, "A"), try await Player(group, "B"))
+                let (first, second) = (try await OwningSession(group, "A"), try await OwningSession(group, "B"))
                 let epoch = try await first.own()
                 try expect(try await first.keep(bytes, of: epoch), is: nil, "keeping")
                 switch end {
@@ -99,7 +101,7 @@ enum BatonBytesCases {
                     }
                 case .releasedWithoutOffer, .sessionEnded: break
                 }
-                // As an owner's record that another program has left.
+                // Another program may leave such a record. The bytes must not come back.
                 try await second.write(epoch, state: 1)
                 try expect(
                     try await second.fetch(epoch, under: next), is: .bytes(nil), "the bytes of one that is \(end)")
@@ -107,14 +109,14 @@ enum BatonBytesCases {
         }
     }
 
-    /// What a fetch gives.
+    /// The result of a fetch.
     private enum Fetched: Equatable {
         case bytes([UInt8]?)
         case refused(SharedCoreError.Code)
     }
 
-    /// A session that owns by hand.
-    private struct Player {
+    /// A session that writes the entries of ownership itself, without a participant.
+    private struct OwningSession {
         let handle: any SharedGroup
         private let place: any BatonDepositing
 

@@ -273,7 +273,7 @@ enum ClosingCases {
                 if let delivery = try await withTimeout(TestTimeout.usual, "the wait ends", { try await wakes.value }) {
                     posts += delivery.count
                 }
-                // The next waits must find nothing, or none of them waits any more.
+                // A wait that finds an event or a post of this round would not wait.
                 while seen.count < written.count,
                     let event = try await withTimeout(
                         TestTimeout.usual, "an event that no wait took", { try await watch.next() })
@@ -315,7 +315,7 @@ private final class HeldExecutor: TaskExecutor {
         var kept: [UnownedJob] = []
     }
 
-    /// How many jobs wait for being let go.
+    /// The number of jobs that are held.
     var heldCount: Int { state.withLock(\.kept.count) }
 
     private let thread = SerialThread(name: "held tasks")
