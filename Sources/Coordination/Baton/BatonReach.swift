@@ -39,19 +39,17 @@ extension SharedStore {
     }
 }
 
-extension OwnershipMachine {
+extension OwnershipView {
     /// The part of a baton that reaches the author of a request from an owner. Both compute it from one revision.
     ///
     /// A group in files has one hub at a time, so two participants behind a hub are behind the same one.
     func reach(of owner: Standing<OwnerRecord>, to handover: Standing<HandoverRecord>) -> BatonReach {
         if handover.record.isOnMachine(of: owner.record.process) { return .descriptors }
-        return view.reach(of: owner) == .hub && handover.record.reach == .hub ? .bytes : .none
+        return reach(of: owner) == .hub && handover.record.reach == .hub ? .bytes : .none
     }
-}
 
-extension OwnershipView {
     /// The reach of an owner, from its record of what moves.
-    fileprivate func reach(of owner: Standing<OwnerRecord>) -> OwnReach {
+    private func reach(of owner: Standing<OwnerRecord>) -> OwnReach {
         guard let moving = moving?.record, moving.epoch == owner.claim else { return .machine }
         return moving.reach
     }

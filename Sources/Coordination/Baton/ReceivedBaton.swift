@@ -327,7 +327,8 @@ extension CoreContext {
 
     /// Says with which baton a call moves.
     func setMoves(_ kind: String?, needs: BatonNeed, of key: Key) async throws(SharedCoreError) {
-        _ = try await changeCalls { consistency throws(SharedCoreError) in
+        _ = try await changeCalls(alsoGuardedBy: [OwnershipKey.handover, OwnershipKey.baton]) {
+            consistency throws(SharedCoreError) in
             guard let entry = try await store.get(key, consistency: consistency), isOpen(entry),
                 let record = CallRecord(entry.value)
             else { throw SharedCoreError(.guardFailed, "The call is over.", at: key.text) }
@@ -335,8 +336,10 @@ extension CoreContext {
             guard let activity = work.activity(of: record, under: epoch),
                 activity.moves != kind || (kind != nil && activity.needs != needs)
             else { return nil }
+            var changed = activity
+            (changed.moves, changed.needs) = (kind, needs)
             // The Main that has asked does not wait for this call.
-            if kind == nil, let moves = activity.moves, work.handover?.record.takes.contains(moves) == true {
+            if work.wouldHoldUp(changed) {
                 throw SharedCoreError(.guardFailed, "A Main has asked that takes the call.", at: key.text)
             }
             var transaction = Transaction()

@@ -81,9 +81,12 @@ extension CoreContext {
 
     /// Commits a change of calls, anew where another commit was faster.
     ///
-    /// - Parameter change: The transaction; nil when there is nothing to change.
+    /// - Parameters:
+    ///   - keys: Further keys of which a failed guard means that another commit was faster.
+    ///   - change: The transaction; nil when there is nothing to change.
     /// - Returns: The revision at which it stands; zero where nothing was changed.
     func changeCalls(
+        alsoGuardedBy keys: [Key] = [],
         _ change: (ReadConsistency) async throws(SharedCoreError) -> Transaction?
     ) async throws(SharedCoreError) -> Revision {
         var consistency = ReadConsistency.causal
@@ -93,7 +96,7 @@ extension CoreContext {
                 return try await store.commit(transaction).revision
             } catch {
                 guard let key = error.guardFailure?.condition.key,
-                    OpenWork.isGuarded(by: key) || CallKey.records.contains(key)
+                    OpenWork.isGuarded(by: key) || CallKey.records.contains(key) || keys.contains(key)
                 else { throw error }
                 consistency = .linearizable
             }

@@ -7,15 +7,12 @@ package import CoreAPI
 ///
 /// Source: contract C17, C25.
 package struct OpenWork: Sendable {
-    private let activities: Standing<ActivitiesRecord>?
-    private let moving: Standing<MovingRecord>?
-    /// The pending request.
-    let handover: Standing<HandoverRecord>?
+    private let view: OwnershipView
+    private var activities: Standing<ActivitiesRecord>? { view.activities }
+    private var moving: Standing<MovingRecord>? { view.moving }
 
     package init(_ view: OwnershipView) {
-        activities = view.activities
-        moving = view.moving
-        handover = view.handover
+        self.view = view
     }
 
     /// - Parameter snapshot: Of ``OwnershipKey/path``.
@@ -28,6 +25,15 @@ package struct OpenWork: Sendable {
 
     /// Whether a failed guard on a key means that another commit came first: the caller reads again, and tries again.
     static func isGuarded(by key: Key?) -> Bool { key == OwnershipKey.activities || key == OwnershipKey.moving }
+
+    /// Whether a pending request, which nothing holds up now, would be held up by an activity in another form. The owner
+    /// has been told to stop, or is about to be.
+    func wouldHoldUp(_ changed: Activity) -> Bool {
+        guard let owner = view.owner, let handover = view.handover,
+            view.activities(of: owner, holdingUp: handover) == nil
+        else { return false }
+        return !changed.moves(to: handover.record, over: view.reach(of: owner, to: handover))
+    }
 
     /// The commit that wrote the activities last.
     var revision: Revision { activities?.revision ?? .zero }
@@ -107,22 +113,29 @@ package struct OpenWork: Sendable {
 
     /// Adds to a transaction with which baton an activity moves. Adds nothing if the activity is not open.
     ///
-    /// - Parameter moves: The kind of the baton; nil if the activity does not move any more. The commit then fails if
-    ///   the pending request has changed.
+    /// Where the activity may move to fewer Mains than before, the commit fails if the pending request or the baton has
+    /// changed: a Main could count on it.
+    ///
+    /// - Parameter moves: The kind of the baton; nil if the activity does not move any more.
     func setting(
         _ moves: String?, needs: BatonNeed, of activity: Activity, under epoch: Revision, reach: OwnReach,
         in transaction: inout Transaction
     ) {
         var present = open(under: epoch)
         guard let activities, let index = present.firstIndex(where: { $0.isSameWork(as: activity) }) else { return }
+        let former = present[index]
         (present[index].moves, present[index].needs) = (moves, needs)
         transaction.require(.revision(OwnershipKey.activities, activities.revision))
-        if moves == nil {
+        if former.moves != nil, former.moves != moves || former.needs.rawValue < needs.rawValue {
             // The kinds that the Main takes change with its request alone, so a guard on the request is enough.
-            transaction.require(
-                handover.map { .revision(OwnershipKey.handover, $0.revision) } ?? .absent(OwnershipKey.handover))
+            requireUnchanged(OwnershipKey.handover, view.handover?.revision, in: &transaction)
+            requireUnchanged(OwnershipKey.baton, view.baton?.revision, in: &transaction)
         }
         putMoving(present, under: epoch, reach: reach, in: &transaction)
+    }
+
+    private func requireUnchanged(_ key: Key, _ revision: Revision?, in transaction: inout Transaction) {
+        transaction.require(revision.map { .revision(key, $0) } ?? .absent(key))
     }
 
     private func put(_ present: [Activity], under epoch: Revision, in transaction: inout Transaction) {

@@ -59,6 +59,8 @@ final class CoreRun: Sendable {
             starting()
             let (problem, baton) = await Self.run(
                 core(), in: context, on: executor, present: present, isFenced: isFenced, report: report)
+            // It has stopped, and waits for the end of its baton: no second core would run beside it.
+            if baton != nil { context.giveUp.forget() }
             finish()
             await report(.ended(problem: isFenced() ? nil : problem, baton: baton))
         }

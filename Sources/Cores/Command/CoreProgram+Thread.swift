@@ -1,7 +1,9 @@
 internal import Coordination
 internal import CoreAPI
+internal import Mailboxes
 internal import Platform
 internal import ProgramOutput
+internal import Synchronization
 
 /// The thread that talks with the program.
 extension CoreProgram {

@@ -80,10 +80,20 @@ struct BatonReachTests {
                     rules: OwnershipRules(), seed: 1, at: tests.start)
                 machine.view.apply(tests.view(40, entries), at: tests.start)
                 let (owner, handover) = (try #require(machine.view.owner), try #require(machine.view.handover))
-                #expect(machine.reach(of: owner, to: handover) == row.expected)
+                #expect(machine.view.reach(of: owner, to: handover) == row.expected)
                 #expect(machine.takes(handover) == (row.expected == .none ? [] : [kind]))
                 let moves = row.expected == .descriptors || (row.expected == .bytes && need == .bytes)
-                #expect((machine.activities(of: owner, holdingUp: handover) == nil) == (moves && row.reaches.0 != nil))
+                let holdUp = machine.view.activities(of: owner, holdingUp: handover)
+                #expect((holdUp == nil) == (moves && row.reaches.0 != nil))
+                // What the Main counts on is not taken back, and nothing else is refused.
+                let work = OpenWork(machine.view)
+                for (kind, need) in [(nil, need), ("other/1", need), (kind, BatonNeed.descriptors)] {
+                    var changed = try #require(work.open(under: epoch).first)
+                    let isCounted = changed.moves(to: handover.record, over: row.expected)
+                    (changed.moves, changed.needs) = (kind, need)
+                    let staysSo = changed.moves(to: handover.record, over: row.expected)
+                    #expect(work.wouldHoldUp(changed) == (isCounted && !staysSo), "\(kind ?? "none"), \(need)")
+                }
             }
         }
     }

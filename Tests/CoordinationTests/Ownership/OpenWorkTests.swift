@@ -169,6 +169,65 @@ struct OpenWorkTests {
         #expect(try await moving() == ["test/2"])
     }
 
+    @Test("C25: an activity gets no other kind and no greater need when a Main asks meanwhile")
+    func narrowsWhileAsked() async throws {
+        try await begin(activity("1", moves: kind))
+        let main = try await core.window()
+        for (moves, needs) in [("test/2", BatonNeed.bytes), ("test/2", .descriptors)] {
+            var transaction = Transaction()
+            try await work().setting(
+                moves, needs: needs, of: activity("1"), under: epoch, reach: .machine, in: &transaction)
+            _ = try await main.commit(asking(at: core.clock.now()))
+            let error = await #expect(throws: SharedCoreError.self) { try await core.group.commit(transaction) }
+            #expect(error?.guardFailure?.condition.key == OwnershipKey.handover)
+            transaction = Transaction()
+            try await work().setting(
+                moves, needs: needs, of: activity("1"), under: epoch, reach: .machine, in: &transaction)
+            _ = try await core.group.commit(transaction)
+        }
+    }
+
+    private func asking(at instant: BootInstant, process: ProcessIdentity? = nil) -> Transaction {
+        var request = HandoverRecord(name: "main", askedAt: instant, deadline: .seconds(1), takesOverMain: true)
+        if let process { request.process = process }
+        var transaction = Transaction()
+        transaction.put(OwnershipKey.handover, request.bytes, lifetime: .session)
+        transaction.put(OwnershipKey.takes, TakesRecord(reach: .machine, kinds: [kind]).bytes, lifetime: .session)
+        return transaction
+    }
+
+    @Test("C25: a core takes back what cannot reach the Main that has asked, and nothing on which that Main counts")
+    func takesBack() async throws {
+        let call = CallDescription(try .of("ring"), .incoming, from: "sip:ann", to: "sip:bob")
+        let open = try await core.context.begin(call: call, in: .answered, moves: kind)
+        let main = try await core.window()
+        // Of another machine: the call holds it up in any case.
+        _ = try await main.commit(asking(at: core.clock.now()))
+        try await open.setMoves(nil)
+        #expect(try await moving() == [nil])
+        try await open.setMoves(kind)
+        _ = try await main.commit(asking(at: core.clock.now(), process: .current))
+        for other in [nil, "test/2"] {
+            let error = await #expect(throws: SharedCoreError.self) { try await open.setMoves(other) }
+            #expect(error?.code == .guardFailed)
+        }
+        #expect(try await moving() == [kind])
+    }
+
+    @Test("C25: a core that takes a call back while a Main asks reads again")
+    func takesBackAgain() async throws {
+        let call = CallDescription(try .of("ring"), .incoming, from: "sip:ann", to: "sip:bob")
+        let open = try await core.context.begin(call: call, in: .answered, moves: kind)
+        let main = try await core.window()
+        let asks = asking(at: core.clock.now())
+        let store = InterposedStore(
+            core.context.store,
+            once: { () async throws(SharedCoreError) in _ = try await main.commit(asks) })
+        try await OpenCall(id: open.id, key: open.key, context: core.context(through: store)).setMoves(nil)
+        #expect(try await core.group.get(OwnershipKey.handover) != nil)
+        #expect(try await moving() == [nil])
+    }
+
     @Test("C25: a baton is not applied beside a change of what moves")
     func appliesWhileSet() async throws {
         try await begin(activity("1"))

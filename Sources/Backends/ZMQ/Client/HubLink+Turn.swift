@@ -186,7 +186,7 @@ extension HubLink {
     }
 
     /// Notes that the hub answers requests.
-    private func answered() {
+    func answered() {
         greetingPause = Self.firstGreetingPause
         nextGreeting = isWaitingForHub ? clock.now().advanced(by: greetingPause) : nil
     }

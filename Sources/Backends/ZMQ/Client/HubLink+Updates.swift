@@ -46,7 +46,7 @@ extension HubLink {
     ///
     /// - Returns: Whether the replica has them all now.
     @discardableResult
-    private func apply(_ news: News) -> Bool {
+    func apply(_ news: News) -> Bool {
         guard let replica else { return false }
         var isUnreadable = false
         let isWhole = replica.update { state in

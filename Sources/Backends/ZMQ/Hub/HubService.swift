@@ -280,6 +280,8 @@ actor HubService {
             if taken.duration(to: now) >= Self.intakeInterval, !isStopped {
                 thread.hear()
                 takeIn()
+                // A flood leaves the thread no turn of its own.
+                countLeases()
                 taken = now
             }
             // The last request of a batch may have recorded nothing.

@@ -6,23 +6,9 @@ package import CoreAPI
 extension OwnershipMachine {
     /// The kinds of batons that the author of a request takes of the owner; none where this cannot be now.
     func takes(_ handover: Standing<HandoverRecord>) -> [String] {
-        guard given == nil, view.baton == nil, let owner = view.owner, reach(of: owner, to: handover) != .none
+        guard given == nil, view.baton == nil, let owner = view.owner, view.reach(of: owner, to: handover) != .none
         else { return [] }
         return handover.record.takes
-    }
-
-    /// The activities of the owner that hold a request up; nil when none does.
-    ///
-    /// The owner and the author of the request go by this. Both know the activities, the request and the baton at one revision.
-    func activities(of owner: Standing<OwnerRecord>, holdingUp handover: Standing<HandoverRecord>?) -> ActivitiesRecord?
-    {
-        guard var activities = view.activities(of: owner.claim) else { return nil }
-        guard let handover, view.baton == nil else { return activities }
-        let reach = reach(of: owner, to: handover)
-        let others = activities.activities.filter { !$0.moves(to: handover.record, over: reach) }
-        guard activities.activities.count - others.count <= Baton.maximumCallCount else { return activities }
-        activities.activities = others
-        return others.isEmpty ? nil : activities
     }
 
     /// Takes note of the baton that the core has given. It is offered with the release of its ownership.
@@ -118,5 +104,21 @@ extension OwnershipMachine {
                 reason: "\(standing.record.title): no owner has used it")
         ]
         return .commit(transition)
+    }
+}
+
+extension OwnershipView {
+    /// The activities of the owner that hold a request up; nil when none does.
+    ///
+    /// The owner and the author of the request go by this. Both know the activities, the request and the baton at one revision.
+    func activities(of owner: Standing<OwnerRecord>, holdingUp handover: Standing<HandoverRecord>?) -> ActivitiesRecord?
+    {
+        guard var activities = activities(of: owner.claim) else { return nil }
+        guard let handover, baton == nil else { return activities }
+        let reach = reach(of: owner, to: handover)
+        let others = activities.activities.filter { !$0.moves(to: handover.record, over: reach) }
+        guard activities.activities.count - others.count <= Baton.maximumCallCount else { return activities }
+        activities.activities = others
+        return others.isEmpty ? nil : activities
     }
 }

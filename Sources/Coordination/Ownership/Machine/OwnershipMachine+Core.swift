@@ -153,8 +153,9 @@ extension OwnershipMachine {
             return nil
         }
         request.takes = takes(handover)
-        if !request.takes.isEmpty, let owner = view.owner { request.batonReach = reach(of: owner, to: handover) }
-        if !handover.record.insists, let last = view.owner.flatMap({ activities(of: $0, holdingUp: handover)?.last }) {
+        if !request.takes.isEmpty, let owner = view.owner { request.batonReach = view.reach(of: owner, to: handover) }
+        let holdUp = view.owner.flatMap { view.activities(of: $0, holdingUp: handover) }
+        if !handover.record.insists, let last = holdUp?.last {
             guard last.latestEnd <= now else {
                 wake(at: last.latestEnd)
                 return nil

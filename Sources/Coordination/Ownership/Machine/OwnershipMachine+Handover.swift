@@ -109,7 +109,7 @@ extension OwnershipMachine {
     /// No activity begins while a request stands, so each of them began before it.
     func activities(holdingUp owner: Standing<OwnerRecord>, after elapsed: Duration) -> ActivitiesRecord? {
         guard view.handover?.record.insists != true, owner.record.state != .stopping,
-            let activities = activities(of: owner, holdingUp: view.handover), elapsed < activities.bound
+            let activities = view.activities(of: owner, holdingUp: view.handover), elapsed < activities.bound
         else { return nil }
         return activities
     }
