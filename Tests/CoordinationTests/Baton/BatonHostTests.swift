@@ -9,6 +9,9 @@ import Testing
 
 /// The host as the second keeper of a baton (contract C25).
 extension BatonProcessTests {
+    /// In milliseconds. An Executor would take the call back from a Main that is frozen for longer.
+    private static let untilThawed = 120_000
+
     private func host(at place: String? = nil) async throws -> ChildProcess {
         let host = try ChildProcess(
             try ChildProcess.built("sharedcore-test-peer"), ["batonHost", group],
@@ -40,7 +43,7 @@ extension BatonProcessTests {
     @Test("C25: the host keeps a baton that moves, and closes it when an owner has applied it")
     func hostForgets() async throws {
         let host = try await host()
-        let (executor, socket) = try await busyExecutor()
+        let (executor, socket) = try await busyExecutor(answerBound: Self.untilThawed)
         let main = try start("main", "B", at: "baton.taken:stop")
         try await eventually("Main is frozen") { main.isStopped }
         #expect(try await keeperCount() == 2)
@@ -59,7 +62,7 @@ extension BatonProcessTests {
         arguments: ["baton.taken", "baton.prepared"])
     func oldOwnerIsKilled(place: String) async throws {
         let host = try await host()
-        let (executor, socket) = try await busyExecutor()
+        let (executor, socket) = try await busyExecutor(answerBound: Self.untilThawed)
         let main = try start("main", "B", at: "\(place):stop")
         try await eventually("Main is frozen") { main.isStopped }
         await executor.killNow()
@@ -107,7 +110,7 @@ extension BatonProcessTests {
     @Test("C25: old owner and Main are killed: the next owner gets the call from the host")
     func bothAreKilled() async throws {
         let host = try await host()
-        let (executor, socket) = try await busyExecutor()
+        let (executor, socket) = try await busyExecutor(answerBound: Self.untilThawed)
         let main = try start("main", "B", at: "baton.prepared:stop")
         try await eventually("Main is frozen") { main.isStopped }
         await executor.killNow()
@@ -127,7 +130,7 @@ extension BatonProcessTests {
         let host = try await host(at: way.hasPrefix("baton") ? way : nil)
         if way == "before" { host.signal(.stop) }
         if way == "before, dead" { await host.killNow() }
-        let (executor, socket) = try await busyExecutor()
+        let (executor, socket) = try await busyExecutor(answerBound: Self.untilThawed)
         let main = try start("main", "B", at: "baton.taken:stop")
         try await eventually("Main is frozen") { main.isStopped }
         #expect(try await keeperCount() == 1)
@@ -147,7 +150,7 @@ extension BatonProcessTests {
     @Test("C25: a host that dies when it keeps a baton takes no call with it")
     func hostDiesLater() async throws {
         let host = try await host()
-        let (executor, socket) = try await busyExecutor()
+        let (executor, socket) = try await busyExecutor(answerBound: Self.untilThawed)
         let main = try start("main", "B", at: "baton.taken:stop")
         try await eventually("Main is frozen") { main.isStopped }
         #expect(try await keeperCount() == 2)

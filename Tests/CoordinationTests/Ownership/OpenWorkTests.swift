@@ -206,6 +206,7 @@ struct OpenWorkTests {
         try await open.setMoves(nil)
         #expect(try await moving() == [nil])
         try await open.setMoves(kind)
+        try await main.delete(OwnershipKey.handover)
         _ = try await main.commit(asking(at: core.clock.now(), process: .current))
         for other in [nil, "test/2"] {
             let error = await #expect(throws: SharedCoreError.self) { try await open.setMoves(other) }

@@ -147,7 +147,7 @@ struct MessageCodingTests {
             do {
                 _ = try Request(Request(number: 1, nonce: Samples.nonce, body: body).bytes() + behind)
                 return nil
-            } catch { return (error as? SharedCoreError)?.code.description }
+            } catch { return error.code.description }
         }
         #expect(code(65_536) == nil)
         #expect(code(65_537) == "limitExceeded")
