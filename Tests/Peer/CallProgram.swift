@@ -5,8 +5,16 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
+#if ZMQ
+    internal import ZMQBackend
+#endif
+
 /// A participant whose core has a call over a datagram socket:
-/// `<directory> <main|executor> <name> <port> <handover timeout in ms> <bound of an owner's answer in ms>`.
+/// `<directory> <main|executor> <name> <port> <handover timeout in ms> <bound of an owner's answer in ms> [<hub's endpoint>
+/// <secret key> <hub's public key>]`.
+///
+/// The directory is the group, or beside a hub the witness's. Through a hub the call moves with its bytes alone, and the
+/// next owner opens a socket of its own.
 ///
 /// While the call is its own it sends its name to the port every 2 ms, and “BYE” when it ends it over the network. An Executor begins the
 /// call; both take it over. It prints what its core does, and ends with the order `close`.
@@ -17,10 +25,10 @@ enum CallProgram {
 
     static func run(_ words: [String]) async {
         do {
-            guard words.count == 6, let port = UInt16(words[3]), let timeout = Int(words[4]),
+            guard [6, 9].contains(words.count), let port = UInt16(words[3]), let timeout = Int(words[4]),
                 let answerBound = Int(words[5])
             else {
-                throw SharedCoreError(.invalidArgument, "Six arguments.", at: "arguments")
+                throw SharedCoreError(.invalidArgument, "Six arguments or nine.", at: "arguments")
             }
             let isMain = words[1] == "main"
             let name = words[2]
@@ -30,13 +38,16 @@ enum CallProgram {
             options.takesBatons = [kind]
             options.batonLifetime = .seconds(60)
             options.answerBound = .milliseconds(answerBound)
-            let group = try await FileGroup.open(
-                directory: words[0], as: SessionDescription(role: isMain ? .main : .executor, name: name))
+            let needs = words.count == 6 ? BatonNeed.descriptors : .bytes
+            // Within the margin of a short lease.
+            if needs == .bytes { options.stopTimeout = .seconds(1) }
+            let description = SessionDescription(role: isMain ? .main : .executor, name: name)
+            let group = try await open(words, as: description)
             var environment = CoordinationEnvironment()
             environment.witness = FileWitness(path: words[0] + "/witness")
             // A test process may be scheduled late.
             environment.system.batons = LocalBatonTransport(hostBound: .seconds(3), bound: .seconds(6))
-            let makeCore: @Sendable () -> any Core = { LineCore(name, port: isMain ? nil : port) }
+            let makeCore: @Sendable () -> any Core = { LineCore(name, port: port, begins: !isMain, needs: needs) }
             let close: () async -> Void
             if isMain {
                 let main = try MainParticipant(of: group, options: options, environment: environment, core: makeCore)
@@ -59,6 +70,20 @@ enum CallProgram {
         }
     }
 
+    private static func open(
+        _ words: [String], as description: SessionDescription
+    ) async throws -> any SharedGroup {
+        guard words.count == 9 else { return try await FileGroup.open(directory: words[0], as: description) }
+        #if ZMQ
+            var options = ZMQGroupOptions(openTimeout: .seconds(30))
+            options.keys = try CurveClientKeys(own: CurveKeyPair(secretKey: words[7]), hub: words[8])
+            return try await ZMQGroup.open(
+                try HubEndpoint(words[6]), group: "group", as: description, options: options)
+        #else
+            throw SharedCoreError(.unsupported, "It is built without ZMQ.", at: words[6])
+        #endif
+    }
+
     static func say(_ line: String) {
         print(line)
         fflush(nil)
@@ -72,19 +97,24 @@ private final class LineCore: Core {
     }
 
     private let name: String
-    /// The port of the other side, for a core that begins the call; nil for one that waits for a baton.
-    private let port: UInt16?
+    /// The port of the other side.
+    private let port: UInt16
+    /// Whether it begins the call, or waits for a baton.
+    private let begins: Bool
+    private let needs: BatonNeed
     private let state = Mutex(State())
 
-    init(_ name: String, port: UInt16?) {
+    init(_ name: String, port: UInt16, begins: Bool, needs: BatonNeed) {
         self.name = name
         self.port = port
+        self.begins = begins
+        self.needs = needs
     }
 
     func start(in context: CoreContext) async throws {
         if let baton = context.baton {
             guard baton.bytes == Array(CallProgram.marker.utf8) else { return }
-            let socket = try baton.takeDescriptors().first ?? -1
+            let socket = needs == .bytes ? Self.connected(to: port) : try baton.takeDescriptors().first ?? -1
             state.withLock { $0 = State(socket: socket) }
             let calls = try await baton.apply()
             state.withLock { $0.isSending = !calls.isEmpty }
@@ -92,11 +122,11 @@ private final class LineCore: Core {
             return
         }
         // It begins the call once: what it has lost it does not begin anew.
-        guard let port, !Self.hasBegun.exchange(true, ordering: .relaxed), let id = CallID("call-1") else { return }
+        guard begins, !Self.hasBegun.exchange(true, ordering: .relaxed), let id = CallID("call-1") else { return }
         let socket = Self.connected(to: port)
         _ = try await context.begin(
             call: CallDescription(id, .incoming, from: "sip:ann", to: "sip:bob"), in: .answered,
-            moves: CallProgram.kind)
+            moves: CallProgram.kind, needs: needs)
         state.withLock { $0 = State(socket: socket, isSending: true) }
         var status = stat()
         fstat(socket, &status)
@@ -164,7 +194,8 @@ private final class LineCore: Core {
         guard socket >= 0, let id = CallID("call-1") else { return nil }
         CallProgram.say("gives")
         return try? Baton(
-            CallProgram.kind, bytes: Array(CallProgram.marker.utf8), descriptors: [socket], calls: [id])
+            CallProgram.kind, bytes: Array(CallProgram.marker.utf8), descriptors: needs == .bytes ? [] : [socket],
+            calls: [id])
     }
 
     func batonEnded(_ end: BatonEnd) async {

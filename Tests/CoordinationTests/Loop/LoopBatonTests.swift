@@ -2,6 +2,7 @@ import CoreAPI
 import CoreAPITesting
 import Glibc
 import InMemoryBackend
+import Mailboxes
 import Platform
 import TestSupport
 import Testing
@@ -89,6 +90,41 @@ struct LoopBatonTests {
         try await eventually("it is closed") { calls.value.last == "close" }
         await core.batonEnded(.unknown)
         #expect(!calls.value.contains("batonEnded unknown"))
+    }
+
+    @Test("C25: a loop that has given its baton is not given up while its participant waits for the keepers")
+    func givesInTime() async throws {
+        let baton = try baton()
+        let given = Box<CoreBaton?>(nil)
+        let isStarted = Box(false)
+        let keeping = AsyncEvent()
+        let run = CoreRun(
+            in: try await context(),
+            core: { [calls, threads] in
+                LoopCore(ifStuck: .giveUp) {
+                    GivingStack(calls: calls, threads: threads, descriptor: nil) { _ in baton }
+                }
+            },
+            prepare: {}, isFenced: { false }, finish: {},
+            report: { report in
+                switch report {
+                case .started: isStarted.update { $0 = true }
+                case .failed: break
+                case .ended(_, let baton):
+                    given.update { $0 = baton }
+                    // As long as a hub does not answer.
+                    await keeping.wait()
+                }
+            })
+        try await eventually("it has started") { isStarted.value }
+        run.stop(request(taking: ["test/1"]), within: TestTimeout.long)
+        try await eventually("it has given its baton") { given.value != nil }
+        // Its time to stop is over.
+        run.giveUp()
+        let core = try #require(given.value?.core)
+        await core.batonEnded(.applied)
+        #expect(calls.value.suffix(2) == ["batonEnded applied", "close"])
+        keeping.signal()
     }
 }
 

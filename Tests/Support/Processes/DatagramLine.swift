@@ -1,10 +1,10 @@
-import Glibc
-import Platform
-import Synchronization
+internal import Glibc
+internal import Platform
+internal import Synchronization
 
 /// A port whose datagrams a thread of its own reads at once: the kernel drops those for which the socket has no room.
-final class DatagramLine: Sendable {
-    let port: UInt16
+package final class DatagramLine: Sendable {
+    package let port: UInt16
     private let socket: OpenFile
     private let closing: EventCounter
     private let texts: TextList
@@ -13,7 +13,7 @@ final class DatagramLine: Sendable {
         let content = Mutex<[String]>([])
     }
 
-    init() throws {
+    package init() throws {
         let socket = OpenFile(
             owning: Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0), path: "line")
         var address = sockaddr_in()
@@ -42,7 +42,7 @@ final class DatagramLine: Sendable {
     deinit { closing.raise() }
 
     /// Returns the datagrams that have come since the last call.
-    func received() -> [String] {
+    package func received() -> [String] {
         Self.empty(socket, into: texts)
         return texts.content.withLock { texts in
             defer { texts = [] }
