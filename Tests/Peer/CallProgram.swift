@@ -47,6 +47,7 @@ enum CallProgram {
             environment.witness = FileWitness(path: words[0] + "/witness")
             // A test process may be scheduled late.
             environment.system.batons = LocalBatonTransport(hostBound: .seconds(3), bound: .seconds(6))
+            if needs == .bytes { environment.system.batons = AfarTransport() }
             let makeCore: @Sendable () -> any Core = { LineCore(name, port: port, begins: !isMain, needs: needs) }
             let close: () async -> Void
             if isMain {
@@ -87,6 +88,19 @@ enum CallProgram {
     static func say(_ line: String) {
         print(line)
         fflush(nil)
+    }
+}
+
+/// Keeps batons as usual, and reaches no other keeper, as if that were on another machine.
+private struct AfarTransport: BatonTransport {
+    func keep(_ baton: Baton, of epoch: Revision) throws(SharedCoreError) -> any BatonKeeping {
+        try LocalBatonTransport().keep(baton, of: epoch)
+    }
+
+    func fetch(_ record: BatonRecord) async -> Result<FetchedBaton, BatonProblem> {
+        var unreached = record
+        unreached.keepers = []
+        return await LocalBatonTransport().fetch(unreached)
     }
 }
 

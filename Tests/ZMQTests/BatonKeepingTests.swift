@@ -33,7 +33,7 @@ extension ZMQTests {
             return transaction
         }
 
-        @Test("C25: a key with fewer rights than to participate keeps and fetches nothing", arguments: ["read", "post"])
+        @Test("C25: a key that may not participate keeps and fetches nothing", arguments: ["read", "post"])
         func rights(name: String) async throws {
             let stage = try HubStage()
             let hub = try await stage.hub(at: [.tcp(host: "127.0.0.1", port: 0), stage.endpoint])

@@ -120,6 +120,7 @@ struct LoopBatonTests {
         run.stop(request(taking: ["test/1"]), within: TestTimeout.long)
         try await eventually("it has given its baton") { given.value != nil }
         // Its time to stop is over.
+        #expect(!run.context.giveUp.isAwaited)
         run.giveUp()
         let core = try #require(given.value?.core)
         await core.batonEnded(.applied)
