@@ -280,9 +280,14 @@ actor HubService {
             if taken.duration(to: now) >= Self.intakeInterval, !isStopped {
                 thread.hear()
                 takeIn()
-                // A flood leaves the thread no turn of its own.
+                // A flood leaves the thread no turn of its own, and the tasks that record the ends of sessions none either.
                 countLeases()
                 taken = now
+                if clients.values.contains(where: \.mustEnd) {
+                    await Task.yield()
+                    // Their time is no client's.
+                    began = runningClock.now()
+                }
             }
             // The last request of a batch may have recorded nothing.
             if intake.isEmpty { publishNews() }
