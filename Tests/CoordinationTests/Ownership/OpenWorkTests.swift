@@ -187,6 +187,19 @@ struct OpenWorkTests {
         }
     }
 
+    @Test("C25: an activity does not stop moving, nor needs more, when a baton is written meanwhile")
+    func narrowsWhileABatonIsOffered() async throws {
+        try await begin(activity("1", moves: kind))
+        let main = try await core.window()
+        for moves in [nil, "test/2"] {
+            let narrowed = set(moves, of: "1", in: try await work())
+            _ = try await main.put(OwnershipKey.baton, [1])
+            let error = await #expect(throws: SharedCoreError.self) { try await core.group.commit(narrowed) }
+            #expect(error?.guardFailure?.condition.key == OwnershipKey.baton)
+        }
+        #expect(try await moving() == [kind])
+    }
+
     private func asking(at instant: BootInstant, process: ProcessIdentity? = nil) -> Transaction {
         var request = HandoverRecord(name: "main", askedAt: instant, deadline: .seconds(1), takesOverMain: true)
         if let process { request.process = process }
