@@ -255,7 +255,7 @@ extension ZMQTests {
         func hubFails(fault: Fault) async throws {
             var stage = try HubStage()
             stage.lease = .seconds(30)
-            let port = UInt16.random(in: 10_000..<30_000) * 2
+            let port = UInt16.random(in: 10_000..<16_000) * 2
             let endpoint = HubEndpoint.tcp(host: "127.0.0.1", port: port)
             let hub = try await stage.hubProcess(at: endpoint)
             let isDone = Box(false)

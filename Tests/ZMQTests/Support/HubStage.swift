@@ -53,7 +53,7 @@ struct HubStage {
     /// A hub in this process, on TCP at two ports that follow each other, and at the stage's socket.
     func hubAtFollowingPorts() async throws -> Hub {
         for _ in 0..<50 {
-            let port = UInt16.random(in: 20_000..<60_000)
+            let port = UInt16.random(in: 20_000..<32_000)
             if let hub = try? await hub(at: [.tcp(host: "127.0.0.1", port: port), endpoint]) { return hub }
         }
         throw HarnessLimitation("no port is free")
