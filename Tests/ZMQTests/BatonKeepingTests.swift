@@ -112,9 +112,12 @@ extension ZMQTests {
             var untilEnded: Int?
         }
 
-        @Test("C25, L1: a hub under a flood counts the time of a baton and of leases, and ends a silent session")
-        func flood() async throws {
+        @Test(
+            "C25, L1: a hub under a flood counts the time of a baton, and ends a session whose lease or process is over",
+            arguments: [false, true])
+        func flood(withProcess: Bool) async throws {
             let stage = try HubStage()
+            let process = try ChildProcess("/bin/sleep", ["600"])
             let seen = Box(Seen())
             // So slow that the next request of the flood has always come.
             let order = HeldOrder(MemorySpace().order(of: "group", effectByteCount: 1 << 20)) {
@@ -122,6 +125,7 @@ extension ZMQTests {
                 seen.update { seen in
                     guard let service = seen.service else { return }
                     seen.reads += 1
+                    if seen.reads == 500 { process.signal(.kill) }
                     let (isOver, hasEnded) = service.assumeIsolated { service in
                         (service.baton.isEmpty, service.clients.count == 1)
                     }
@@ -134,7 +138,7 @@ extension ZMQTests {
                 options: HubOptions(
                     group: "group", storage: .memory(MemorySpace()), endpoints: [.tcp(host: "127.0.0.1", port: 0)],
                     keys: CurveHubKeys(own: stage.keys.hub, clients: [stage.keys.client.publicKey]),
-                    lease: .seconds(3)))
+                    lease: .seconds(withProcess ? 60 : 3)))
             let endpoint = try await service.start()[0]
             func join(_ number: UInt8) async throws -> RawClient {
                 let client = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
@@ -153,6 +157,8 @@ extension ZMQTests {
             else { throw HarnessLimitation("no outcome") }
             let epoch = try outcome.get().revision
             let silent = try await join(2)
+            let handle = try ProcessHandle(process.identity)
+            if withProcess { try await service.watchForLatest(handle) }
             #expect(try await flood.ask(.keepBaton([1], of: epoch, for: .seconds(1))).body == .done)
             seen.update { $0.service = service }
             let read = try Request(number: 9, nonce: flood.nonce, body: .read(known: .zero)).bytes()
@@ -163,8 +169,17 @@ extension ZMQTests {
             #expect(untilOver ?? limit < limit - 500, "\(seen.value.reads) reads")
             #expect(untilEnded ?? limit < limit - 500, "\(seen.value.reads) reads")
             seen.update { $0.service = nil }
-            withExtendedLifetime(silent) {}
+            withExtendedLifetime((silent, handle)) {}
             await service.stop()
+            _ = await process.end()
         }
+    }
+}
+
+extension HubService {
+    /// Lets the session that was opened last end with a process: a client over a network shows none.
+    fileprivate func watchForLatest(_ process: ProcessHandle) throws {
+        let latest = try #require(clients.keys.map(\.rawValue).max())
+        try ends.add(process.descriptor, key: latest)
     }
 }

@@ -199,9 +199,7 @@ actor HubService {
                 answerSubscription(message, at: door)
             }
         }
-        while case let keys = ends.take(), !keys.isEmpty {
-            for key in keys { clientEnded(SessionID(rawValue: key)) }
-        }
+        hearEnds()
         if !intake.isEmpty, !isServing {
             isServing = true
             Task { await self.serve() }
@@ -212,6 +210,12 @@ actor HubService {
         if intake.isEmpty, !isServing, heap.isDue(at: runningClock.now()) { OwnProcess.returnHeap() }
         // Requests that are not taken in must not wake the thread: it would never sleep.
         for door in doors { door.want(!intake.isFull) }
+    }
+
+    private func hearEnds() {
+        while case let keys = ends.take(), !keys.isEmpty {
+            for key in keys { clientEnded(SessionID(rawValue: key)) }
+        }
     }
 
     private func listenToDoors() throws(SharedCoreError) {
@@ -280,6 +284,7 @@ actor HubService {
             if taken.duration(to: now) >= Self.intakeInterval, !isStopped {
                 thread.hear()
                 takeIn()
+                hearEnds()
                 // A flood leaves the thread no turn of its own, and the tasks that record the ends of sessions none either.
                 countLeases()
                 taken = now
