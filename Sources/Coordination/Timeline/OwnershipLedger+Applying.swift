@@ -72,6 +72,7 @@ extension OwnershipLedger {
                     end(session: sleeper)
                 }
                 end(owner)
+                if owner.hasLease { supersede(owner.epoch) }
             } else if let previous = entry.previous, previous.epoch == owner.epoch {
                 broken.append(
                     Violation(
@@ -244,7 +245,7 @@ extension OwnershipLedger {
         return broken
     }
 
-    /// An overlap in which one of the cores had been fenced or given up is no fault of the order, also when that one began
+    /// An overlap in which one of the cores was superseded is no fault of the order, also when that one began
     /// second: it was frozen on its way. The timeline decides, not the entry's own word: an epoch that the timeline does not
     /// know is one that nothing fenced.
     private mutating func countOverlap(_ entry: TimelineEntry) {
@@ -270,7 +271,8 @@ extension OwnershipLedger {
         if let owner { challenges[owner.epoch] = nil }
         requests[entry.participant] = nil
         owner = Owner(
-            epoch: epoch, participant: entry.participant, role: entry.role, state: entry.to ?? .starting)
+            epoch: epoch, participant: entry.participant, role: entry.role, state: entry.to ?? .starting,
+            hasLease: entry.bound != nil)
         lastEpoch = max(lastEpoch ?? epoch, epoch)
         return broken
     }

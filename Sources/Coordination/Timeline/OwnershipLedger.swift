@@ -18,6 +18,8 @@ package struct OwnershipLedger: Hashable {
         var wokenAt: Moment?
         /// How long it had then.
         var wakeBound = Duration.zero
+        /// Whether its session has a lease, so that the core may run on when the session is over.
+        var hasLease = false
     }
 
     /// A moment that a later one is measured from.
@@ -52,7 +54,8 @@ package struct OwnershipLedger: Hashable {
     package var lastEpoch: Revision?
     /// The cores that were started and not stopped, by their epochs.
     package var cores: [Revision: Core] = [:]
-    /// The epochs that were fenced or given up, so that their cores may run on: the last ones that were, or were seen to run.
+    /// The epochs that were fenced or given up, or whose lease was over, so that their cores may run on: the last ones that
+    /// were, or were seen to run.
     package var superseded: [Revision] = []
     /// The sessions of owners that were found to have ended: the last ones.
     package var endedSessions: [SessionID] = []
@@ -100,6 +103,7 @@ extension OwnershipLedger {
             writer.optional(owner.sleeper) { $0.integer($1.rawValue) }
             writer.optional(owner.wokenAt) { $1.encode(to: &$0) }
             writer.integer(owner.wakeBound.clampedNanoseconds)
+            writer.byte(owner.hasLease ? 1 : 0)
         }
         writer.optional(lastEpoch) { $0.integer($1.rawValue) }
         writer.array(cores.sorted { $0.key < $1.key }) { writer, core in
@@ -129,7 +133,7 @@ extension OwnershipLedger {
 
     /// - Parameters:
     ///   - knowsProcesses: Whether each core is followed by its process, as in a checkpoint since version 2.
-    ///   - knowsRestAndBatons: Whether the owner is followed by its rest, and batons stand at the end, as in one since version 3.
+    ///   - knowsRestAndBatons: Whether the owner is followed by its rest and lease, and batons stand at the end, as in one since version 3.
     init(
         from reader: inout ByteReader, knowsProcesses: Bool, knowsRestAndBatons: Bool
     ) throws(ByteCodingError) {
@@ -145,6 +149,7 @@ extension OwnershipLedger {
             }
             owner.wokenAt = try reader.optional { reader throws(ByteCodingError) in try Moment(from: &reader) }
             owner.wakeBound = .nanoseconds(Int64(clamping: try reader.integer()))
+            owner.hasLease = try reader.byte() == 1
             return owner
         }
         lastEpoch = try reader.optionalRevision()

@@ -61,13 +61,21 @@ public struct TimelineHistory: Hashable, Sendable {
 }
 
 extension TimelineHistory {
-    /// The epochs that were taken over from, or whose core was given up: their cores may run on.
+    /// The epochs that were taken over from, whose core was given up, or whose lease was over: their cores may run on.
     package var supersededEpochs: Set<Revision> {
         var epochs = Set(checkpoint?.ledger.superseded ?? [])
+        var leased = Set([checkpoint?.ledger.owner].compactMap { $0?.hasLease == true ? $0?.epoch : nil })
         for record in records {
-            switch record.entry.kind {
-            case .tookOver: if let epoch = record.entry.previous?.epoch { epochs.insert(epoch) }
-            case .coreGivenUp: if let epoch = record.entry.epoch { epochs.insert(epoch) }
+            let entry = record.entry
+            switch entry.kind {
+            case .acquired, .tookOver:
+                if let previous = entry.previous,
+                    entry.kind == .tookOver || previous.end == .sessionEnded && leased.contains(previous.epoch)
+                {
+                    epochs.insert(previous.epoch)
+                }
+                if entry.bound != nil { leased.insert(entry.epoch ?? record.revision) }
+            case .coreGivenUp: if let epoch = entry.epoch { epochs.insert(epoch) }
             default: break
             }
         }
@@ -170,6 +178,7 @@ public struct TimelineCheckpoint: Hashable, Sendable {
         self = checkpoint
     }
 
-    /// Version 1 did not say in which process a core runs, version 2 not which Main rests and which batons are over.
+    /// Version 1 did not say in which process a core runs, version 2 not which Main rests, whether the owner has a lease, and
+    /// which batons are over.
     private static let version: UInt8 = 3
 }

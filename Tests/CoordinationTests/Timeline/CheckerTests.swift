@@ -142,6 +142,34 @@ struct GoodHistoryTests {
         #expect((report.overlaps, report.supersededOverlaps) == (0, 1), "the timeline decides, not the line's own word")
     }
 
+    @Test(
+        "C15: a core whose session's lease was over may run on; one whose session ended without a lease may not",
+        arguments: [true, false])
+    func leaseOver(hasLease: Bool) throws {
+        var history = HistoryBuilder()
+        let old = history.add(
+            .acquired, by: main, to: .starting, bound: hasLease ? .seconds(3) : nil)
+        history.run(main, old)
+        let cut = history.records.count
+        let new = history.own(other, after: PreviousOwnership(epoch: old, end: .sessionEnded))
+        history.add(.overlap, by: other, epoch: new, other: old)
+        func expect(_ history: TimelineHistory, _ place: String) {
+            let report = TimelineChecker.check(history)
+            #expect(report.violations == [], "\(place)")
+            #expect((report.overlaps, report.supersededOverlaps) == (hasLease ? (0, 1) : (1, 0)), "\(place)")
+            #expect(history.supersededEpochs == (hasLease ? [old] : []), "\(place)")
+        }
+        expect(TimelineHistory(records: history.records), "whole")
+        var ledger = OwnershipLedger()
+        for record in history.records[..<cut] { _ = ledger.apply(record) }
+        let written = TimelineCheckpoint(through: history.records[cut - 1].revision, droppedCount: cut, ledger: ledger)
+        expect(
+            TimelineHistory(
+                records: Array(history.records[cut...]), checkpoint: try TimelineCheckpoint(decoding: written.encoded())
+            ),
+            "behind a checkpoint")
+    }
+
     @Test("C15: an overlap with an epoch that the timeline does not know is one regardless of its line")
     func unknownOverlap() {
         var history = HistoryBuilder()

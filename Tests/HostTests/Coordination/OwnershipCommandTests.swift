@@ -152,6 +152,36 @@ struct OwnershipCommandTests {
         #expect(try await program.run("check").status == 0)
     }
 
+    @Test("The core of a Main that was stopped for longer than its lease is superseded, and no overlap (contract C15)")
+    func stoppedPastLease() async throws {
+        try await HostProgram.using("zmq") { original in
+            var changed = original
+            let port = UInt16.random(in: 20_000..<30_000)
+            changed.environment["SHAREDCORE_ZMQ_ENDPOINT"] = "tcp://127.0.0.1:\(port)"
+            changed.environment["SHAREDCORE_ZMQ_HUB"] = "none"
+            changed.environment["SHAREDCORE_ZMQ_LEASE"] = "3s"
+            let program = changed
+            try await program.running("hub") { hub in
+                try await hub.untilErrors(contain: "listens at tcp://127.0.0.1:\(port)")
+                _ = try await program.running("main", "--json") { first in
+                    try await first.untilOutput(has: 1)
+                    try first.send(.suspend)
+                    let second = try await program.running("main", "--json") { second in
+                        try await second.untilOutput(has: 1)
+                        try second.send(.terminate)
+                    }
+                    #expect(second.status == 0, "\(second.errors)")
+                    let check = try await program.run("check", "--json")
+                    let counts = try #require(try check.objects().last)
+                    #expect(check.status == 0, "\(counts)")
+                    #expect(counts["overlaps"] == .number(0) && counts["supersededOverlaps"] == .number(1), "\(counts)")
+                    try first.send(.resume)
+                }
+                try hub.send(.terminate)
+            }
+        }
+    }
+
     @Test("The timeline tells what happened, and goes on while followed (contract C15)")
     func timeline() async throws {
         let program = try HostProgram()

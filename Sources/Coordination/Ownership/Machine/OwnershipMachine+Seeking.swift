@@ -85,7 +85,7 @@ extension OwnershipMachine {
         return .commit(
             Transition(
                 transaction: transaction,
-                stories: stories + [Story(kind: .acquired, to: .starting, reason: reason)]))
+                stories: stories + [Story(kind: .acquired, to: .starting, bound: lease?.duration, reason: reason)]))
     }
 
     /// Waits for an owner that need not be asked; a frozen one is superseded.
@@ -179,7 +179,8 @@ extension OwnershipMachine {
                 stories: stories + [
                     Story(
                         kind: .tookOver, to: .starting,
-                        previous: PreviousOwnership(epoch: owner.claim, end: end), reason: reason)
+                        previous: PreviousOwnership(epoch: owner.claim, end: end), bound: lease?.duration,
+                        reason: reason)
                 ]))
     }
 
