@@ -71,6 +71,12 @@ public protocol SharedStore: Sendable {
     /// Only a handle that may not write leaves them for a handle that can record the end.
     func sessions() async throws(SharedCoreError) -> [Session]
 
+    /// Returns those of some sessions that are participants of the group. Makes sure first that none of them is dead, as
+    /// ``sessions()`` does for all.
+    ///
+    /// Complexity: where the backend has its own, it grows with the number of sessions asked for, not with the group's.
+    func sessions(among ids: Set<SessionID>) async throws(SharedCoreError) -> [Session]
+
     /// Returns the size of the store, notification names included; nil where the backend does not count it.
     func usage() async throws(SharedCoreError) -> StoreUsage?
 
@@ -87,6 +93,11 @@ extension SharedStore {
 
     /// Nil: all values are in memory.
     public var residentValueByteCount: Int? { nil }
+
+    /// Those of ``sessions()``.
+    public func sessions(among ids: Set<SessionID>) async throws(SharedCoreError) -> [Session] {
+        try await sessions().filter { ids.contains($0.id) }
+    }
 
     /// Nil: not counted.
     public func usage() async throws(SharedCoreError) -> StoreUsage? { nil }

@@ -123,11 +123,19 @@ extension FileGroup: QuietWatching {
     }
 
     public func sessions() async throws(SharedCoreError) -> [Session] {
+        try await sessions(amongAllOr: nil)
+    }
+
+    public func sessions(among ids: Set<SessionID>) async throws(SharedCoreError) -> [Session] {
+        try await sessions(amongAllOr: ids)
+    }
+
+    private func sessions(amongAllOr ids: Set<SessionID>?) async throws(SharedCoreError) -> [Session] {
         try handle.requireOpen()
-        try await local.endDead()
+        try await local.endDead(among: ids)
         return try await read { state in
             // A reader cannot record the end of a session.
-            let living = state.sessions.values.filter { !self.local.isReadOnly || !self.local.isDead($0) }
+            let living = state.sessions(among: ids).filter { !self.local.isReadOnly || !self.local.isDead($0) }
             return living.map(\.session).sorted { $0.id < $1.id }
         }
     }

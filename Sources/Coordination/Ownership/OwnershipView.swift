@@ -88,6 +88,17 @@ package struct OwnershipView: Hashable, Sendable {
 }
 
 extension OwnershipView {
+    /// The sessions whose end changes what stands here.
+    package var sessions: Set<SessionID> {
+        Set(
+            [
+                owner?.session, handover?.session, lease?.session, critical?.session, activities?.session,
+                moving?.session,
+                takes?.session, refusal?.session, baton?.session, challenge?.session, answer?.session, rest?.session,
+                wake?.session, holder?.session, batonHost?.session,
+            ].compactMap(\.self))
+    }
+
     /// The lease of an owner's session; nil where it has none. That of an earlier owner may stand beside it.
     package func lease(of owner: Standing<OwnerRecord>) -> Duration? {
         guard let lease, lease.revision == owner.claim, lease.session == owner.session else { return nil }

@@ -30,7 +30,7 @@ extension Participant {
         case .look:
             try await look()
         case .bury:
-            _ = try await store.sessions()
+            _ = try await store.sessions(among: machine.view.sessions)
             try await look(.causal)
         case .commit(let transition):
             if transition.acquires, store.session.role != .main, try await dropAnsweredNeeds() { return }

@@ -176,7 +176,7 @@ actor Participant {
             owner.record.role == .executor
         else { return }
         let now = clock.now()
-        _ = try await store.sessions()
+        _ = try await store.sessions(among: machine.view.sessions)
         try await look(.causal)
         machine.met(owner.claim, at: now)
     }

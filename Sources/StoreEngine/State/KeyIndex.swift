@@ -14,10 +14,10 @@ struct KeyIndex: Sendable {
     private var isPrepared = false
 
     /// Builds the index of `all` unless it exists.
-    mutating func prepare(from all: some Collection<Key>) {
+    mutating func prepare(from all: @autoclosure () -> some Collection<Key>) {
         guard !isPrepared else { return }
         isPrepared = true
-        let keys = all.sorted()
+        let keys = all().sorted()
         let count = Self.chunkLimit / 2
         chunks = stride(from: 0, to: keys.count, by: count).map { Array(keys[$0..<min($0 + count, keys.count)]) }
     }

@@ -107,7 +107,7 @@ extension StoreState {
         if entry.value.isExternal { externalCount -= 1 }
         if entry.lifetime == .session {
             sessions[entry.origin]?.keys.remove(key)
-            sessionKeys.remove(key)
+            sessionKeys.remove(CollectionOfOne(key))
         }
         if entry.expiry != nil { expiringCount -= 1 }
     }
@@ -180,8 +180,8 @@ extension StoreState {
     /// Removes the entries of missing sessions, for example after a damaged file has lost the sessions: nothing would
     /// ever remove them.
     package mutating func removeOrphans() {
-        let orphans = sessionKeys.filter { key in entries[key].map { sessions[$0.origin] == nil } ?? true }
-        _ = remove(orphans.sorted(), as: .sessionEnded)
+        let orphans = entries.filter { $0.value.lifetime == .session && sessions[$0.value.origin] == nil }
+        _ = remove(orphans.keys.sorted(), as: .sessionEnded)
     }
 
     /// Removes ended sessions, the entries that lived with them, and expired entries, although their end is not

@@ -39,8 +39,8 @@ public struct StoreState: Sendable {
     var topics = TopicTable()
     /// Whether names are forgotten; otherwise a commit that would create too many is refused.
     let forgetsNames: Bool
-    /// The keys that live with any session: few even if there are many keys.
-    var sessionKeys: Set<Key> = []
+    /// The keys that live with any session.
+    var sessionKeys = KeyIndex()
     var index = KeyIndex()
     var expiries = ExpiryQueue()
     var expiringCount = 0
@@ -72,6 +72,11 @@ public struct StoreState: Sendable {
     /// Starts keeping the latest effects, unless the state does already.
     public mutating func keepEffects(byteCount: Int) {
         if effects == nil, byteCount > 0 { effects = EffectLog(floor: revision, byteLimit: byteCount) }
+    }
+
+    /// Returns the participants among some sessions; all for nil.
+    package func sessions(among ids: Set<SessionID>?) -> [SessionState] {
+        ids.map { ids in ids.compactMap { sessions[$0] } } ?? Array(sessions.values)
     }
 
     /// Returns whether a session exists.
@@ -119,10 +124,15 @@ public struct StoreState: Sendable {
     }
 
     /// Returns the sessions that hold a key selected by any of the prefixes, which their end would change.
-    public func sessionsHolding(_ prefixes: [KeyPrefix]) -> [Session] {
+    ///
+    /// Complexity: grows with the keys that are selected and live with a session.
+    public mutating func sessionsHolding(_ prefixes: [KeyPrefix]) -> [Session] {
+        sessionKeys.prepare(from: sessions.values.flatMap(\.keys))
         var holders: Set<SessionID> = []
-        for key in sessionKeys where prefixes.contains(where: { $0.contains(key) }) {
-            if let holder = entries[key]?.origin { holders.insert(holder) }
+        for prefix in prefixes {
+            for key in sessionKeys.selection(of: prefix) {
+                if let holder = entries[key]?.origin { holders.insert(holder) }
+            }
         }
         return holders.compactMap { sessions[$0]?.session }
     }

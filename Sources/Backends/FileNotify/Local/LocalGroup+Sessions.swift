@@ -55,15 +55,15 @@ extension LocalGroup {
         sessionLocks.release(byte)
     }
 
-    /// Reaps the sessions of ended processes.
-    func endDead() async throws(SharedCoreError) {
+    /// Reaps the sessions of ended processes: of all, or among some.
+    func endDead(among ids: Set<SessionID>? = nil) async throws(SharedCoreError) {
         try catchUp()
         if isReadOnly { return }
         let header = position.journal.header
         guard header.bootID == clock.bootID || Defect.ignoredBoot.isPresent else {
             throw .otherRun(header.bootID, own: clock.bootID, at: directory.directory.path)
         }
-        let present = replica.read { state in Array(state.sessions.values) }
+        let present = replica.read { state in state.sessions(among: ids) }
         for session in present where isDead(session) { _ = try await write(.end(session.session.id)) }
     }
 

@@ -46,9 +46,13 @@ enum SessionCases {
                 try expect(
                     Set(try await witness.sessions().map(\.id)), is: [witness.session.id, guest.session.id],
                     "the participants in round \(round)")
+                let among = try await witness.sessions(among: [guest.session.id, SessionID(rawValue: .max)])
+                try expect(among.map(\.id), is: [guest.session.id], "those asked for in round \(round)")
                 try await guest.put("guest", [1], lifetime: .session)
                 await guest.close()
                 await guest.close()
+                let left = try await witness.sessions(among: [guest.session.id])
+                try expect(left, is: [], "those asked for when the guest has left in round \(round)")
                 try expect(
                     try await witness.sessions().map(\.id), is: [witness.session.id], "who is left in round \(round)")
                 try await witness.catchUp()
