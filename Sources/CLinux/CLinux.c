@@ -200,6 +200,24 @@ int clinux_sleep_at(const void *address, uint32_t expected, uint32_t mask) {
     return result(syscall(SYS_futex, address, FUTEX_WAIT_BITSET, expected, NULL, NULL, mask));
 }
 
+// The kernel's interface, which the headers of older systems lack.
+struct waiter {
+    uint64_t value;
+    uint64_t address;
+    uint32_t flags;
+    uint32_t reserved;
+};
+
+int clinux_sleep_at_any(const void *const *addresses, const uint32_t *expected, unsigned count) {
+    enum { size_of_32_bits = 2, number_of_call = 449 };
+    struct waiter waiters[clinux_word_limit];
+    if (count > clinux_word_limit) return -EINVAL;
+    for (unsigned index = 0; index < count; index++) {
+        waiters[index] = (struct waiter){expected[index], (uintptr_t)addresses[index], size_of_32_bits, 0};
+    }
+    return result(syscall(number_of_call, waiters, count, 0, NULL, CLOCK_MONOTONIC));
+}
+
 int clinux_wake_at(void *address, uint32_t mask) {
     return result(syscall(SYS_futex, address, FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, mask));
 }

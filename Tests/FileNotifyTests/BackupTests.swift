@@ -519,6 +519,32 @@ struct BackupTests {
         await group.close()
     }
 
+    @Test("S11: a group of layout 4, whose journals have the frames of this one, is refused, and salvaged whole")
+    func layoutFour() async throws {
+        let group = try await FileGroup.open(directory: path)
+        let value = [UInt8](repeating: 7, count: 6000)
+        try await group.put("large", value)
+        #expect(try await group.compactNow())
+        try await group.put("key", text: "value")
+        let journal = GroupDirectory.journalName(group.generation)
+        await group.close()
+        for name in ["sessions", journal] {
+            try OpenFile(path: path + "/" + name, .write).write([4, 0, 0, 0, 0, 0, 0, 0], at: 8)
+        }
+        let error = await #expect(throws: SharedCoreError.self) { try await FileGroup.open(directory: path) }
+        #expect(error?.code == .incompatible && error?.message.contains("sharedcore salvage") == true)
+
+        let old = try SalvagedGroup(readingFrom: path)
+        #expect(old.findings == [])
+        _ = try old.write(to: backup)
+        let new = directory.path(of: "new")
+        _ = try restore(backup, into: new)
+        let restored = try await FileGroup.open(directory: new)
+        #expect(try await restored.text("key") == "value")
+        #expect(try await restored.get("large")?.value == value)
+        await restored.close()
+    }
+
     /// Reads the first page of a file as a program of layout 3: it looks for its magic word and, behind that, for its
     /// own version, and refuses every other one as `incompatible`, regardless of the rest. A page with other first
     /// bytes it takes for damage.
@@ -543,6 +569,6 @@ struct BackupTests {
             #expect(versionForLayoutThree(former, magic: magic) == 3)
             #expect(versionForLayoutThree(new, magic: magic) == JournalHeader.layoutVersion)
         }
-        #expect(JournalHeader.layoutVersion == 4)
+        #expect(JournalHeader.layoutVersion == 5)
     }
 }

@@ -12,6 +12,8 @@ struct WakeUpMethodTests {
     /// The reason for which a peer cannot watch the wake channels.
     enum Obstacle: String, CaseIterable, CustomTestStringConvertible {
         case noInstance, noWatch, silentFileSystem
+        /// Nor can a thread sleep at several futex words.
+        case silentFileSystemOfOldKernel
 
         var testDescription: String { rawValue }
 
@@ -21,7 +23,7 @@ struct WakeUpMethodTests {
             switch self {
             case .noInstance: limit = "max_inotify_instances"
             case .noWatch: limit = "max_inotify_watches"
-            case .silentFileSystem: return []
+            case .silentFileSystem, .silentFileSystemOfOldKernel: return []
             }
             return [
                 "unshare", "--user", "--map-root-user", "sh", "-c", "echo 0 > /proc/sys/user/\(limit) && exec \"$0\"",
@@ -29,12 +31,16 @@ struct WakeUpMethodTests {
         }
 
         /// The words for the peer when it opens the group.
-        var words: String { self == .silentFileSystem ? " silent" : "" }
+        var words: String { start.isEmpty ? " silent" : "" }
+
+        var failPoints: [String] { self == .silentFileSystemOfOldKernel ? ["sleep.several:fail"] : [] }
     }
 
     /// A peer that cannot watch the wake channels and has the group open.
     private func deafPeer(_ obstacle: Obstacle, in path: String, failPoint: String? = nil) async throws -> PeerProcess {
-        let peer = try PeerProcess(failPoint: failPoint, through: obstacle.start)
+        let failPoints = obstacle.failPoints + [failPoint].compactMap(\.self)
+        let peer = try PeerProcess(
+            failPoint: failPoints.isEmpty ? nil : failPoints.joined(separator: ","), through: obstacle.start)
         _ = try await peer.answer()
         try await peer.tell("open \(path)\(obstacle.words)")
         return peer
@@ -81,12 +87,14 @@ struct WakeUpMethodTests {
         }
     }
 
-    @Test("N4: they stay woken when the journal is replaced, also while none is awake to notice")
-    func wokenAfterCompaction() async throws {
+    @Test(
+        "N4: they stay woken when the journal is replaced, also while none is awake to notice",
+        arguments: [Obstacle.silentFileSystem, .silentFileSystemOfOldKernel])
+    func wokenAfterCompaction(obstacle: Obstacle) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "group")
         let group = try await FileGroup.open(directory: path)
-        let peer = try await deafPeer(.silentFileSystem, in: path)
+        let peer = try await deafPeer(obstacle, in: path, failPoint: onlyWhenWoken)
         try await peer.tell("observe name")
         for count in 1...10 as ClosedRange<UInt64> {
             #expect(try await group.compactNow())

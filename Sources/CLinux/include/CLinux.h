@@ -163,6 +163,11 @@ int clinux_file_system(int descriptor, uint64_t *kind);
 /// Sleeps until somebody wakes those who sleep at the word for a bit of the mask. Returns 0 then, -EAGAIN at once when
 /// the word is not what was expected, and -EINTR for a signal.
 int clinux_sleep_at(const void *address, uint32_t expected, uint32_t mask);
+/// The most words at which one thread can sleep.
+enum { clinux_word_limit = 128 };
+/// Sleeps until another thread wakes those who sleep at one of the words for any bit. Returns 0 or more then, -EAGAIN at
+/// once when one of the words is not what was expected, -EINTR for a signal, and another error where the system cannot.
+int clinux_sleep_at_any(const void *const *addresses, const uint32_t *expected, unsigned count);
 /// Wakes all who sleep at the word for a bit of the mask; gives their number.
 int clinux_wake_at(void *address, uint32_t mask);
 

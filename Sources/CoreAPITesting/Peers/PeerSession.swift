@@ -22,7 +22,8 @@ internal import Wormholes
 /// - `pair <prefix> <number> <bytes>`: writes a ``NumberedPair``
 /// - `post <name> <state>`, `posts <name> <count>`
 /// - `fill <prefix> <count> <bytes>`: puts values of a size
-/// - `observe <name>`: begins to count what is delivered; `seen` answers with the count and the last state
+/// - `observe <name>`: begins to count what is delivered; `seen` answers with the count and the last state; `forget <count>`
+///   ends the first of these observations
 /// - `watch <prefix>`: begins to collect; `watched <revision>` waits for it and answers with the number of change sets,
 ///   the number of lagged events and the last revision
 /// - `await <key>`: waits until the key is there, through a watch
@@ -49,6 +50,7 @@ final class PeerSession: Sendable {
         var observed: (count: UInt64, state: UInt64) = (0, 0)
         var watched = Watched()
         var tasks: [Task<Void, Never>] = []
+        var observations: [Observation] = []
         var heardParcels: MailboxRecorder?
         var player: PlayerSession?
         var crowd: Task<Crowd.Count, Never>?
@@ -185,6 +187,14 @@ final class PeerSession: Sendable {
         case "observe":
             try await observe(NotificationName(word(arguments, 0)), in: group)
             return ""
+        case "forget":
+            let count = number(arguments, 0)
+            let ended = state.withLock { state in
+                defer { state.observations.removeFirst(min(count, state.observations.count)) }
+                return state.observations.prefix(count)
+            }
+            for observation in ended { observation.cancel() }
+            return ""
         case "seen":
             return state.withLock { "\($0.observed.count) \($0.observed.state)" }
         case "watch":
@@ -302,7 +312,10 @@ final class PeerSession: Sendable {
                 state.withLock { $0.observed = ($0.observed.count + delivery.count, delivery.state) }
             }
         }
-        state.withLock { $0.tasks.append(task) }
+        state.withLock { state in
+            state.tasks.append(task)
+            state.observations.append(observation)
+        }
     }
 
     private func watch(_ prefix: KeyPrefix, in group: any SharedGroup) async throws(SharedCoreError) {

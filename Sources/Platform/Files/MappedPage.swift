@@ -108,6 +108,29 @@ package final class MappedPage: Sendable {
         _ = clinux_sleep_at(base + offset, seen, mask)
     }
 
+    /// Changes the lower half of the word at a byte offset, so that no thread goes to sleep at what it was before.
+    package func change(at offset: Int) {
+        clinux_increment_half(base + offset)
+    }
+
+    /// Wakes all threads that sleep at the word at a byte offset.
+    package func wake(at offset: Int) {
+        _ = clinux_wake_at(base + offset, .max)
+    }
+
+    /// Sleeps while the lower half of each of some words equals what was seen of it, and no thread wakes the sleepers of
+    /// one of them or of a word of this process. Blocks; a signal may end it early.
+    ///
+    /// - Parameters:
+    ///   - seen: The byte offsets of at most ``OwnWord/mostOthers`` words, with what was read from them.
+    ///   - word: The word of this process, with what was read from it.
+    package func sleep(
+        whileSeen seen: [(offset: Int, value: UInt32)], or word: (own: OwnWord, value: UInt32)
+    ) -> OwnWord.SleepEnd {
+        let shared = seen.map { (UnsafeRawPointer(base + $0.offset), $0.value) }
+        return OwnWord.sleep(at: [(word.own.address, word.value)] + shared)
+    }
+
     /// Returns whether the system lets threads sleep at words of the page.
     package func canSleep(at offset: Int) -> Bool {
         // A value other than the present one, so that it returns at once.

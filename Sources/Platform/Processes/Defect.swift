@@ -46,6 +46,8 @@ package enum Defect: BackendDefect {
     case overlookedOverflow
     /// Writers do not wake the threads that sleep at shared memory.
     case silentSignals
+    /// A thread that sleeps at shared memory is not woken when it is to sleep for other channels.
+    case unchangedSleep
 
     // MARK: - Sessions
 

@@ -11,23 +11,55 @@ enum WakeUpCases {
     static let sleepersAreWoken = ConformanceCase(
         "F-N4a", "a process that sleeps at shared memory, where files cannot be watched, is woken by each writer"
     ) { context in
-        try await context.withGroup { group in
-            let store = try await group.open()
-            let writer = try await group.join()
-            let peer = try await context.start(arming: CaseContext.onlyWhenWoken)
-            try await peer.tell("open \(group.address) silent")
-            try await peer.tell("observe news")
-            try expect(try await peer.tell("wakeUp"), is: "sharedMemory", "how it is woken")
-            for count in 1...20 as ClosedRange<UInt64> {
-                if count.isMultiple(of: 2) {
-                    try await writer.tell("post news \(count)")
-                } else {
-                    try await store.post("news", state: count)
+        for place in SleepingPlace.allCases {
+            try await context.withGroup { group in
+                let store = try await group.open()
+                let writer = try await group.join()
+                let peer = try await context.start(arming: place.failPoints)
+                try await peer.tell("open \(group.address) silent")
+                for count in 1...20 as ClosedRange<UInt64> {
+                    // It sleeps for other channels each time.
+                    if count == 16 { try await peer.tell("forget \(12 * place.namesAtOnce)") }
+                    for number in 0..<place.namesAtOnce { try await peer.tell("observe news-\(count)-\(number)") }
+                    try expect(try await peer.tell("wakeUp"), is: "sharedMemory", "how it is woken")
+                    if count.isMultiple(of: 2) {
+                        try await writer.tell("post news-\(count)-0 \(count)")
+                    } else {
+                        try await store.post(NotificationName("news-\(count)-0"), state: count)
+                    }
+                    try await eventually("the sleeper is woken for post \(count), \(place)") {
+                        try await peer.tell("seen") == "\(count) \(count)"
+                    }
                 }
-                try await eventually("the sleeper is woken for post \(count)") {
-                    try await peer.tell("seen") == "\(count) \(count)"
+                try await peer.tell("forget 1000")
+                try await eventually("no thread of it sleeps at shared memory any more, \(place)") {
+                    try !Self.threads(of: peer.pid).contains("sc-signal")
                 }
             }
+        }
+    }
+
+    /// At which futex words a process sleeps.
+    private enum SleepingPlace: CaseIterable {
+        /// At one for each of its channels.
+        case channels
+        /// At that of the group, because the system does not let a thread sleep at several.
+        case group
+        /// First at those of its channels, then at that of the group, because one call does not take so many channels, then
+        /// at those of its channels again.
+        case bothInTurn
+
+        var failPoints: String {
+            self == .group ? CaseContext.onlyWhenWoken + ",sleep.several:fail" : CaseContext.onlyWhenWoken
+        }
+
+        var namesAtOnce: Int { self == .bothInTurn ? 16 : 1 }
+    }
+
+    /// The names of a process's threads.
+    private static func threads(of pid: Int32) throws -> [String] {
+        try Directory(path: "/proc/\(pid)/task").names().compactMap { thread in
+            OpenFile.text(of: "/proc/\(pid)/task/\(thread)/comm").map { String($0.prefix { $0 != "\n" }) }
         }
     }
 

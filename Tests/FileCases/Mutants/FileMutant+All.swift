@@ -63,6 +63,9 @@ extension FileMutant {
         FileMutant(
             "does not wake a process that sleeps at shared memory", .silentSignals, caughtBy: "F-N4a",
             saying: "the sleeper is woken for post "),
+        FileMutant(
+            "sleeps on for the channels of before", .unchangedSleep, caughtBy: "F-N4a",
+            saying: "the sleeper is woken for post "),
     ]
 
     private static let sessions = [

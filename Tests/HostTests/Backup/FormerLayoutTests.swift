@@ -49,7 +49,7 @@ struct FormerLayoutTests {
             let ended = try await program.run(command + ["--backend", backend])
             #expect(ended.status == status, "\(command): \(ended.status) \(ended.errors)")
             for part in [
-                "layout version 3", "version 4", "“sharedcore salvage DIRECTORY --into NEW”",
+                "layout version 3", "version 5", "“sharedcore salvage DIRECTORY --into NEW”",
                 "“sharedcore restore NEW”",
             ] {
                 #expect(ended.errors.contains(part), "\(command): \(ended.errors)")

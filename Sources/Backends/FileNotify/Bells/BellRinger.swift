@@ -16,7 +16,7 @@ final class BellRinger: Sendable {
 
     /// Wakes the listeners of any of the channels. `interest` is the interest that the journal has recorded.
     func announce(_ bells: Bells, interest: Bells) {
-        page.signal(bells.intersection(page.signalInterest))
+        page.signal(bells)
         ring(bells.intersection(interest))
     }
 

@@ -93,6 +93,9 @@ struct Bells: Hashable, Sendable {
 extension Bells {
     var isEmpty: Bool { words == .zero }
 
+    /// The number of channels in the set.
+    var count: Int { words.indices.reduce(0) { $0 + words[$1].nonzeroBitCount } }
+
     func isSuperset(of other: Bells) -> Bool { other.words & ~words == .zero }
 
     func union(_ other: Bells) -> Bells { Bells(words: words | other.words) }

@@ -15,8 +15,28 @@ final class GroupPage: Sendable {
         static let magic = 0
         static let version = 8
         static let floor = 64
+        /// For the sleepers at the futex word of the group.
         static let signal = 128
         static let signalInterest = 192
+        /// For the sleepers at the futex words of channels.
+        static let channelInterest = 256
+        static let channels = 2048
+
+        static func channel(_ index: Int) -> Int { channels + index * 8 }
+    }
+
+    /// How many threads a signal reaches that sleep for a wake channel.
+    enum Sleepers {
+        /// Those that sleep at the futex words of their channels.
+        case atChannels
+        /// All: they sleep at one futex word of the group, whose mask has fewer bits than there are channels.
+        case atGroup
+    }
+
+    /// What a thread has read of the futex words before it sleeps.
+    enum Seen {
+        case channels([(offset: Int, value: UInt32)])
+        case group(UInt32)
     }
 
     private static let magic: UInt64 = 0x3150_5247_4353_4853
@@ -105,42 +125,78 @@ final class GroupPage: Sendable {
 
     // MARK: - Futex signals, for processes that cannot watch the wake channels
 
-    /// Changes with every signal.
-    var signalCount: UInt32 { page.loadHalf(at: Word.signal) }
+    /// Reads the futex words at which a thread sleeps for these channels.
+    func seen(by sleepers: Sleepers, for bells: Bells) -> Seen {
+        switch sleepers {
+        case .atGroup: .group(page.loadHalf(at: Word.signal))
+        case .atChannels:
+            .channels(
+                bells.indices.map { index in
+                    let offset = Word.channel(index)
+                    return (offset, page.loadHalf(at: offset))
+                })
+        }
+    }
 
-    /// The wake channels for which writers must send a futex signal as well.
-    var signalInterest: Bells { page.bells(at: Word.signalInterest) }
+    /// The wake channels for which writers must send futex signals as well.
+    var signalInterest: Bells { interest(of: .atChannels).union(interest(of: .atGroup)) }
 
-    /// Tells writers to send a futex signal for these channels from now on.
-    func listenToSignals(for bells: Bells) {
-        guard !signalInterest.isSuperset(of: bells) else { return }
-        page.insert(bells, at: Word.signalInterest)
+    private func interest(of sleepers: Sleepers) -> Bells { page.bells(at: Self.interestOffset(of: sleepers)) }
+
+    private static func interestOffset(of sleepers: Sleepers) -> Int {
+        switch sleepers {
+        case .atChannels: Word.channelInterest
+        case .atGroup: Word.signalInterest
+        }
+    }
+
+    /// Tells writers to send futex signals for these channels from now on.
+    func listenToSignals(for bells: Bells, by sleepers: Sleepers) {
+        guard !interest(of: sleepers).isSuperset(of: bells) else { return }
+        page.insert(bells, at: Self.interestOffset(of: sleepers))
     }
 
     /// Wakes the threads that sleep for any of the channels.
     func signal(_ bells: Bells) {
-        guard !bells.isEmpty, !Defect.silentSignals.isPresent else { return }
-        page.wake(at: Word.signal, for: bells.signalMask)
+        guard !Defect.silentSignals.isPresent else { return }
+        let words = bells.intersection(interest(of: .atChannels)).indices.map(Word.channel)
+        // All are changed before the first wake: a thread that sleeps for several is woken once.
+        for word in words { page.change(at: word) }
+        for word in words { page.wake(at: word) }
+        let atGroup = bells.intersection(interest(of: .atGroup))
+        if !atGroup.isEmpty { page.wake(at: Word.signal, for: atGroup.signalMask) }
     }
 
-    /// Wakes all sleeping threads, so that each checks what it sleeps for.
+    /// Wakes all threads that sleep at the futex word of the group, so that each checks what it sleeps for.
     func signalChange() {
         page.wake(at: Word.signal, for: Bells.changeMask)
     }
 
     /// Makes the threads that still listen set their bits again; the interest of ended processes is dropped.
+    ///
+    /// A thread that wakes by this sets its bits before it reads the tail, so a commit in between is seen.
     func renewSignalInterest() {
-        let known = signalInterest
-        guard !known.isEmpty else { return }
-        page.remove(known, at: Word.signalInterest)
-        // A thread that wakes by this sets its bits before it reads the tail, so a commit in between is seen.
+        for index in interest(of: .atChannels).indices {
+            // One after the other: if this process is killed, the bit of one channel is missing.
+            page.remove(Bells(index: index), at: Word.channelInterest)
+            page.change(at: Word.channel(index))
+            page.wake(at: Word.channel(index))
+        }
+        let atGroup = interest(of: .atGroup)
+        guard !atGroup.isEmpty else { return }
+        page.remove(atGroup, at: Word.signalInterest)
         page.wake(at: Word.signal, for: .max)
     }
 
-    /// Sleeps until there is a futex signal for any of the channels, or for all, that `seen` does not count yet.
-    /// Blocks.
-    func sleep(after seen: UInt32, for bells: Bells) {
-        page.sleep(at: Word.signal, while: seen, for: bells.signalMask | Bells.changeMask)
+    /// Sleeps until there is a futex signal for any of the channels that was not seen yet, or, at the words of channels,
+    /// until the thread's own word changes. Blocks.
+    func sleep(after seen: Seen, for bells: Bells, or word: (own: OwnWord, value: UInt32)) -> OwnWord.SleepEnd {
+        switch seen {
+        case .channels(let words): return page.sleep(whileSeen: words, or: word)
+        case .group(let value):
+            page.sleep(at: Word.signal, while: value, for: bells.signalMask | Bells.changeMask)
+            return .woken
+        }
     }
 
     /// Returns when the page is on the disk. Blocks.

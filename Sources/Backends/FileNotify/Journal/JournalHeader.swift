@@ -35,7 +35,9 @@ struct JournalHeader: Hashable, Sendable {
 
     static let magic: UInt64 = 0x314c_4e4a_4353_4853
     /// The version of all that the processes of a group have to agree on, the assignment of wake channels included.
-    static let layoutVersion: UInt64 = 4
+    static let layoutVersion: UInt64 = 5
+    /// The first version in which frames have a header of their own.
+    private static let headedVersion: UInt64 = 4
     /// The versions from which this program can salvage records; see ``SalvagedGroup``.
     static let salvagedVersions: ClosedRange<UInt64> = 3...layoutVersion
     /// The valid numbers of journals and of incarnations. Counting never reaches the end in practice.
@@ -90,7 +92,7 @@ struct JournalHeader: Hashable, Sendable {
         guard versions.contains(version) else {
             throw .layout(version, known: Self.layoutVersion, at: path)
         }
-        framing = version == Self.layoutVersion ? .headed : .plain
+        framing = version >= Self.headedVersion ? .headed : .plain
         var chain = JournalChain(salt: Self.magic, framing: framing)
         guard case .frame(let range) = chain.read(page[16...]) else { throw Self.corrupt(at: path) }
         do throws(ByteCodingError) {

@@ -76,6 +76,8 @@ final class NotificationService: Sendable {
         fileprivate var isQuiet: Bool {
             !quiet.isEmpty && quiet.isSuperset(of: groups.keys) && events != nil && deaf.isEmpty
                 && holders.values.allSatisfy { $0.values.allSatisfy(\.isAwaited) }
+                // A poster that is killed before its futex signal wakes no process.
+                && groups.values.allSatisfy { $0.group?.wakeUpSource != .signals }
                 // The end of a session that could not be recorded is tried again at an idle poll.
                 && reported.isEmpty
         }

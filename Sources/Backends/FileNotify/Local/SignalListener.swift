@@ -1,19 +1,30 @@
 internal import Platform
 internal import Synchronization
 
-/// Listens to wake channels that cannot be watched: a dedicated thread sleeps at a futex word of the group's page while
+/// Listens to wake channels that cannot be watched: a dedicated thread sleeps at futex words of the group's page while
 /// there is such a channel.
 ///
-/// Before it sleeps, the thread reads the word, sets its bits, and reads the tail. A writer publishes first, then reads
-/// the bits, then changes the word. So either the thread sees the commit, or the word differs from the one it read.
+/// Before it sleeps, the thread reads the words, sets its bits, and reads the tail. A writer publishes first, then reads
+/// the bits, then changes the words. So either the thread sees the commit, or a word differs from the one it read.
 final class SignalListener: Sendable {
     private struct State {
         var bells = Bells()
         var isRunning = false
+        /// At which words the thread sleeps, or is about to.
+        var sleepers = GroupPage.Sleepers.atGroup
+        /// Whether the system lets the thread sleep at several words; nil before there is one.
+        var canSleepAtSeveral: Bool?
+
+        /// At which words it is to sleep from now on.
+        var wanted: GroupPage.Sleepers {
+            canSleepAtSeveral == true && bells.count <= OwnWord.mostOthers ? .atChannels : .atGroup
+        }
     }
 
     private let page: GroupPage
     private let state = Mutex(State())
+    /// Changes when the thread is to sleep for other channels than it does.
+    private let change = OwnWord()
 
     init(_ page: GroupPage) {
         self.page = page
@@ -24,13 +35,17 @@ final class SignalListener: Sendable {
     /// - Throws: If the system has no thread left.
     func add(_ bells: Bells, of group: LocalGroup) throws(SystemCallError) {
         guard !bells.isEmpty else { return }
-        let mustStart = state.withLock { state in
+        let (mustStart, sleepers) = state.withLock { state in
+            if state.canSleepAtSeveral == nil {
+                state.canSleepAtSeveral = OwnWord.canSleepAtSeveral && !FailPoint.fails("sleep.several")
+            }
             state.bells.formUnion(bells)
+            if !state.isRunning { state.sleepers = state.wanted }
             defer { state.isRunning = true }
-            return !state.isRunning
+            return (!state.isRunning, state.sleepers)
         }
-        page.listenToSignals(for: bells)
-        guard mustStart else { return page.signalChange() }
+        page.listenToSignals(for: bells, by: sleepers)
+        guard mustStart else { return wakeThread(asleep: sleepers) }
         do throws(SystemCallError) {
             try OwnedThread.start("sc-signal") { [self, weak group] in run { group } }
         } catch {
@@ -41,32 +56,47 @@ final class SignalListener: Sendable {
 
     /// Stops listening to these wake channels.
     func remove(_ bells: Bells) {
-        let isLast = state.withLock { state in
+        let (isLast, sleepers) = state.withLock { state in
             let before = state.bells
             state.bells.subtract(bells)
-            return state.bells.isEmpty && !before.isEmpty
+            return (state.bells.isEmpty && !before.isEmpty, state.sleepers)
         }
-        if isLast { page.signalChange() }
+        // Otherwise it sleeps for too many channels until its next wake.
+        if isLast { wakeThread(asleep: sleepers) }
     }
 
     /// Sets the bits again: a process may have cleared them and been killed before it signalled that.
     func renew() {
-        let bells = state.withLock { $0.bells }
-        if !bells.isEmpty { page.listenToSignals(for: bells) }
+        let (bells, sleepers) = state.withLock { ($0.bells, $0.sleepers) }
+        if !bells.isEmpty { page.listenToSignals(for: bells, by: sleepers) }
+    }
+
+    private func wakeThread(asleep sleepers: GroupPage.Sleepers) {
+        switch sleepers {
+        case .atChannels where Defect.unchangedSleep.isPresent: break
+        case .atChannels: change.wake()
+        case .atGroup: page.signalChange()
+        }
     }
 
     private func run(_ group: () -> LocalGroup?) {
+        var hasFailed = false
         while true {
-            let seen = page.signalCount
-            let bells = state.withLock { state in
+            // First: what changes later wakes the thread.
+            let (own, atGroup) = (change.value, page.seen(by: .atGroup, for: Bells()))
+            let (bells, sleepers) = state.withLock { state in
                 if state.bells.isEmpty { state.isRunning = false }
-                return state.bells
+                state.sleepers = hasFailed ? .atGroup : state.wanted
+                return (state.bells, state.sleepers)
             }
             guard !bells.isEmpty else { return }
-            page.listenToSignals(for: bells)
+            let seen = sleepers == .atGroup ? atGroup : page.seen(by: sleepers, for: bells)
+            page.listenToSignals(for: bells, by: sleepers)
             // Held only during the read: the sleeping thread must not keep the group alive.
             group()?.look()
-            page.sleep(after: seen, for: bells)
+            let end = page.sleep(after: seen, for: bells, or: (change, own))
+            if end == .unsupported { state.withLock { $0.canSleepAtSeveral = false } }
+            hasFailed = end == .failed
         }
     }
 }
