@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// The file must have space reserved for the page: a store into a hole of a full file system would kill the process.
 package final class MappedPage: Sendable {
-    /// The size of the page, in bytes. Offsets of words are multiples of 8 below it.
+    /// The size of the page, in bytes. Offsets of words are multiples of 8 below it, those of halves of 4.
     package static let byteCount = 4096
 
     // The address is constant, and its memory is only accessed by atomic operations.
@@ -108,21 +108,21 @@ package final class MappedPage: Sendable {
         _ = clinux_sleep_at(base + offset, seen, mask)
     }
 
-    /// Changes the lower half of the word at a byte offset, so that no thread goes to sleep at what it was before.
+    /// Changes the half word at a byte offset, so that no thread goes to sleep at what it was before.
     package func change(at offset: Int) {
         clinux_increment_half(base + offset)
     }
 
-    /// Wakes all threads that sleep at the word at a byte offset.
+    /// Wakes all threads that sleep at the half word at a byte offset.
     package func wake(at offset: Int) {
         _ = clinux_wake_at(base + offset, .max)
     }
 
-    /// Sleeps while the lower half of each of some words equals what was seen of it, and no thread wakes the sleepers of
+    /// Sleeps while each of some half words equals what was seen of it, and no thread wakes the sleepers of
     /// one of them or of a word of this process. Blocks; a signal may end it early.
     ///
     /// - Parameters:
-    ///   - seen: The byte offsets of at most ``OwnWord/mostOthers`` words, with what was read from them.
+    ///   - seen: The byte offsets of at most ``OwnWord/mostOthers`` half words, with what was read from them.
     ///   - word: The word of this process, with what was read from it.
     package func sleep(
         whileSeen seen: [(offset: Int, value: UInt32)], or word: (own: OwnWord, value: UInt32)

@@ -1,11 +1,11 @@
 internal import CoreAPI
 internal import Platform
 
-/// A set of the group's 256 wake channels. A wake channel is a small file: a write to it wakes each process that
+/// A set of the group's 512 wake channels. A wake channel is a small file: a write to it wakes each process that
 /// watches it.
 struct Bells: Hashable, Sendable {
     /// The set as words with a bit for each channel, as processes share it.
-    typealias Words = SIMD4<UInt64>
+    typealias Words = SIMD8<UInt64>
 
     static let count = Words.scalarCount * 64
     static let all = Bells(words: Words(repeating: .max))
@@ -26,7 +26,7 @@ struct Bells: Hashable, Sendable {
     /// One channel by its number.
     init(index: Int) {
         // Computed without a subscript, which would store the words to memory and load them again.
-        words = Words(0, 1, 2, 3)
+        words = Words(0, 1, 2, 3, 4, 5, 6, 7)
         let word = UInt64(truncatingIfNeeded: index / 64)
         words = Words(repeating: 1 << UInt64(index % 64)).replacing(with: 0, where: words .!= word)
     }
@@ -63,8 +63,8 @@ struct Bells: Hashable, Sendable {
         self = bells.union(hash.bell)
     }
 
-    /// The channels as the interest mask of a frame, in which four share a bit (decision 30).
-    var interestMask: UInt64 { words[0] | words[1] | words[2] | words[3] }
+    /// The channels as the interest mask of a frame, in which eight share a bit (decision 30).
+    var interestMask: UInt64 { words.indices.reduce(0) { $0 | words[$1] } }
 
     /// The bit of a futex signal's mask that stands for no channel.
     static let changeMask: UInt32 = 1 << 31
@@ -109,7 +109,7 @@ extension Bells {
     mutating func subtract(_ other: Bells) { self = subtracting(other) }
 }
 
-/// Sets of wake channels in a page that processes share: four words, each of which is read and changed atomically.
+/// Sets of wake channels in a page that processes share: eight words, each of which is read and changed atomically.
 extension MappedPage {
     func bells(at offset: Int) -> Bells {
         var words = Bells.Words.zero
@@ -145,9 +145,9 @@ struct PathHash {
     }
 
     /// The channels of paths of no part or one, of two, of three, and of more.
-    private static let ofPaths: [Range<UInt64>] = [1..<8, 1..<8, 8..<120, 120..<248, 248..<256]
+    private static let ofPaths: [Range<UInt64>] = [1..<8, 1..<8, 8..<128, 128..<448, 448..<512]
     /// The channels of names: none of those that are signalled at every change.
-    private static let ofNames: Range<UInt64> = 8..<248
+    private static let ofNames: Range<UInt64> = 8..<448
 
     private let domain: Domain
     private var value: UInt64

@@ -22,7 +22,7 @@ final class GroupPage: Sendable {
         static let channelInterest = 256
         static let channels = 2048
 
-        static func channel(_ index: Int) -> Int { channels + index * 8 }
+        static func channel(_ index: Int) -> Int { channels + index * 4 }
     }
 
     /// How many threads a signal reaches that sleep for a wake channel.

@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// - the commit word: see ``CommitWord``
 /// - the nonce: a random number of this file, different in each file that was ever created
-/// - interest: the wake channels with a listener, one bit each in four words, set by listeners before they read the
+/// - interest: the wake channels with a listener, one bit each in eight words, set by listeners before they read the
 ///   commit word
 /// - inherited interest: the interest of the predecessor, until its listeners were signalled to move
 /// - the durable tail: the end of the records known to be on the disk
