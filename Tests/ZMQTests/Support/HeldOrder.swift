@@ -16,11 +16,15 @@ final class HeldOrder: LocalOrder {
 
     private let order: MemoryOrder
     private let state = Mutex(State())
+    private let isDurableLater: Bool
     private let onRefresh: @Sendable () -> Void
 
-    /// - Parameter onRefresh: Is called for each read, on the thread that acts for the hub.
-    init(_ order: MemoryOrder, onRefresh: @escaping @Sendable () -> Void = {}) {
+    /// - Parameters:
+    ///   - isDurableLater: Whether an outcome becomes durable on another thread, after it was recorded.
+    ///   - onRefresh: Is called for each read, on the thread that acts for the hub.
+    init(_ order: MemoryOrder, isDurableLater: Bool = false, onRefresh: @escaping @Sendable () -> Void = {}) {
         self.order = order
+        self.isDurableLater = isDurableLater
         self.onRefresh = onRefresh
     }
 
@@ -90,7 +94,9 @@ final class HeldOrder: LocalOrder {
         if case .commit = request, state.withLock({ $0.isFull }) {
             throw SharedCoreError(.storageFull, "There is no space left for what was to be written.", at: "group")
         }
-        return try await order.record(request)
+        let recorded = try await order.record(request)
+        guard isDurableLater, case .commit = request else { return recorded }
+        return Recorded(outcome: recorded.outcome) { await Task.detached {}.value }
     }
 
     func endDead() async throws(SharedCoreError) { try await order.endDead() }

@@ -7,12 +7,17 @@ internal import StoreEngine
 extension HubService {
     /// How many effects are sent together when requests arrive faster than they are answered. Answers carry as many.
     static let newsLimit = 16
+    /// How long a recorded change may wait for others, when requests arrive without a pause.
+    static let newsDelay = Duration.milliseconds(50)
 
     /// Sends recorded changes; a little later when more requests wait.
     func publishNewsSoon() {
         if !intake.isEmpty, !FailPoint.fails("hub.batch") {
             let recorded = order.replica.read { $0.revision }
-            if recorded.rawValue &- published.rawValue < UInt64(Self.newsLimit) { return }
+            guard recorded > published else { return }
+            if recorded.rawValue &- published.rawValue < UInt64(Self.newsLimit) {
+                return publishNews(by: runningClock.now().advanced(by: Self.newsDelay))
+            }
         }
         publishNews()
     }
@@ -23,9 +28,13 @@ extension HubService {
         let earliest = lastNews.advanced(by: pace.pause(forClients: clients.count))
         if runningClock.now() >= earliest {
             tellNews()
-        } else if nextNews == nil, order.replica.read({ $0.revision }) > published {
-            nextNews = earliest
+        } else if order.replica.read({ $0.revision }) > published {
+            publishNews(by: earliest)
         }
+    }
+
+    private func publishNews(by time: BootInstant) {
+        nextNews = min(nextNews ?? time, time)
     }
 
     func publishDueNews() {

@@ -105,7 +105,8 @@ actor HubService {
             thread.act {
                 self.assumeIsolated {
                     $0.endBaton()
-                    $0.publishNews()
+                    // Also called for this hub's own records, between the requests of a batch.
+                    $0.publishNewsSoon()
                 }
             }
         }
@@ -191,6 +192,18 @@ actor HubService {
     // MARK: - The thread
 
     private func turn() {
+        attend()
+        if !intake.isEmpty, !isServing {
+            isServing = true
+            Task { await self.serve() }
+        }
+        if intake.isEmpty, !isServing, heap.isDue(at: runningClock.now()) { OwnProcess.returnHeap() }
+        // Requests that are not taken in must not wake the thread: it would never sleep.
+        for door in doors { door.want(!intake.isFull) }
+    }
+
+    /// Takes in messages, and does what is due beside the answers.
+    private func attend() {
         takeIn()
         for door in doors {
             var taken = 0
@@ -200,16 +213,9 @@ actor HubService {
             }
         }
         hearEnds()
-        if !intake.isEmpty, !isServing {
-            isServing = true
-            Task { await self.serve() }
-        }
         countLeases()
         publishDueNews()
         sendBeacon()
-        if intake.isEmpty, !isServing, heap.isDue(at: runningClock.now()) { OwnProcess.returnHeap() }
-        // Requests that are not taken in must not wake the thread: it would never sleep.
-        for door in doors { door.want(!intake.isFull) }
     }
 
     private func hearEnds() {
@@ -282,15 +288,14 @@ actor HubService {
             intake.charge(began.duration(to: now))
             began = now
             if taken.duration(to: now) >= Self.intakeInterval, !isStopped {
+                // A flood leaves the thread no turn of its own.
                 thread.hear()
-                takeIn()
-                hearEnds()
-                // A flood leaves the thread no turn of its own, and the tasks that record the ends of sessions none either.
-                countLeases()
+                attend()
                 taken = now
-                if clients.values.contains(where: \.mustEnd) {
+                // It leaves none either to other tasks of the hub, such as the answers to commits that wait for the disk,
+                // or to a change of the keys. Their time is no client's.
+                if thread.hasWaitingWork {
                     await Task.yield()
-                    // Their time is no client's.
                     began = runningClock.now()
                 }
             }

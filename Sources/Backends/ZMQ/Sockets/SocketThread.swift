@@ -84,6 +84,9 @@ final class SocketThread: SerialExecutor, Sendable {
 
     // MARK: - Work
 
+    /// Whether jobs of the actor wait. Read by the actor, in a job that may take long.
+    var hasWaitingWork: Bool { state.withLock { !$0.work.isEmpty } }
+
     func enqueue(_ job: consuming ExecutorJob) {
         add(.job(UnownedJob(job)))
     }
