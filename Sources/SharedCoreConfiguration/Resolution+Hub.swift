@@ -10,7 +10,7 @@
         package func hubSettings() throws(ConfigurationFailure) -> [String: String] {
             var settings: [String: String] = [:]
             for setting in Settings.all where setting.name.hasPrefix("zmq.") {
-                guard let found = find(setting) else { continue }
+                guard let found = find(setting), !setting.fallback.isGiven(by: found.text) else { continue }
                 guard setting.accepts(found.text) else {
                     throw .wrongValue(found.text, of: setting, at: found.origin.description)
                 }
@@ -85,6 +85,11 @@
                 Settings.stateDirectory.erased.environmentName: stateDirectory,
             ]
             variables[Settings.durability.erased.environmentName] = durability?.rawValue
+            // The hub may inherit a value that this configuration takes back.
+            for setting in Settings.all where setting.name.hasPrefix("zmq.") {
+                guard case .none = setting.fallback else { continue }
+                variables[setting.environmentName] = SettingFallback.noneText
+            }
             for (key, text) in settings where key.hasPrefix("zmq.") {
                 variables[EnvironmentLayer.variable(of: key)] = text
             }

@@ -100,10 +100,11 @@ package struct Resolution: Sendable {
         return nil
     }
 
-    /// The value of a setting; nil when it was given nowhere and has no fixed default.
+    /// The value of a setting; nil when it was given nowhere, or as `none`, and has no fixed default.
     package func optional<Value>(_ setting: Setting<Value>) throws(ConfigurationFailure) -> Value? {
         let erased = setting.erased
         if let found = find(erased) {
+            if setting.fallback.isGiven(by: found.text) { return nil }
             guard let value = setting.kind.parse(found.text) else {
                 throw .wrongValue(found.text, of: erased, at: found.origin.description)
             }

@@ -17,9 +17,11 @@ package struct Setting<Value: Sendable>: Sendable {
 
     /// The same without its type, for tables.
     package var erased: AnySetting {
-        AnySetting(
-            name: name, kindName: kind.name, expectation: kind.expectation, choices: kind.choices, fallback: fallback,
-            summary: summary, accepts: { [kind] text in kind.parse(text) != nil })
+        let orNone = if case .none = fallback { ", or “\(SettingFallback.noneText)”" } else { "" }
+        return AnySetting(
+            name: name, kindName: kind.name, expectation: kind.expectation + orNone, choices: kind.choices,
+            fallback: fallback, summary: summary,
+            accepts: { [kind, fallback] text in fallback.isGiven(by: text) || kind.parse(text) != nil })
     }
 }
 
@@ -53,12 +55,20 @@ package enum SettingFallback: Sendable {
     /// Nothing.
     case none
 
+    /// The text that stands for nothing: the table of settings shows it, and every source may give it.
+    package static let noneText = "none"
+
+    /// Returns whether a text says that the setting has no value, as by default.
+    package func isGiven(by text: String) -> Bool {
+        if case .none = self { text == Self.noneText } else { false }
+    }
+
     /// The default as the table of settings shows it.
     package var description: String {
         switch self {
         case .text(let text): text
         case .derived(let explanation): explanation
-        case .none: "none"
+        case .none: Self.noneText
         }
     }
 }

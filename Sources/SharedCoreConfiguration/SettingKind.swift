@@ -16,10 +16,17 @@ extension SettingKind where Value == String {
     /// Any text but the empty one.
     package static let text = SettingKind(name: "text", expectation: "a text", parse: { $0.isEmpty ? nil : $0 })
 
-    /// A path; which directory a relative one starts from is decided by where it was written.
+    /// A path; which directory a relative one starts from is decided by where it was written. The word for nothing is
+    /// no path, also where a setting always has a value.
     package static let path = SettingKind(
-        name: "path", expectation: "a path without NUL bytes",
-        parse: { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 })
+        name: "path", expectation: "a path without NUL bytes (“./none” for a file of the name “none”)",
+        parse: { $0 == SettingFallback.noneText ? nil : anyPath($0) })
+
+    /// A path, or none.
+    package static let pathOrNone = SettingKind(
+        name: "path", expectation: "a path without NUL bytes, or “none”", parse: anyPath)
+
+    private static func anyPath(_ text: String) -> String? { text.isEmpty || text.utf8.contains(0) ? nil : text }
 
     /// The path of a file with keys. A text that has the form of a key is one that was given in the place of its file.
     package static let keyFile = SettingKind(

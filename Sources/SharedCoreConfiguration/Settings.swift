@@ -100,7 +100,7 @@ package enum Settings {
         "push.maildir", .path, default: .none,
         "A Maildir in which each new message is a push, for the host.")
     package static let pushSocket = Setting(
-        "push.socket", .path, default: .derived("“push” in the group's runtime directory"),
+        "push.socket", .pathOrNone, default: .derived("“push” in the group's runtime directory"),
         "The socket at which the host takes pushes; “none” for no socket.")
     package static let pushCapacity = Setting(
         "push.capacity", .count, default: .text("10000"),

@@ -34,6 +34,7 @@ struct ConfiguredHubTests {
                     "HOME", "PATH", "LANG", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "SHAREDCORE_CONFIG",
                     "SHAREDCORE_BACKEND", "SHAREDCORE_GROUP", "SHAREDCORE_STATE_DIRECTORY", "SHAREDCORE_DURABILITY",
                     "SHAREDCORE_ZMQ_ENDPOINT", "SHAREDCORE_ZMQ_HUB", "SHAREDCORE_ZMQ_LEASE",
+                    "SHAREDCORE_ZMQ_SECRET_KEY", "SHAREDCORE_ZMQ_HUB_KEY", "SHAREDCORE_ZMQ_CLIENT_KEYS",
                 ])
             #expect(variables.contains("SHAREDCORE_CONFIG=/dev/null") && variables.contains("SHAREDCORE_ZMQ_LEASE=9s"))
             #expect(try await application.run("get", "key").output == "value\n")

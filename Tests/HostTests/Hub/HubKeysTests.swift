@@ -99,7 +99,7 @@ struct HubKeysTests {
         for (settings, problem) in [
             ("secretKey: client.key, hubKey: short", "40 characters of Z85"),
             ("secretKey: none.key, hubKey: '\(hubKey)'", "There is no such file"),
-            ("secretKey: hub.key, clientKeys: none", "There is no such file"),
+            ("secretKey: hub.key, clientKeys: absent", "There is no such file"),
             ("secretKey: hub.key", "zmq.hubKey"),
         ] {
             try program.write(
