@@ -118,7 +118,8 @@ public final class ExecutorParticipant: Sendable {
     }
 
     /// Stops the core, releases ownership, and ends the participation. Returns when that is done; a core that does not
-    /// stop, or an ownership that the store does not let go of, is given up after ``CoordinationOptions/stopTimeout``.
+    /// stop, or an ownership that the store does not let go of, is given up after ``CoordinationOptions/stopTimeout``. Once
+    /// the core has stopped, a store that does not answer is waited for 2 seconds at most.
     public func close() async {
         await participant.close()
     }

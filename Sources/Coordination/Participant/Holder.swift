@@ -11,6 +11,7 @@ actor Holder {
     private nonisolated let mainPushes: QueueKeys
     private let claim: SessionClaim
     private let wakeBound: Duration
+    private let releaseBound: Duration
     private let woken: (@Sendable (ProcessIdentity) async -> Void)?
 
     private var machine: HolderMachine
@@ -28,6 +29,9 @@ actor Holder {
     private var loop: Task<Void, Never>?
     private var alarm: Alarm
     private var hasEnded = false
+    /// Since when the store owes an answer; nil while it owes none, and after a refusal.
+    private var troubleSince: BootInstant?
+    private var stoppingSince: BootInstant?
     /// What the store ended it with.
     private var fault: SharedCoreError?
     /// The last wake that ``woken`` was told of.
@@ -52,6 +56,7 @@ actor Holder {
         mainPushes = try MainPushQueue(store, clock: environment.clock).mailbox.keys
         demand = Demand(of: try Inbox(store).mailbox.keys, in: environment.clock.bootID)
         wakeBound = options.wakeBound
+        releaseBound = options.releaseBound
         let session = store.session
         let myself = Participation(
             session: session.id, role: session.role, name: session.name, process: session.process,
@@ -92,11 +97,20 @@ actor Holder {
 
     func stop() async {
         machine.isClosing = true
+        stoppingSince = stoppingSince ?? clock.now()
         wakeUp.signal()
         guard loop != nil else { return finish() }
         await untilAwake { $0.hasEnded }
         finish()
+        // It may wait for the store.
+        loop?.cancel()
         await loop?.value
+    }
+
+    /// When a store that does not answer is waited for no longer. Its place ends with the session then.
+    private var givenUpAt: BootInstant? {
+        guard let stoppingSince, let troubleSince else { return nil }
+        return max(stoppingSince, troubleSince).advanced(by: releaseBound)
     }
 
     nonisolated func abandon() {
@@ -114,7 +128,7 @@ actor Holder {
         throw CoordinationError(.store, "The group's store has ended the holder.", cause: fault)
     }
 
-    /// Returns when no Main rests here, or after twice the bound: the store may not answer.
+    /// Returns when no Main rests here, after twice the bound, or when a store that does not answer is given up.
     private func untilAwake(_ condition: (HolderMachine) -> Bool = { $0.holding == nil && $0.view.offer == nil }) async
     {
         let event = AsyncEvent()
@@ -123,12 +137,16 @@ actor Holder {
         listeners[number] = event
         let limit = clock.now().advanced(by: wakeBound * 2)
         var alarm = Alarm(signalling: event, by: clock, on: executor)
-        alarm.set(to: limit)
         defer {
             listeners[number] = nil
             alarm.stop()
         }
-        while !hasEnded, !condition(machine), clock.now() < limit { await event.wait() }
+        while !hasEnded, !condition(machine) {
+            let end = min(limit, givenUpAt ?? limit)
+            guard clock.now() < end else { return }
+            alarm.set(to: end)
+            await event.wait()
+        }
     }
 
     // MARK: - The loop
@@ -174,6 +192,8 @@ actor Holder {
     }
 
     private func carryOut(_ directive: Directive) async {
+        troubleSince = troubleSince ?? clock.now()
+        if stoppingSince != nil { publish() }
         do throws(SharedCoreError) {
             switch directive {
             case .bury:
@@ -184,7 +204,9 @@ actor Holder {
             default:
                 try await look()
             }
+            troubleSince = nil
         } catch {
+            if error.code != .unavailable { troubleSince = nil }
             note(error)
         }
     }

@@ -244,11 +244,14 @@ actor Participant {
         return obstacle.error
     }
 
-    /// When the store has not let the participant end its core's ownership for as long as a core may take to stop.
+    /// When the store has not let the participant end its core's ownership for as long as a core may take to stop, or not
+    /// answered for a shorter time when no core is to stop.
     var stuckAt: BootInstant? {
         // While the loop waits for the store, an Executor whose time is over does not hear of it.
         guard let troubleSince, let over = stoppingSince ?? intentions.policyIsDue else { return nil }
-        return max(troubleSince, over).advanced(by: options.stopTimeout)
+        let isSilent = coreRun == nil && (obstacle == nil || obstacle?.error.code == .unavailable)
+        let bound = isSilent ? min(options.releaseBound, options.stopTimeout) : options.stopTimeout
+        return max(troubleSince, over).advanced(by: bound)
     }
 
     var isStuck: Bool {

@@ -1,4 +1,3 @@
-import Coordination
 import CoreAPI
 import CoreAPITesting
 import InMemoryBackend
@@ -6,6 +5,8 @@ import Mailboxes
 import SharedCoreTesting
 import TestSupport
 import Testing
+
+@testable import Coordination
 
 /// What holds although the store does not answer.
 @Suite(.serialized)
@@ -180,8 +181,38 @@ struct SilentStoreScenarios {
         #expect(try await second.value.message != nil)
     }
 
-    @Test("S10: a Main that the store does not answer has stopped by its bound")
-    func stopIsBound() async throws {
+    /// Lets a participant stop at a store that falls silent, and returns the time that it takes.
+    ///
+    /// - Parameter turn: Waits for a turn of the participant.
+    private func timeToStop(
+        at store: UncertainStore, by clock: ManualClock, turn: () async -> Void,
+        _ stop: @escaping @Sendable () async -> Void
+    ) async throws -> Duration {
+        // What is asked next is asked because of the stop.
+        try await eventually("it is idle") { store.waiterCount == 0 && clock.sleeperCount > 0 }
+        store.setSilent(true)
+        defer { store.setSilent(false) }
+        let isOver = Box(false)
+        let begin = clock.now()
+        let task = Task {
+            await stop()
+            isOver.update { $0 = true }
+        }
+        try await eventually("the store is asked") { store.waiterCount > 0 }
+        while !isOver.value, clock.now() < begin.advanced(by: .seconds(7)) {
+            try await eventually("it is over, or a task sleeps") { isOver.value || clock.sleeperCount > 0 }
+            clock.advance(by: .milliseconds(50))
+            for _ in 0..<10 { await turn() }
+        }
+        let taken = begin.duration(to: clock.now())
+        try await withTimeout(TestTimeout.usual, "it has stopped") { await task.value }
+        return taken
+    }
+
+    @Test(
+        "S10: a Main that the store does not answer has stopped by its bound, which is shorter once its core has stopped",
+        arguments: [false, true])
+    func stopIsBound(coreHangs: Bool) async throws {
         let clock = ManualClock()
         let world = World(clock: clock)
         let process = world.processes.start()
@@ -191,29 +222,41 @@ struct SilentStoreScenarios {
         let store = UncertainStore(group)
         var options = CoordinationOptions.patient
         options.stopTimeout = .seconds(5)
+        #expect(options.releaseBound == .seconds(2))
         let environment = CoordinationEnvironment(clock: clock, processes: world.processes, seed: 7)
-        let main = try MainParticipant(of: store, options: options, environment: environment) {
-            ScriptedCore.idle(in: world)
+        var script = ScriptedCore.Script()
+        let hang = Promise<Void>()
+        if coreHangs { script.stop = hang }
+        let main = try MainParticipant(of: store, options: options, environment: environment) { [script] in
+            ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: script)
         }
         try await main.start()
-        store.setSilent(true)
-        let isOver = Box(false)
-        let stop = Task {
+        let taken = try await timeToStop(at: store, by: clock, turn: { _ = await main.coreStarts }) {
             await main.stop()
-            isOver.update { $0 = true }
         }
-        let begin = clock.now()
-        try await eventually("the store is asked") { store.waiterCount > 0 }
-        while clock.now() < begin.advanced(by: .milliseconds(4_900)) {
-            try await eventually("somebody sleeps") { clock.sleeperCount > 0 }
-            clock.advance(by: .milliseconds(100))
-            _ = await main.coreStarts
-        }
-        #expect(!isOver.value)
-        clock.advance(by: .milliseconds(200))
+        let bound = coreHangs ? options.stopTimeout : options.releaseBound
+        #expect(taken >= bound && taken <= bound + .milliseconds(500), "\(taken)")
+        hang.open()
+    }
 
-        try await withTimeout(TestTimeout.usual, "it has stopped") { await stop.value }
-        store.setSilent(false)
+    @Test("C26: a holder that the store does not answer has stopped by its bound")
+    func holderIsBound() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock)
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .tool, name: "of a silent store"),
+            process: world.processes.start().identity)
+        let store = UncertainStore(group)
+        let options = CoordinationOptions.patient
+        let environment = CoordinationEnvironment(clock: clock, processes: world.processes, seed: 7)
+        let holder = try HolderParticipant(of: store, options: options, environment: environment)
+        try await holder.start()
+        let observer = try await world.observer()
+        try await eventually("it holds") { try await observer.get(OwnershipKey.holder) != nil }
+        let taken = try await timeToStop(at: store, by: clock, turn: { _ = await holder.isHolding }) {
+            await holder.stop()
+        }
+        #expect(taken >= options.releaseBound && taken <= options.releaseBound + .milliseconds(500), "\(taken)")
     }
 
     @Test("S10: an Executor that the store does not answer is finished by its bound")
