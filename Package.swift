@@ -400,6 +400,7 @@ let package = Package(
                 "Lifecycle",
                 "Mailboxes", "MaildirCore", "ProgramOutput", "Platform", "SharedCoreConfiguration", "Wormholes",
                 "sharedcore", "sharedcore-test-configured", "sharedcore-test-peer", "ZMQBackend",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),

@@ -2,12 +2,9 @@ internal import BackendRegistry
 internal import CoreAPI
 internal import FileNotifyBackend
 internal import Logging
+internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
-
-#if ZMQ
-    internal import Platform
-#endif
 
 /// What a command runs with: the configuration in force, the way to print, the log and the backends.
 struct CommandContext: Sendable {
@@ -15,18 +12,20 @@ struct CommandContext: Sendable {
     let output: Output
     let logger: Logger
     let registry: BackendRegistry
+    /// The clock of the command's deadline.
+    var clock: any TimeSource = SystemClock()
 
     /// Joins the configured group.
     ///
     /// - Parameters:
     ///   - command: The command's name, for the message that refuses a backend which lives in one process.
-    ///   - limit: How long the command has to reach the group, where it has a deadline of its own.
+    ///   - deadline: When the command gives up reaching the group, where it has a deadline of its own.
     func openGroup(
-        as description: SessionDescription, for command: String, within limit: Duration? = nil
+        as description: SessionDescription, for command: String, until deadline: CommandDeadline? = nil
     ) async throws -> any SharedGroup {
         try requireSharedBackend(for: command)
         var configuration = try resolution.backendConfiguration()
-        configuration.openTimeout = limit
+        configuration.openTimeout = deadline?.left
         let registry = try startingRegistry(for: configuration)
         do throws(SharedCoreError) {
             return try await registry.open(configuration, as: description)
@@ -38,7 +37,8 @@ struct CommandContext: Sendable {
     /// The same, with settings that stand before all that the user has said.
     func with(_ settings: [String: String]) -> CommandContext {
         CommandContext(
-            resolution: resolution.overridden(by: settings), output: output, logger: logger, registry: registry)
+            resolution: resolution.overridden(by: settings), output: output, logger: logger, registry: registry,
+            clock: clock)
     }
 
     /// The backends, of which that with a hub starts one where none is, if it is to.
@@ -133,12 +133,12 @@ struct CommandContext: Sendable {
 
     /// Joins the configured group for as long as `body` runs.
     func withGroup(
-        as description: SessionDescription? = nil, for command: String, within limit: Duration? = nil,
+        as description: SessionDescription? = nil, for command: String, until deadline: CommandDeadline? = nil,
         _ body: (any SharedGroup) async throws -> Void
     ) async throws {
         let group = try await openGroup(
             as: description ?? SessionDescription(role: .tool, name: "sharedcore \(command)"), for: command,
-            within: limit)
+            until: deadline)
         try await group.closing { try await body(group) }
     }
 }

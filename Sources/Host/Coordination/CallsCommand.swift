@@ -54,10 +54,11 @@ struct CallsWatch: HostCommand {
     }
 
     func run(in context: CommandContext) async throws {
-        try await context.withGroup(for: "calls watch", within: timeout) { group in
+        let deadline = CommandDeadline(after: timeout, by: context.clock)
+        try await context.withGroup(for: "calls watch", until: deadline) { group in
             let changes = try await Calls(group).changes()
             context.logger.info("watching")
-            var limit = LineLimit(count: count.map { UInt64($0) }, timeout: timeout) { changes.cancel() }
+            var limit = LineLimit(count: count.map { UInt64($0) }, until: deadline) { changes.cancel() }
             defer { limit.end() }
             var known = KnownCalls()
             for try await calls in changes {
@@ -111,9 +112,10 @@ struct CallOptions: ParsableArguments {
 
     fileprivate func send(_ command: CallCommand, in context: CommandContext) async throws {
         let callID = try CallsCommand.callID(id)
-        try await context.withGroup(for: "calls \(command)", within: timeout) { group in
+        let deadline = CommandDeadline(after: timeout, by: context.clock)
+        try await context.withGroup(for: "calls \(command)", until: deadline) { group in
             do throws(CoordinationError) {
-                try await Calls(group).send(command, to: callID, within: timeout)
+                try await Calls(group).send(command, to: callID, within: deadline.left ?? timeout)
             } catch {
                 throw CommandFailure(ofCommand: error)
             }

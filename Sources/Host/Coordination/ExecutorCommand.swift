@@ -41,10 +41,9 @@ struct ExecutorCommand: HostCommand {
         guard let callID = CallID(callID) else { throw CommandFailure.usage("--call-id cannot be empty") }
         let resolution = context.resolution
         let options = try resolution.coordinationOptions()
-        let clock = SystemClock()
         // One deadline over opening, waiting and working (contract C7).
         let timeout = timeout ?? options.executorBudget
-        let deadline = clock.now().advanced(by: timeout)
+        let deadline = CommandDeadline(after: timeout, by: context.clock)
         var request = ExecutorRequest(
             callID: callID, timeout: timeout, insists: own,
             maildir: try resolution.maildir(), startDelay: try resolution.value(Settings.coreStartDelay),
@@ -54,9 +53,9 @@ struct ExecutorCommand: HostCommand {
         let description = SessionDescription(role: .executor, name: name)
         try await context.reportingWaits { reporting in
             request.reporting = reporting
-            try await context.withGroup(as: description, for: "executor", within: timeout) { [request] group in
+            try await context.withGroup(as: description, for: "executor", until: deadline) { [request] group in
                 var request = request
-                request.timeout = max(.zero, clock.now().duration(to: deadline))
+                request.timeout = deadline.left ?? timeout
                 try await context.noteWakeUp(of: group)
                 let report = try await ExecutorRun.run(request, in: group) { report in
                     try await context.output.confirm(text: report.sentence, json: report.json)

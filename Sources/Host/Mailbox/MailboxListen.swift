@@ -37,14 +37,15 @@ struct MailboxListen: HostCommand {
     }
 
     func run(in context: CommandContext) async throws {
-        try await context.withGroup(for: "mailbox listen", within: timeout) { group in
+        let deadline = CommandDeadline(after: timeout, by: context.clock)
+        try await context.withGroup(for: "mailbox listen", until: deadline) { group in
             let wormhole = mailbox.options.wormhole(in: group)
             let events =
                 mailbox.queue
                 ? try await wormhole.listen(to: QueueID(mailbox.id, codec: JSONText.codec), replay: replay)
                 : try await wormhole.listen(to: MailboxID(mailbox.id, codec: JSONText.codec), replay: replay)
             context.logger.info("listening")
-            var limit = LineLimit(count: count.map { UInt64($0) }, timeout: timeout) { events.cancel() }
+            var limit = LineLimit(count: count.map { UInt64($0) }, until: deadline) { events.cancel() }
             defer { limit.end() }
             for try await event in events {
                 let line = MailboxLine(mailbox.id, event)

@@ -36,9 +36,10 @@ struct MailboxTake: HostCommand {
 
     func run(in context: CommandContext) async throws {
         let queue = QueueID(id, codec: JSONText.codec)
-        try await context.withGroup(for: "mailbox take", within: timeout) { group in
+        let deadline = CommandDeadline(after: timeout, by: context.clock)
+        try await context.withGroup(for: "mailbox take", until: deadline) { group in
             let wormhole = options.wormhole(in: group)
-            guard let timeout else {
+            guard timeout != nil else {
                 var taken = 0
                 while taken < count, let message = try await wormhole.take(from: queue) {
                     try await print(message, to: context.output)
@@ -49,7 +50,7 @@ struct MailboxTake: HostCommand {
             }
             let messages = try await wormhole.consume(queue)
             context.logger.info("waiting")
-            var limit = LineLimit(count: UInt64(count), timeout: timeout) { messages.cancel() }
+            var limit = LineLimit(count: UInt64(count), until: deadline) { messages.cancel() }
             defer { limit.end() }
             for try await message in messages {
                 try await print(message, to: context.output)

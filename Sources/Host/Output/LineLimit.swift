@@ -1,24 +1,27 @@
+internal import CoreAPI
 internal import ProgramOutput
 
 /// The limit of a command that prints lines as they come: a number of lines or posts, or a time.
 struct LineLimit {
     private let count: UInt64?
     private let unit: String
-    private let deadline: ContinuousClock.Instant?
+    private let deadline: CommandDeadline
     private let timer: Task<Void, any Error>?
     private var printed: UInt64 = 0
 
     /// - Parameters:
     ///   - unit: The unit of the count, for messages.
     ///   - stop: Called when the time is over; it ends the source of the lines.
-    init(count: UInt64?, of unit: String = "lines", timeout: Duration?, stop: @escaping @Sendable () -> Void) {
+    init(
+        count: UInt64?, of unit: String = "lines", until deadline: CommandDeadline,
+        stop: @escaping @Sendable () -> Void
+    ) {
         self.count = count
         self.unit = unit
-        let deadline = timeout.map { ContinuousClock.now + $0 }
         self.deadline = deadline
-        timer = deadline.map { deadline in
+        timer = deadline.instant.map { instant in
             Task {
-                try await Task.sleep(until: deadline, clock: .continuous)
+                try await deadline.clock.sleep(until: instant)
                 stop()
             }
         }
@@ -38,10 +41,27 @@ struct LineLimit {
     ///
     /// - Throws: With status 1 when less has come than was wanted.
     func judge() throws(CommandFailure) {
-        if let deadline, ContinuousClock.now >= deadline {
+        if deadline.isOver {
             guard count == nil, printed > 0 else { throw CommandFailure(.no, "timed out after \(printed) \(unit)") }
         } else if let count {
             throw CommandFailure(.no, "interrupted after \(printed) of \(count) \(unit)")
         }
     }
+}
+
+/// The time that a command has by its `--timeout`, from its start: opening the group is part of it.
+struct CommandDeadline: Sendable {
+    let clock: any TimeSource
+    /// Nil without a limit.
+    let instant: BootInstant?
+
+    init(after timeout: Duration?, by clock: any TimeSource) {
+        self.clock = clock
+        instant = timeout.map { clock.now().advanced(by: $0) }
+    }
+
+    /// The rest of the time; nil without a limit.
+    var left: Duration? { instant.map { clock.now().duration(to: $0) } }
+
+    var isOver: Bool { left == .zero }
 }

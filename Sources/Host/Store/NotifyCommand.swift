@@ -61,10 +61,11 @@ struct NotifyObserve: HostCommand {
 
     func run(in context: CommandContext) async throws {
         let name = try NotificationName(name)
-        try await context.withGroup(for: "notify observe", within: timeout) { group in
+        let deadline = CommandDeadline(after: timeout, by: context.clock)
+        try await context.withGroup(for: "notify observe", until: deadline) { group in
             let observation = try await group.observe(name)
             context.logger.info("observing")
-            var limit = LineLimit(count: count, of: "posts", timeout: timeout) { observation.cancel() }
+            var limit = LineLimit(count: count, of: "posts", until: deadline) { observation.cancel() }
             defer { limit.end() }
             while let delivery = try await observation.next() {
                 try await print(delivery, to: context.output)
