@@ -68,6 +68,13 @@ struct StatedLimitTests {
 
     static let limits = [
         Limit("a baton is at most # bytes", wire, "batonByteLimit = "),
+        Limit("An update waits at most # for others", hub + "HubService+Updates.swift", "newsDelay = "),
+        Limit(
+            "whose core has stopped waits # at most", "Coordination/CoordinationOptions.swift", "releaseBound = ",
+            page: "Docs/Hub.md"),
+        Limit(
+            "a close # where the connection is lost", "Backends/ZMQ/Client/HubLink+Leaving.swift",
+            "lostClosingGrace = ", page: "Docs/Hub.md"),
         Limit(
             contract: "commits of at most # of keys", "StoreEngine/State/RoomClaim.swift", "commitByteCount = "),
         Limit("says first (# bytes) |", network + "Lobby.swift", "clientByteCount = "),
