@@ -54,8 +54,8 @@ package struct OwnershipLedger: Hashable {
     package var lastEpoch: Revision?
     /// The cores that were started and not stopped, by their epochs.
     package var cores: [Revision: Core] = [:]
-    /// The epochs that were fenced or given up, or whose lease was over, so that their cores may run on: the last ones that
-    /// were, or were seen to run.
+    /// The epochs that were fenced or given up, or whose session had a lease and has ended, so that their cores may run on:
+    /// the last ones that were, or were seen to run.
     package var superseded: [Revision] = []
     /// The sessions of owners that were found to have ended: the last ones.
     package var endedSessions: [SessionID] = []
@@ -133,9 +133,10 @@ extension OwnershipLedger {
 
     /// - Parameters:
     ///   - knowsProcesses: Whether each core is followed by its process, as in a checkpoint since version 2.
-    ///   - knowsRestAndBatons: Whether the owner is followed by its rest and lease, and batons stand at the end, as in one since version 3.
+    ///   - knowsRestAndBatons: Whether the owner is followed by its rest, and batons stand at the end, as in one since version 3.
+    ///   - knowsLease: Whether the rest is followed by the owner's lease, as in one since version 4.
     init(
-        from reader: inout ByteReader, knowsProcesses: Bool, knowsRestAndBatons: Bool
+        from reader: inout ByteReader, knowsProcesses: Bool, knowsRestAndBatons: Bool, knowsLease: Bool
     ) throws(ByteCodingError) {
         owner = try reader.optional { reader throws(ByteCodingError) in
             let epoch = Revision(rawValue: try reader.integer())
@@ -149,7 +150,7 @@ extension OwnershipLedger {
             }
             owner.wokenAt = try reader.optional { reader throws(ByteCodingError) in try Moment(from: &reader) }
             owner.wakeBound = .nanoseconds(Int64(clamping: try reader.integer()))
-            owner.hasLease = try reader.byte() == 1
+            owner.hasLease = knowsLease ? try reader.byte() == 1 : false
             return owner
         }
         lastEpoch = try reader.optionalRevision()

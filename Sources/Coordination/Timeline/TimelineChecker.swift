@@ -28,7 +28,8 @@ public struct CheckReport: Hashable, Sendable {
     public let violations: [Violation]
     /// How many times the witness saw two cores run that both had a right to; those before the checkpoint counted.
     public let overlaps: Int
-    /// How many times the witness saw a core run on that was fenced or given up; those before the checkpoint counted.
+    /// How many times the witness saw a core run on that was fenced or given up, or whose session had a lease and has ended;
+    /// those before the checkpoint counted.
     public let supersededOverlaps: Int
     /// Nothing is proved about commits up to and with this one, because their entries were dropped; nil when the whole
     /// history was read.

@@ -30,8 +30,8 @@ public struct TimelineEntry: Hashable, Sendable {
     public var to: OwnerState?
     /// For an acquisition: the ownership before it.
     public var previous: PreviousOwnership?
-    /// A time that goes with it: for ``Kind/asked``, how long the owner has; for an acquisition, how long the session lives
-    /// without word of its process, nil where it ends with the process alone.
+    /// A duration: for ``Kind/asked``, how long the owner has; for ``Kind/acquired`` and ``Kind/tookOver``, the lease of the
+    /// owner's session, or nil if the session has none (contract L5); for ``Kind/woken``, how long the Main has.
     public var bound: Duration?
     /// Why, as a sentence for people.
     public var reason: String {
@@ -96,7 +96,7 @@ extension TimelineEntry {
         case coreGivenUp = 12
         /// The witness saw another core run (``TimelineEntry/other``), which it should not have.
         case overlap = 13
-        /// The witness saw a core run (``TimelineEntry/other``) that was fenced or given up, or whose lease was over.
+        /// The witness saw a core run (``TimelineEntry/other``) that was fenced or given up, or whose session had a lease and has ended.
         case supersededOverlap = 14
         /// The owner (``TimelineEntry/other``) was asked to show that it is alive.
         case challenged = 15

@@ -61,7 +61,8 @@ public struct TimelineHistory: Hashable, Sendable {
 }
 
 extension TimelineHistory {
-    /// The epochs that were taken over from, whose core was given up, or whose lease was over: their cores may run on.
+    /// The epochs that were taken over from, whose core was given up, or whose session had a lease and has ended: their cores
+    /// may run on.
     package var supersededEpochs: Set<Revision> {
         var epochs = Set(checkpoint?.ledger.superseded ?? [])
         var leased = Set([checkpoint?.ledger.owner].compactMap { $0?.hasLease == true ? $0?.epoch : nil })
@@ -168,7 +169,8 @@ public struct TimelineCheckpoint: Hashable, Sendable {
         guard 1...Self.version ~= version else { throw .malformed }
         through = Revision(rawValue: try reader.integer())
         droppedCount = try reader.tally()
-        ledger = try OwnershipLedger(from: &reader, knowsProcesses: version >= 2, knowsRestAndBatons: version >= 3)
+        ledger = try OwnershipLedger(
+            from: &reader, knowsProcesses: version >= 2, knowsRestAndBatons: version >= 3, knowsLease: version >= 4)
         try reader.finish()
     }
 
@@ -178,7 +180,7 @@ public struct TimelineCheckpoint: Hashable, Sendable {
         self = checkpoint
     }
 
-    /// Version 1 did not say in which process a core runs, version 2 not which Main rests, whether the owner has a lease, and
-    /// which batons are over.
-    private static let version: UInt8 = 3
+    /// Version 1 did not say in which process a core runs, version 2 not which Main rests and which batons are over, version 3
+    /// not whether the owner has a lease.
+    private static let version: UInt8 = 4
 }

@@ -281,6 +281,23 @@ struct TimelineTests {
         #expect(try TimelineCheckpoint(decoding: checkpoint.encoded()) == checkpoint)
     }
 
+    @Test("C15: a checkpoint of version 3, which does not tell whether the owner has a lease, is read still")
+    func checkpointWithoutLease() throws {
+        func checkpoint(hasLease: Bool) -> TimelineCheckpoint {
+            var history = HistoryBuilder()
+            let actor = HistoryBuilder.Actor(7, .main)
+            history.run(actor, history.add(.acquired, by: actor, to: .starting, bound: hasLease ? .seconds(3) : nil))
+            var ledger = OwnershipLedger()
+            for record in history.records { _ = ledger.apply(record) }
+            return TimelineCheckpoint(through: Revision(rawValue: 90), droppedCount: 3, ledger: ledger)
+        }
+        var bytes = checkpoint(hasLease: true).encoded()
+        let place = try #require(zip(bytes, checkpoint(hasLease: false).encoded()).enumerated().first { $1.0 != $1.1 })
+        bytes.remove(at: place.offset)
+        bytes[0] = 3
+        #expect(try TimelineCheckpoint(decoding: bytes) == checkpoint(hasLease: false))
+    }
+
     @Test("C15: entries that cannot be read, were rewritten, or written by another are damages")
     func damages() async throws {
         let (store, other) = try await (open(), open())
