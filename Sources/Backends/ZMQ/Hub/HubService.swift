@@ -212,16 +212,12 @@ actor HubService {
                 answerSubscription(message, at: door)
             }
         }
-        hearEnds()
-        countLeases()
-        publishDueNews()
-        sendBeacon()
-    }
-
-    private func hearEnds() {
         while case let keys = ends.take(), !keys.isEmpty {
             for key in keys { clientEnded(SessionID(rawValue: key)) }
         }
+        countLeases()
+        publishDueNews()
+        sendBeacon()
     }
 
     private func listenToDoors() throws(SharedCoreError) {
@@ -296,7 +292,7 @@ actor HubService {
                 // or to a change of the keys. Their time is no client's.
                 if thread.hasWaitingWork {
                     await Task.yield()
-                    began = runningClock.now()
+                    (began, taken) = (runningClock.now(), runningClock.now())
                 }
             }
             // The last request of a batch may have recorded nothing.
