@@ -71,10 +71,11 @@ public protocol SharedStore: Sendable {
     /// Only a handle that may not write leaves them for a handle that can record the end.
     func sessions() async throws(SharedCoreError) -> [Session]
 
-    /// Returns those of some sessions that are participants of the group. Makes sure first that none of them is dead, as
-    /// ``sessions()`` does for all.
+    /// Returns the participants of the group that are among the given sessions, sorted by id. Like ``sessions()``, it first
+    /// ends those whose process has ended, but checks only the given ones; unknown and ended sessions are left out.
     ///
-    /// Complexity: where the backend has its own, it grows with the number of sessions asked for, not with the group's.
+    /// - Throws: As ``sessions()``.
+    /// - Complexity: In a group of files, O(the number of given sessions); by default that of ``sessions()``.
     func sessions(among ids: Set<SessionID>) async throws(SharedCoreError) -> [Session]
 
     /// Returns the size of the store, notification names included; nil where the backend does not count it.

@@ -123,14 +123,14 @@ extension FileGroup: QuietWatching {
     }
 
     public func sessions() async throws(SharedCoreError) -> [Session] {
-        try await sessions(amongAllOr: nil)
+        try await presentSessions()
     }
 
     public func sessions(among ids: Set<SessionID>) async throws(SharedCoreError) -> [Session] {
-        try await sessions(amongAllOr: ids)
+        try await presentSessions(among: ids)
     }
 
-    private func sessions(amongAllOr ids: Set<SessionID>?) async throws(SharedCoreError) -> [Session] {
+    private func presentSessions(among ids: Set<SessionID>? = nil) async throws(SharedCoreError) -> [Session] {
         try handle.requireOpen()
         try await local.endDead(among: ids)
         return try await read { state in

@@ -90,13 +90,12 @@ package struct OwnershipView: Hashable, Sendable {
 extension OwnershipView {
     /// The sessions whose end changes what stands here.
     package var sessions: Set<SessionID> {
-        Set(
-            [
-                owner?.session, handover?.session, lease?.session, critical?.session, activities?.session,
-                moving?.session,
-                takes?.session, refusal?.session, baton?.session, challenge?.session, answer?.session, rest?.session,
-                wake?.session, holder?.session, batonHost?.session,
-            ].compactMap(\.self))
+        let all: [SessionID?] = [
+            owner?.session, handover?.session, lease?.session, critical?.session, activities?.session, moving?.session,
+            takes?.session, refusal?.session, baton?.session, challenge?.session, answer?.session, rest?.session,
+            wake?.session, holder?.session, batonHost?.session,
+        ]
+        return Set(all.compactMap(\.self))
     }
 
     /// The lease of an owner's session; nil where it has none. That of an earlier owner may stand beside it.

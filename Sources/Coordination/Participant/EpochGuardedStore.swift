@@ -43,6 +43,10 @@ struct EpochGuardedStore: ForwardingStore {
         try await calls.run(through: inner) { store throws(SharedCoreError) in try await store.sessions() }
     }
 
+    func sessions(among ids: Set<SessionID>) async throws(SharedCoreError) -> [Session] {
+        try await calls.run(through: inner) { store throws(SharedCoreError) in try await store.sessions(among: ids) }
+    }
+
     func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         let condition = Transaction.Guard.epoch(OwnershipKey.owner, epoch)
         let hasContent = transaction.hasContent

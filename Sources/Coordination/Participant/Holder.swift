@@ -197,7 +197,7 @@ actor Holder {
         do throws(SharedCoreError) {
             switch directive {
             case .bury:
-                _ = try await store.sessions()
+                _ = try await store.sessions(among: machine.view.sessions)
                 try await look()
             case .commit(let transition):
                 try await commit(transition)

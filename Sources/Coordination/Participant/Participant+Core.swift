@@ -146,6 +146,7 @@ extension Participant {
             machine.coreEnded(epoch, problem: problem.map { take($0, of: epoch) })
             if coreRun?.epoch == epoch {
                 coreRun = nil
+                coreStopped = clock.now()
                 leaseWatch?.cancel()
             }
             trimTimeline()

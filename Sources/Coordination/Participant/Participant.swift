@@ -38,6 +38,8 @@ actor Participant {
     var recordings: [ItemName: (number: Int, task: Task<SharedCoreError?, Never>)] = [:]
 
     var coreRun: CoreRun?
+    /// When the last core stopped; nil before.
+    var coreStopped: BootInstant?
     /// The core that is becoming quiet for a rest; nil if none is.
     var becomingQuiet: CoreRun?
     /// The core that is being resumed after a rest; nil if none is.
@@ -132,7 +134,7 @@ actor Participant {
         guard end == .closed else { return }
         claim = try SessionClaim(on: store.session)
         (end, fault, loop, attending, watch, isWatchOfSleep) = (nil, nil, nil, nil, nil, false)
-        (obstacle, troubleSince, stoppingSince) = (nil, nil, nil)
+        (obstacle, troubleSince, stoppingSince, coreStopped) = (nil, nil, nil, nil)
         intentions.isClosing = false
         // A core that has not stopped in time may run still: no other is started beside it.
         if machine.core == nil { machine.leftover = coreRun?.epoch }
@@ -249,9 +251,10 @@ actor Participant {
     var stuckAt: BootInstant? {
         // While the loop waits for the store, an Executor whose time is over does not hear of it.
         guard let troubleSince, let over = stoppingSince ?? intentions.policyIsDue else { return nil }
+        let begun = max(troubleSince, over)
+        let limit = begun.advanced(by: options.stopTimeout)
         let isSilent = coreRun == nil && (obstacle == nil || obstacle?.error.code == .unavailable)
-        let bound = isSilent ? min(options.releaseBound, options.stopTimeout) : options.stopTimeout
-        return max(troubleSince, over).advanced(by: bound)
+        return isSilent ? min(limit, max(begun, coreStopped ?? begun).advanced(by: options.releaseBound)) : limit
     }
 
     var isStuck: Bool {

@@ -1,5 +1,6 @@
 import CoreAPI
 import CoreAPITesting
+import InMemoryBackend
 import TestSupport
 import Testing
 
@@ -113,5 +114,30 @@ struct StoredRecordTests {
             _ = (HandoverRecord(bytes: noise), ChallengeRecord(bytes: noise), Expectation(bytes: noise))
             _ = ActivitiesRecord(bytes: noise)
         }
+    }
+
+    @Test("C5: a view names the session of every record that stands, so that a dead one is noticed")
+    func sessionsOfView() async throws {
+        let space = MemorySpace()
+        let keys = [
+            OwnershipKey.owner, OwnershipKey.handover, OwnershipKey.lease, OwnershipKey.critical,
+            OwnershipKey.activities,
+            OwnershipKey.moving, OwnershipKey.takes, OwnershipKey.refusal, OwnershipKey.baton, OwnershipKey.challenge,
+            OwnershipKey.answer, OwnershipKey.rest, OwnershipKey.wake, OwnershipKey.holder, OwnershipKey.batonHost,
+        ]
+        var sessions: Set<SessionID> = []
+        var handles: [any SharedStore] = []
+        for key in keys {
+            let handle = try await space.open("group")
+            try await handle.put(key, [1])
+            sessions.insert(handle.session.id)
+            handles.append(handle)
+        }
+        var view = OwnershipView()
+        view.apply(try await handles[0].list(OwnershipKey.path), at: BootInstant(nanoseconds: 1))
+        #expect(view.sessions == sessions)
+        // None of its records is forgotten above.
+        let records = Mirror(reflecting: view).children.filter { "\(type(of: $0.value))".contains("Standing<") }
+        #expect(records.count == keys.count)
     }
 }

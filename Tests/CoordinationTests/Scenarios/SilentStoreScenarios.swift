@@ -209,10 +209,20 @@ struct SilentStoreScenarios {
         return taken
     }
 
+    /// How long a core takes to stop, and when its Main has stopped then.
+    struct Stopping: Sendable {
+        let ofCore: Duration?
+        let ofMain: Duration
+    }
+
     @Test(
         "S10: a Main that the store does not answer has stopped by its bound, which is shorter once its core has stopped",
-        arguments: [false, true])
-    func stopIsBound(coreHangs: Bool) async throws {
+        arguments: [
+            Stopping(ofCore: .zero, ofMain: .seconds(2)),
+            Stopping(ofCore: .milliseconds(1500), ofMain: .milliseconds(3500)),
+            Stopping(ofCore: .seconds(4), ofMain: .seconds(5)), Stopping(ofCore: nil, ofMain: .seconds(5)),
+        ])
+    func stopIsBound(stopping: Stopping) async throws {
         let clock = ManualClock()
         let world = World(clock: clock)
         let process = world.processes.start()
@@ -226,16 +236,22 @@ struct SilentStoreScenarios {
         let environment = CoordinationEnvironment(clock: clock, processes: world.processes, seed: 7)
         var script = ScriptedCore.Script()
         let hang = Promise<Void>()
-        if coreHangs { script.stop = hang }
+        if stopping.ofCore != .zero { script.stop = hang }
         let main = try MainParticipant(of: store, options: options, environment: environment) { [script] in
             ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: script)
         }
         try await main.start()
-        let taken = try await timeToStop(at: store, by: clock, turn: { _ = await main.coreStarts }) {
+        let begin = clock.now()
+        let taken = try await timeToStop(
+            at: store, by: clock,
+            turn: {
+                if let time = stopping.ofCore, begin.duration(to: clock.now()) >= time { hang.open() }
+                _ = await main.coreStarts
+            }
+        ) {
             await main.stop()
         }
-        let bound = coreHangs ? options.stopTimeout : options.releaseBound
-        #expect(taken >= bound && taken <= bound + .milliseconds(500), "\(taken)")
+        #expect(taken >= stopping.ofMain && taken <= stopping.ofMain + .milliseconds(500), "\(taken)")
         hang.open()
     }
 
