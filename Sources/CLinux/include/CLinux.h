@@ -165,8 +165,9 @@ int clinux_file_system(int descriptor, uint64_t *kind);
 int clinux_sleep_at(const void *address, uint32_t expected, uint32_t mask);
 /// The most words at which one thread can sleep.
 enum { clinux_word_limit = 128 };
-/// Sleeps until another thread wakes those who sleep at one of the words for any bit. Returns 0 or more then, -EAGAIN at
-/// once when one of the words is not what was expected, -EINTR for a signal, and another error where the system cannot.
+/// Sleeps until another thread wakes the sleepers of one of the words, whatever its mask. Returns the index of such a word,
+/// -EAGAIN at once if a word differs from its expected value, -EINTR for a POSIX signal, and another negative errno if the
+/// system cannot do it.
 int clinux_sleep_at_any(const void *const *addresses, const uint32_t *expected, unsigned count);
 /// Wakes all who sleep at the word for a bit of the mask; gives their number.
 int clinux_wake_at(void *address, uint32_t mask);

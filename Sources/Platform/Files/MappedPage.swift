@@ -118,17 +118,18 @@ package final class MappedPage: Sendable {
         _ = clinux_wake_at(base + offset, .max)
     }
 
-    /// Sleeps while each of some half words equals what was seen of it, and no thread wakes the sleepers of
-    /// one of them or of a word of this process. Blocks; a signal may end it early.
+    /// Sleeps while each given half word has its given value, until a thread wakes the sleepers of one of them. Blocks; may
+    /// return early, for a POSIX signal for example.
     ///
     /// - Parameters:
     ///   - seen: The byte offsets of at most ``OwnWord/mostOthers`` half words, with what was read from them.
     ///   - word: The word of this process, with what was read from it.
+    /// - Returns: ``OwnWord/SleepEnd/woken`` also where a word had changed already.
     package func sleep(
         whileSeen seen: [(offset: Int, value: UInt32)], or word: (own: OwnWord, value: UInt32)
     ) -> OwnWord.SleepEnd {
         let shared = seen.map { (UnsafeRawPointer(base + $0.offset), $0.value) }
-        return OwnWord.sleep(at: [(word.own.address, word.value)] + shared)
+        return withExtendedLifetime(word.own) { OwnWord.sleep(at: [(word.own.address, word.value)] + shared) }
     }
 
     /// Returns whether the system lets threads sleep at words of the page.

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A word in the memory of this process at which one of its threads can sleep, beside words of pages that processes share.
+/// A futex word in the memory of this process: a thread sleeps at it and at words of shared pages in one call.
 package final class OwnWord: Sendable {
     /// The most other words at which a thread can sleep at the same time.
     package static let mostOthers = Int(clinux_word_limit) - 1
@@ -10,7 +10,7 @@ package final class OwnWord: Sendable {
     package static let canSleepAtSeveral: Bool = {
         let word = OwnWord()
         // A value other than the present one, so that it returns at once.
-        return clinux_sleep_at_any([word.address], [~word.value], 1) == -EAGAIN
+        return withExtendedLifetime(word) { clinux_sleep_at_any([word.address], [~word.value], 1) == -EAGAIN }
     }()
 
     // The address is constant, and its memory is only accessed by atomic operations.

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The first page of the file `sessions`, which lives as long as the group: the version of the layout, and the number
 /// of the journal from which the group is to be read. For processes that cannot watch the wake channels, it also has a
-/// futex word.
+/// futex word for each wake channel and one for the group (decisions 10 and 47).
 ///
 /// The rest of the file is never written. Its bytes are the ones that participants lock; see ``SessionLocks``.
 final class GroupPage: Sendable {
@@ -25,11 +25,11 @@ final class GroupPage: Sendable {
         static func channel(_ index: Int) -> Int { channels + index * 4 }
     }
 
-    /// How many threads a signal reaches that sleep for a wake channel.
+    /// The futex words at which a thread sleeps.
     enum Sleepers {
-        /// Those that sleep at the futex words of their channels.
+        /// The words of its wake channels.
         case atChannels
-        /// All: they sleep at one futex word of the group, whose mask has fewer bits than there are channels.
+        /// The one word of the group, whose mask has fewer bits than there are channels.
         case atGroup
     }
 

@@ -24,6 +24,13 @@ final class NotificationService: Sendable {
 
     struct Weak {
         weak var group: LocalGroup?
+        /// Beside the reference: no group may be released under the lock, which its deinitializer takes.
+        let sleepsAtSharedMemory: Bool
+
+        init(_ group: LocalGroup) {
+            self.group = group
+            sleepsAtSharedMemory = group.wakeUpSource == .signals
+        }
     }
 
     /// A session that ends with an awaited process.
@@ -77,7 +84,7 @@ final class NotificationService: Sendable {
             !quiet.isEmpty && quiet.isSuperset(of: groups.keys) && events != nil && deaf.isEmpty
                 && holders.values.allSatisfy { $0.values.allSatisfy(\.isAwaited) }
                 // A poster that is killed before its futex signal wakes no process.
-                && groups.values.allSatisfy { $0.group?.wakeUpSource != .signals }
+                && !groups.values.contains { $0.sleepsAtSharedMemory }
                 // The end of a session that could not be recorded is tried again at an idle poll.
                 && reported.isEmpty
         }
@@ -138,7 +145,7 @@ final class NotificationService: Sendable {
     /// Adds a group to the idle polls, so that it does not keep old files open for ever.
     func register(_ group: LocalGroup) {
         state.withLock { state in
-            state.groups[ObjectIdentifier(group)] = Weak(group: group)
+            state.groups[ObjectIdentifier(group)] = Weak(group)
             setTimer(&state)
         }
     }
@@ -149,7 +156,7 @@ final class NotificationService: Sendable {
     func watch(_ bells: Bells, of group: LocalGroup) -> Bells {
         let id = ObjectIdentifier(group)
         return state.withLock { state in
-            state.groups[id] = Weak(group: group)
+            state.groups[id] = Weak(group)
             defer { setTimer(&state) }
             switch group.wakeUpSource {
             case .bells:
@@ -270,7 +277,7 @@ final class NotificationService: Sendable {
                         session: session, process: process, key: state.lastKey, isAwaited: isAwaited)
                 }
             }
-            state.groups[id] = Weak(group: group)
+            state.groups[id] = Weak(group)
             state.holders[id] = holders
             if !ended.isEmpty { state.reported[id, default: []].formUnion(ended) }
             setTimer(&state)
