@@ -15,7 +15,7 @@ public import CoreAPI
 ///
 /// Source: contract C2, C7-C12.
 public final class ExecutorParticipant: Sendable {
-    private let participant: Participant
+    let participant: Participant
 
     /// An Executor that takes part through an open handle. The handle is the caller's: close it after ``finish()``.
     ///

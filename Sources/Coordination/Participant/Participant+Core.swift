@@ -104,6 +104,35 @@ extension Participant {
         return now.advanced(by: options.lookInterval)
     }
 
+    // MARK: - What is not wanted any more
+
+    /// Takes in that this participant may want something else than before.
+    func reconsider() {
+        stopUnwantedCore()
+        wakeUp.signal()
+    }
+
+    /// Stops a core that is not wanted any more while the loop waits for a store, which may not answer for long.
+    private func stopUnwantedCore() {
+        guard end == nil, isCarryingOut, machine.core?.mayRun == true else { return }
+        let now = clock.now()
+        decideWish(at: now)
+        guard let directive = machine.stopUnwanted(at: now) else { return watchPolicy() }
+        obey(directive)
+        publish()
+    }
+
+    /// Does so as well when the policy of an Executor's core is due.
+    func watchPolicy() {
+        policyWatch?.cancel()
+        policyWatch = nil
+        guard let due = intentions.policyIsDue, machine.core?.mayRun == true else { return }
+        policyWatch = Task(executorPreference: executor) { [weak self, clock] in
+            do throws(CancellationError) { try await clock.sleep(until: due) } catch { return }
+            await self?.stopUnwantedCore()
+        }
+    }
+
     private func obey(_ directive: Directive) {
         if case .stopCore(let epoch) = directive { stopCore(of: epoch) }
     }

@@ -7,6 +7,12 @@ extension Participant {
         // A caller that waits for the end has to know when it is given up: the store may not answer for longer than
         // that.
         if stuckAt != nil { publish() }
+        isCarryingOut = true
+        watchPolicy()
+        defer {
+            isCarryingOut = false
+            policyWatch?.cancel()
+        }
         do throws(SharedCoreError) {
             try await attempt(directive)
             if directive.isCommit || obstacle?.isCommit == false { obstacle = nil }

@@ -58,7 +58,7 @@ extension Participant {
 
     private func forgetNeed(_ number: Int) {
         intentions.needs[number] = nil
-        wakeUp.signal()
+        reconsider()
     }
 
     func finishWork() async {

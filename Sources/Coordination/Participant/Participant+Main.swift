@@ -75,6 +75,6 @@ extension Participant {
     /// Gives up a Main's wish to own.
     func withdraw(because reason: IdleReason) {
         intentions.withdraw(because: reason)
-        wakeUp.signal()
+        reconsider()
     }
 }

@@ -56,7 +56,7 @@ extension Participant {
 
     /// Nothing is needed or expected for a call any more.
     private func leave(_ call: MessageCall) {
-        if intentions.needs.removeValue(forKey: call.number) != nil { wakeUp.signal() }
+        if intentions.needs.removeValue(forKey: call.number) != nil { reconsider() }
         forget(call.id.item, as: call.number)
     }
 

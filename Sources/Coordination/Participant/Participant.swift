@@ -42,6 +42,8 @@ actor Participant {
     var coreStopped: BootInstant?
     /// The core that is becoming quiet for a rest; nil if none is.
     var becomingQuiet: CoreRun?
+    /// Whether the Main was resumed meanwhile.
+    var isResumedEarly = false
     /// The core that is being resumed after a rest; nil if none is.
     var resuming: CoreRun?
     /// The core whose baton is kept, and what keeps it.
@@ -49,6 +51,10 @@ actor Participant {
     /// The calls of that core, and what watches its session's lease.
     var coreCalls = CutCalls()
     var leaseWatch: Task<Void, Never>?
+    /// What looks at an Executor's policy while the loop waits for the store.
+    var policyWatch: Task<Void, Never>?
+    /// Whether the loop carries out a directive: it may wait for the store.
+    var isCarryingOut = false
     /// How many cores were started here.
     nonisolated let coreStartCount = Atomic(0)
     var demandWatch: Watch?
@@ -210,7 +216,7 @@ actor Participant {
     func close() async {
         intentions.isClosing = true
         stoppingSince = stoppingSince ?? clock.now()
-        wakeUp.signal()
+        reconsider()
         guard loop != nil else { return finish(with: .closed) }
         // In a task of its own: also a caller that is cancelled wants the core stopped. The loop may be waiting for the
         // store for longer than the bound.
@@ -230,7 +236,7 @@ actor Participant {
             core: machine.core, coreStarts: coreStartCount.load(ordering: .relaxed), refusal: machine.refusal,
             lossOf: intentions.lastLoss?.epoch, problem: intentions.problem, isIdle: isIdle, isStuck: isStuck,
             stuckAt: stuckAt, isAtRest: machine.isAtRest, wantsRest: machine.wantsRest,
-            isQuiet: machine.core?.isQuiet == true || isResumingCore,
+            isBecomingQuiet: becomingQuiet != nil, isQuiet: machine.core?.isQuiet == true || isResumingCore,
             waiting: (lastingError ?? cut).map { .store($0) } ?? machine.waiting, lastingError: lastingError)
     }
 
@@ -342,6 +348,7 @@ actor Participant {
         machine.abandonBaton()
         endBaton()
         leaseWatch?.cancel()
+        policyWatch?.cancel()
         watch?.cancel()
         demandWatch?.cancel()
         pushWatch?.cancel()

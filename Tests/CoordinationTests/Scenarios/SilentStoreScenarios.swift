@@ -209,6 +209,11 @@ struct SilentStoreScenarios {
         return taken
     }
 
+    /// Returns when a participant has heard that its core has stopped, which takes no time of the clock.
+    private func untilCoreStopped(in participant: Participant) async {
+        while await participant.coreStopped == nil, !Task.isCancelled { await Task.yield() }
+    }
+
     /// How long a core takes to stop, and when its Main has stopped then.
     struct Stopping: Sendable {
         let ofCore: Duration?
@@ -245,7 +250,10 @@ struct SilentStoreScenarios {
         let taken = try await timeToStop(
             at: store, by: clock,
             turn: {
-                if let time = stopping.ofCore, begin.duration(to: clock.now()) >= time { hang.open() }
+                if let time = stopping.ofCore, begin.duration(to: clock.now()) >= time {
+                    hang.open()
+                    await untilCoreStopped(in: main.participant)
+                }
                 _ = await main.coreStarts
             }
         ) {
@@ -273,6 +281,68 @@ struct SilentStoreScenarios {
             await holder.stop()
         }
         #expect(taken >= options.releaseBound && taken <= options.releaseBound + .milliseconds(500), "\(taken)")
+    }
+
+    @Test("S10: a Main whose look is on its way to a silent store stops its core at once")
+    func stopBehindLook() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock)
+        let process = world.processes.start()
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .main, name: "of a silent store"), process: process.identity)
+        let store = UncertainStore(group)
+        let environment = CoordinationEnvironment(clock: clock, processes: world.processes, seed: 7)
+        let main = try MainParticipant(of: store, options: .patient, environment: environment) {
+            ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: .init())
+        }
+        try await main.start()
+        try await eventually("it is idle") { store.waiterCount == 0 && clock.sleeperCount > 0 }
+        store.setSilent(true)
+        while store.waiterCount == 0 {
+            clock.advance(by: .seconds(1))
+            for _ in 0..<10 { _ = await main.coreStarts }
+        }
+
+        let stop = Task { await main.stop() }
+        try await eventually("its core has stopped") { world.gauge.running.isEmpty }
+        store.setSilent(false)
+        await stop.value
+    }
+
+    @Test("S10: an Executor whose look is on its way to a silent store is finished 2 s after its call")
+    func finishBehindLook() async throws {
+        let clock = ManualClock()
+        let world = World(clock: clock)
+        let (executor, store) = try await executor(in: world)
+        let wait = Task { try await executor.message(forCallID: .of("call-1"), timeout: .seconds(6)) }
+        try await eventually("its core runs") { try await world.owner()?.state == .running }
+        try await eventually("it is idle") { store.waiterCount == 0 && clock.sleeperCount > 0 }
+        let begin = clock.now()
+        store.setSilent(true)
+        let finish = Task {
+            let error = await #expect(throws: CoordinationError.self) { try await wait.value }
+            #expect(error?.code == .timeout)
+            await executor.finish()
+            return begin.duration(to: clock.now())
+        }
+        let isOver = Box(false)
+        let end = Task {
+            let taken = await finish.value
+            isOver.update { $0 = true }
+            return taken
+        }
+        while !isOver.value, clock.now() < begin.advanced(by: .seconds(30)) {
+            clock.advance(by: .milliseconds(50))
+            for _ in 0..<10 { _ = await executor.coreStarts }
+            let time = begin.duration(to: clock.now())
+            if time >= .milliseconds(6500), time < .seconds(7) {
+                try await eventually("its core has stopped") { await executor.participant.coreStopped != nil }
+            }
+        }
+
+        let taken = try await withTimeout(TestTimeout.usual, "it is finished") { await end.value }
+        #expect(taken >= .seconds(8) && taken <= .seconds(9), "\(taken)")
+        store.setSilent(false)
     }
 
     @Test("S10: an Executor that the store does not answer is finished by its bound")

@@ -97,6 +97,17 @@ extension OwnershipMachine {
         return .stopCore(epoch: core.epoch)
     }
 
+    /// Stops a core that its participant does not want any more, also while something else is carried out.
+    package mutating func stopUnwanted(at now: BootInstant) -> Directive? {
+        guard let core, core.mayRun, core.epoch == holding?.epoch, !isAtRest, !wantsRest,
+            case .nothing(let reason) = wish
+        else { return nil }
+        self.core?.phase = .stopping(since: now)
+        self.core?.reason = reason.sentence
+        self.core?.request = reason.request
+        return .stopCore(epoch: core.epoch)
+    }
+
     /// Stops a core whose ownership is gone, and lets go of one that does not stop.
     package mutating func stopOrphanedCore(at now: BootInstant) -> Directive? {
         guard let core, core.epoch != holding?.epoch else { return nil }
