@@ -76,6 +76,9 @@ struct StatedLimitTests {
             "a close # where the connection is lost", "Backends/ZMQ/Client/HubLink+Leaving.swift",
             "lostClosingGrace = ", page: "Docs/Hub.md"),
         Limit(
+            "request has had no answer for #", "Backends/ZMQ/Client/HubLink+Leaving.swift", "silence = ",
+            page: "Docs/Hub.md"),
+        Limit(
             contract: "commits of at most # of keys", "StoreEngine/State/RoomClaim.swift", "commitByteCount = "),
         Limit("says first (# bytes) |", network + "Lobby.swift", "clientByteCount = "),
         Limit("bytes) | #, and 256 of one address", network + "RelayThread.swift", "lobbyLimit = "),

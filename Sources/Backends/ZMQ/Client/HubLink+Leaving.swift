@@ -4,9 +4,11 @@ internal import Replica
 
 /// Leaves the group so that no later hub keeps a session of this client.
 extension HubLink {
-    /// How long a close waits for a hub that is connected, and for one that may come back.
+    /// How long a close waits for a hub that is connected, and for one that may come back or is silent.
     private static let closingGrace = Duration.seconds(5)
     private static let lostClosingGrace = Duration.seconds(1)
+    /// A hub that has not answered a request for this long is silent.
+    private static let silence = Duration.seconds(2)
     /// How long an unanswered hello is followed up, since the hub may have opened a session for it.
     private static let unansweredPatience = Duration.seconds(30)
     /// Longer than any process lives.
@@ -71,10 +73,17 @@ extension HubLink {
         switch phase {
         case .ended: return true
         case .connecting: grace = Self.lostClosingGrace
-        case .greeting, .joined: grace = Self.closingGrace
+        case .greeting, .joined: grace = isHubSilent ? Self.lostClosingGrace : Self.closingGrace
         }
         guard welcome != nil else { return false }
         return isOver(await askToClose(timeout: grace))
+    }
+
+    private var isHubSilent: Bool {
+        let now = clock.now()
+        return pending.values.contains { request in
+            request.held == nil && request.sentAt.map { $0.duration(to: now) >= Self.silence } ?? false
+        }
     }
 
     /// Returns whether the answer to a close says that the session is over. After any other refusal, as on a full disk,
