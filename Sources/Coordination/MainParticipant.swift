@@ -16,7 +16,7 @@ public import CoreAPI
 ///
 /// Source: contract C2, C3, C8, C14, C17, C22, C26, P13.
 public final class MainParticipant: Sendable {
-    private let participant: Participant
+    let participant: Participant
 
     /// A Main that takes part through an open handle. The handle is the caller's: close it after ``stop()``.
     ///
@@ -96,7 +96,7 @@ public final class MainParticipant: Sendable {
     /// - Throws: Where the core goes on in place of resting: ``CoordinationError/Code/unavailable`` without a holder;
     ///   ``CoordinationError/Code/unsupported`` where the session has a lease, or the core cannot rest;
     ///   ``CoordinationError/Code/refused`` while the core does not run, an activity, a critical section or a request for hand-over is open, or a
-    ///   call waits for its message; ``CoordinationError/Code/coreFailed`` where the core has thrown another error, or has not become quiet within
+    ///   call waits for its message, and where ``resume(for:)`` was called before the core was quiet; ``CoordinationError/Code/coreFailed`` where the core has thrown another error, or has not become quiet within
     ///   ``CoordinationOptions/stopTimeout``; ``CoordinationError/Code/fenced``, ``CoordinationError/Code/cancelled`` and
     ///   ``CoordinationError/Code/closed``.
     public func rest() async throws(CoordinationError) {
@@ -105,11 +105,13 @@ public final class MainParticipant: Sendable {
         }
     }
 
-    /// Owns for itself again after a rest; returns when the core goes on. Of a Main that does not rest, nothing.
+    /// Owns for itself again after a rest; returns when the core goes on. A rest that has begun, and whose core is not
+    /// quiet yet, is refused then. Of a Main that does not rest, nothing.
     ///
     /// - Parameter wake: What the core is told.
     /// - Throws: ``CoordinationError/Code/fenced`` where the rest was over: another epoch owns, or this Main owns anew and starts another core;
-    ///   ``CoordinationError/Code/closed``.
+    ///   ``CoordinationError/Code/coreFailed`` where the core has not become quiet for an earlier rest within
+    ///   ``CoordinationOptions/stopTimeout``; ``CoordinationError/Code/cancelled`` and ``CoordinationError/Code/closed``.
     public func resume(for wake: Wake = .user) async throws(CoordinationError) {
         try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
             try await participant.resume(for: wake)

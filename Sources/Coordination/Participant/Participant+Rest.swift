@@ -25,6 +25,10 @@ extension Participant {
         // From here on the machine tells the core to go on, or to stop.
         machine.core?.isQuiet = true
         defer { wakeUp.signal() }
+        if isResumedEarly {
+            throw CoordinationError(.refused, "The Main was resumed before its core was quiet.", owner: owner)
+        }
+        machine.wokenFor = .user
         try guardRest()
         guard !Task.isCancelled else { throw Self.cancelledRest }
         machine.wantsRest = true
@@ -60,6 +64,7 @@ extension Participant {
     private func makeQuiet(_ run: CoreRun) async throws(CoordinationError) {
         guard let core = run.present.core else { throw CoordinationError(.refused, "The core does not run.") }
         becomingQuiet = run
+        isResumedEarly = false
         let outcome = Promise<(any Error)?>()
         let isDone = OneWayFlag()
         let ended = AsyncEvent()
@@ -82,8 +87,10 @@ extension Participant {
             if Task.isCancelled { throw Self.cancelledRest }
             throw CoordinationError(.coreFailed, "The core has not become quiet within \(options.stopTimeout).")
         }
+        let failure = await outcome.value()
         becomingQuiet = nil
-        guard let failure = await outcome.value() else { return }
+        publish()
+        guard let failure else { return }
         if let error = failure as? SharedCoreError, error.code == .unsupported {
             throw CoordinationError(.unsupported, error.message, cause: error)
         }
@@ -97,6 +104,7 @@ extension Participant {
         }
         // A keeper may tell of a wake before this participant's watch does, and the core is told the reason of that wake.
         if machine.isAtRest { await lookSoon() }
+        if becomingQuiet != nil { try await resumeEarly(for: wake) }
         machine.wakeReason = wake
         machine.wantsRest = false
         wakeUp.signal()
@@ -110,11 +118,26 @@ extension Participant {
         }
     }
 
+    /// Withdraws a rest whose core is becoming quiet. The core is told to go on as soon as it is.
+    private func resumeEarly(for wake: Wake) async throws(CoordinationError) {
+        isResumedEarly = true
+        machine.wokenFor = wake
+        await untilState(before: clock.now().advanced(by: options.stopTimeout)) { $0.isOver || !$0.isBecomingQuiet }
+        try guardOpen()
+        if Task.isCancelled {
+            throw CoordinationError(.cancelled, "The task that resumed the Main was cancelled.")
+        }
+        guard becomingQuiet == nil else {
+            throw CoordinationError(.coreFailed, "The core has not become quiet within \(options.stopTimeout).")
+        }
+    }
+
     /// Resumes a core that has become quiet too late. No other rest begins before: this resume would end it.
     private func endLateRest(of run: CoreRun, isQuiet: Bool) {
         guard becomingQuiet === run else { return }
         becomingQuiet = nil
-        if isQuiet { resumeCore(of: run.epoch, for: .user) }
+        publish()
+        if isQuiet { resumeCore(of: run.epoch, for: isResumedEarly ? machine.wokenFor : .user) }
     }
 
     /// Whether the running core is being resumed.

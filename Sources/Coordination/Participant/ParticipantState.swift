@@ -22,6 +22,8 @@ struct ParticipantState: Hashable, Sendable {
     let isAtRest: Bool
     /// Whether it offers its ownership, or rests.
     let wantsRest: Bool
+    /// Whether its core is becoming quiet.
+    let isBecomingQuiet: Bool
     /// Whether its core was made quiet and does not go on yet.
     let isQuiet: Bool
     /// Why it does not run the core that it wants.

@@ -70,6 +70,49 @@ struct RestRaceScenarios {
         await holder.participant.stop()
     }
 
+    @Test("C26: a Main that is resumed while its core becomes quiet does not rest, and its core goes on")
+    func resumedBeforeQuiet() async throws {
+        let world = World()
+        let holder = try await world.holder()
+        let calls = Box<[String]>([])
+        let quiet = Promise<Void>()
+        var script = ScriptedCore.Script()
+        script.onRest = { _ in
+            calls.update { $0.append("rest") }
+            await quiet.pass()
+        }
+        script.onResume = { _, wake in calls.update { $0.append("resume for \(wake)") } }
+        let main = try await world.main(script: script)
+        try await main.participant.start()
+        try await eventually("Main may rest") {
+            guard try await world.owner()?.state == .running else { return false }
+            return try await world.observer().get(OwnershipKey.holder) != nil
+        }
+        let rest = Task { try await main.participant.rest() }
+        try await eventually("the core becomes quiet") { calls.value == ["rest"] }
+        let hasResumed = Box(false)
+        let resume = Task {
+            try await main.participant.resume(for: .keepAlive)
+            hasResumed.update { $0 = true }
+        }
+        // The resume has had its turn when the participants' thread has answered this.
+        for _ in 0..<100 { _ = await main.participant.coreStarts }
+        #expect(!hasResumed.value)
+        quiet.open()
+
+        let error = await #expect(throws: CoordinationError.self) { try await rest.value }
+        #expect(error?.code == .refused)
+        try await withTimeout(TestTimeout.usual, "it has resumed") { try await resume.value }
+        #expect(calls.value == ["rest", "resume for \(Wake.keepAlive)"])
+        #expect(await !main.participant.isAtRest)
+        // Nothing of it is left: the next rest comes about.
+        try await main.participant.rest()
+        #expect(await main.participant.isAtRest)
+        try await main.participant.resume()
+        await main.participant.stop()
+        await holder.participant.stop()
+    }
+
     @Test("C26: a rest does not begin while the core still becomes quiet for another, or is told to go on")
     func oneRestAtATime() async throws {
         let world = World()
