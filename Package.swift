@@ -329,7 +329,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Tests/Listings", swiftSettings: settings),
-        tests("DocumentationTests", of: ["Platform"]),
+        tests("DocumentationTests", of: ["FileCases", "Platform"]),
         tests("CoreAPITests", of: ["CoreAPI"]),
         tests("StoreEngineTests", of: ["CoreAPI", "StoreEngine"]),
         tests(

@@ -42,7 +42,8 @@ public struct Capabilities: Hashable, Sendable {
 public struct Capability: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// Several processes can be in one group.
     public static let multipleProcesses = Capability(rawValue: "multipleProcesses")
-    /// The death of a process of this machine is noticed at once, not when a lease runs out (L1).
+    /// The death of a process of this machine is noticed at once, not when a lease runs out (L1). A Main can rest only
+    /// then (C26).
     public static let promptDeathNotice = Capability(rawValue: "promptDeathNotice")
     /// A process stopped at any instruction delays no other for more than 250 ms (S15).
     public static let stoppedWritersTolerated = Capability(rawValue: "stoppedWritersTolerated")

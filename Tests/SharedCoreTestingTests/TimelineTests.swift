@@ -70,7 +70,7 @@ struct TimelineTests {
         try await group.advance(by: .seconds(60))
         let timeline = try await group.timeline()
         let mismatch = #expect(throws: TimelineMismatch.self) { try timeline.expectRulesHold() }
-        #expect(mismatch?.problem.contains("overlaps: 1") == true)
+        #expect(mismatch?.problem.contains("overlaps seen by a witness: 1") == true)
     }
 
     @Test("What happened is there after all processes have ended")

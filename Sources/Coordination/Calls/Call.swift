@@ -105,6 +105,11 @@ public struct Call: Hashable, Sendable {
     /// Whether it has not ended.
     public var isOpen: Bool { state.isOpen }
 
+    /// Whether it moves from one core to the next: until an owner has applied its baton, no core takes a command for it.
+    ///
+    /// Source: contract C25.
+    public var isMoving: Bool { isOpen && holder == nil }
+
     init(_ record: CallRecord, holder: GroupOwner?, isMoving: Bool = false) {
         id = record.call.id
         direction = record.call.direction

@@ -54,8 +54,8 @@ public struct CheckReport: Hashable, Sendable {
             unprovedThrough.map { "after revision \($0); what lies before it is unproved" } ?? "the whole history"
         let rules =
             violations.isEmpty ? "nothing breaks C1-C6, C14, C15, C25 or C26" : "violations: \(violations.count)"
-        return "\(entryCount) entries, \(extent): \(rules); overlaps: \(overlaps), of superseded cores: "
-            + "\(supersededOverlaps)."
+        return "\(entryCount) entries, \(extent): \(rules); overlaps seen by a witness: \(overlaps), "
+            + "of superseded cores: \(supersededOverlaps)."
     }
 }
 

@@ -15,7 +15,7 @@ struct CallLine {
 
     var text: String {
         let parties = "\(ValueText.oneLine(call.from)) → \(ValueText.oneLine(call.to))"
-        let holder = call.holder.map { ", pid \($0.process.pid)" } ?? ""
+        let holder = call.holder.map { ", pid \($0.process.pid)" } ?? (call.isMoving ? ", moves to another core" : "")
         let account = call.account.isEmpty ? "" : ", account \(ValueText.oneLine(call.account))"
         return
             "\(ValueText.oneLine(call.id.text))\t\(state)\t\(word(for: call.direction)) \(parties)\(account)\(holder)"
@@ -33,7 +33,8 @@ struct CallLine {
         }
     }
 
-    /// `id direction from to account media[] state reason text holder{session,role,pid,epoch} began answered ended`.
+    /// `id direction from to account media[] state reason text holder{session,role,pid,epoch} moving began
+    /// answered ended`.
     var json: JSONObject {
         var state = call.state.word
         var reason: Call.EndReason?
@@ -43,8 +44,8 @@ struct CallLine {
             "id": .text(call.id.text), "direction": .text(word(for: call.direction)), "from": .text(call.from),
             "to": .text(call.to), "account": .text(call.account), "media": .array(media.map { .text($0) }),
             "state": .text(state), "reason": .optional(reason?.description), "text": .optional(reason?.text),
-            "holder": call.holder.map { .object(json(of: $0)) } ?? .null, "began": time(call.began),
-            "answered": time(call.answered), "ended": time(call.ended),
+            "holder": call.holder.map { .object(json(of: $0)) } ?? .null, "moving": .flag(call.isMoving),
+            "began": time(call.began), "answered": time(call.answered), "ended": time(call.ended),
         ]
     }
 

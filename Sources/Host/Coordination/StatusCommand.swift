@@ -58,7 +58,8 @@ struct StatusOverview: Sendable {
     let clock: WallTime
 
     /// `backend group wakeUp hub{endpoint,pid} revision store{keys,bytes,names,nameBytes} owner{role,state,epoch,pid,since}
-    /// rest{session,name,pid,holder,wake} asked{session,name,pid,takesOver,insists,since} activities[] calls{open,ended} sessions[]
+    /// rest{session,name,pid,holder,wake} asked{session,name,pid,takesOver,insists,since} activities[] calls{open,moving,ended}
+    /// sessions[]
     /// host{...} pushes{...} main{...} applications[] serviceLevels{...} keepAlives[]`.
     var json: JSONObject {
         [
@@ -69,7 +70,10 @@ struct StatusOverview: Sendable {
             "rest": resting.map { .object(json(of: $0)) } ?? .null,
             "asked": request.map { .object(json(of: $0)) } ?? .null,
             "activities": .array(activities.map { .object(json(of: $0)) }),
-            "calls": .object(["open": .integer(Int64(openCallCount)), "ended": .integer(Int64(endedCallCount))]),
+            "calls": .object([
+                "open": .integer(Int64(openCallCount)), "moving": .integer(Int64(movingCallCount)),
+                "ended": .integer(Int64(endedCallCount)),
+            ]),
             "sessions": .array(sessions.map { .object(json(of: $0)) }),
             "host": host.json, "pushes": .object(host.pushes),
             "main": supervision.json, "applications": life.applicationsJSON, "serviceLevels": life.levelsJSON,
@@ -78,6 +82,8 @@ struct StatusOverview: Sendable {
     }
 
     private var openCallCount: Int { calls.count(where: \.isOpen) }
+    /// Those of the open ones that no core has yet.
+    private var movingCallCount: Int { calls.count(where: \.isMoving) }
     private var endedCallCount: Int { calls.count - openCallCount }
 
     private func json(of owner: GroupOwner) -> JSONObject {
@@ -151,9 +157,14 @@ struct StatusOverview: Sendable {
             + [hub.map { "hub       \($0.sentence)" }, store].compactMap(\.self) + ["owner     \(holder)"]
             + [resting.map { line(of: $0) }, request.map { line(of: $0) }].compactMap(\.self)
             + activities.map { line(of: $0) }
-            + (calls.isEmpty ? [] : ["calls     \(openCallCount) open, \(endedCallCount) ended"])
+            + (calls.isEmpty ? [] : [callLine])
             + ["sessions  \(sessions.count)"]
         return lines + sessions.map { line(of: $0) } + host.lines + supervision.lines + life.lines(sessions: sessions)
+    }
+
+    private var callLine: String {
+        let moving = movingCallCount == 0 ? "" : " (\(movingCallCount) moving to another core)"
+        return "calls     \(openCallCount) open\(moving), \(endedCallCount) ended"
     }
 
     private func line(of request: PendingHandover) -> String {

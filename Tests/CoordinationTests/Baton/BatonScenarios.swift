@@ -324,11 +324,13 @@ struct BatonScenarios {
         // It moves, so it is not lost.
         #expect(try await calls().map(\.state) == [.answered])
         #expect(try await calls().map(\.holder) == [nil])
+        #expect(try await calls().map(\.isMoving) == [true])
         #expect(try await !Calls(observer()).acknowledge(#require(CallID("call-1"))))
         main.process.kill()
         try await untilNoted("executor goes on")
         try await untilNoted("executor hears applied")
         #expect(try await calls().map(\.state) == [.answered])
+        #expect(try await calls().map(\.isMoving) == [false])
         #expect(try await kinds() == [.batonOffered, .batonApplied])
         _ = await start.result
         await executor.participant.close()

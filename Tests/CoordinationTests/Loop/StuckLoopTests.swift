@@ -32,8 +32,8 @@ struct StuckLoopTests {
         return child
     }
 
-    /// Runs the next core here, and gives what the timeline proves then.
-    private func runNext(_ role: SessionRole) async throws -> CheckReport {
+    /// Runs the next core here, and gives what the timeline proves then. What a witness has seen is told beside the core.
+    private func runNext(_ role: SessionRole, overlaps: Int = 0) async throws -> CheckReport {
         let handle = try await FileGroup.open(directory: group, as: SessionDescription(role: role, name: "next"))
         var environment = CoordinationEnvironment()
         environment.witness = FileWitness(path: group + "/witness")
@@ -50,7 +50,11 @@ struct StuckLoopTests {
             try await executor.start()
             await executor.close()
         }
-        let report = TimelineChecker.check(try await Timeline(handle).history())
+        var report = TimelineChecker.check(try await Timeline(handle).history())
+        try await eventually("the witness has told") {
+            report = TimelineChecker.check(try await Timeline(handle).history())
+            return report.overlaps + report.supersededOverlaps >= overlaps
+        }
         await handle.close()
         return report
     }
@@ -83,7 +87,7 @@ struct StuckLoopTests {
         let child = try await start(.executor, "hang", "giveUp")
         try child.send("close")
         #expect(try await child.nextLine(timeout: TestTimeout.long) == "closed")
-        let report = try await runNext(.executor)
+        let report = try await runNext(.executor, overlaps: 1)
         #expect(report.overlaps == 0 && report.supersededOverlaps == 1)
         #expect(!child.hasEnded)
         await child.killNow()

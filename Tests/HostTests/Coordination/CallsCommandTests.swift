@@ -46,12 +46,12 @@ struct CallsCommandTests {
             let line = try #require(try listed.objects().first)
             #expect(
                 Set(line.keys) == [
-                    "id", "direction", "from", "to", "account", "media", "state", "reason", "text", "holder", "began",
-                    "answered", "ended",
+                    "id", "direction", "from", "to", "account", "media", "state", "reason", "text", "holder", "moving",
+                    "began", "answered", "ended",
                 ])
             #expect(line["id"] == .text("ring/1") && line["state"] == .text("ringing"))
             let status = try #require(try await program.run("status", "--json").objects().first)
-            #expect(status["calls"] == .object(["open": .number(1), "ended": .number(0)]))
+            #expect(status["calls"] == .object(["open": .number(1), "moving": .number(0), "ended": .number(0)]))
 
             #expect(try await program.run("calls", "acknowledge", "ring/1").status == 1)
             let answered = try await program.run("calls", "answer", "ring/1", "--timeout", "200s", "--json")

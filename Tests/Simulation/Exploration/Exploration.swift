@@ -75,6 +75,12 @@ package struct Exploration {
                     name: "Main and two Executors, an activity, a death", roles: [.main, .executor, .executor],
                     deaths: 1,
                     activities: 1),
+                Setting(
+                    name: "Main and two Executors, an activity, a freeze", roles: [.main, .executor, .executor],
+                    freezes: 1, activities: 1),
+                Setting(
+                    name: "Main and two Executors, a call that moves, a death", roles: [.main, .executor, .executor],
+                    deaths: 1, activities: 1, isMoving: true),
                 Setting(name: "Main and two Executors, a freeze", roles: [.main, .executor, .executor], freezes: 1),
                 Setting(
                     name: "two Mains and an Executor, a freeze", roles: [.main, .main, .executor], takingOver: 1,
