@@ -57,6 +57,30 @@ extension ZMQTests {
             _ = await second.process.end()
         }
 
+        @Test("a close waits 5 s for a hub that is connected, and 1 s where a request has had no answer for 2 s")
+        func silentHub() async throws {
+            let stage = try HubStage()
+            let hub = try ScriptedHub(at: stage.endpoint)
+            let opening = Task { try await stage.client() }
+            try await hub.admit()
+            let (state, _) = try await hub.nextCatchUp()
+            hub.answer(state, .snapshot(hub.revision), records: try hub.state())
+            let client = try await withTimeout(TestTimeout.usual, "the join ends") { try await opening.value }
+            #expect(await client.link.closingTimeout == .seconds(5))
+
+            let reading = Task { try await client.get("k") }
+            _ = try await hub.next("its read")
+            try await eventually("the hub counts as silent") {
+                await client.link.closingTimeout == .seconds(1)
+            }
+            reading.cancel()
+            _ = await reading.result
+            #expect(await client.link.closingTimeout == .seconds(5))
+            let closing = Task { await client.close() }
+            hub.answer(try await hub.nextClose(), .done)
+            try await withTimeout(TestTimeout.usual, "the close ends") { await closing.value }
+        }
+
         @Test(
             "S13: a commit that was answered before the close is done, though its news will not come any more",
             arguments: [true, false])

@@ -69,21 +69,19 @@ extension HubLink {
     private func leave() async -> Bool {
         // Takes in a change of this process's hub that was not yet reported.
         followName()
-        let grace: Duration
-        switch phase {
-        case .ended: return true
-        case .connecting: grace = Self.lostClosingGrace
-        case .greeting, .joined: grace = isHubSilent ? Self.lostClosingGrace : Self.closingGrace
-        }
+        if case .ended = phase { return true }
         guard welcome != nil else { return false }
-        return isOver(await askToClose(timeout: grace))
+        return isOver(await askToClose(timeout: closingTimeout))
     }
 
-    private var isHubSilent: Bool {
+    /// How long a close would wait now.
+    var closingTimeout: Duration {
+        if case .connecting = phase { return Self.lostClosingGrace }
         let now = clock.now()
-        return pending.values.contains { request in
+        let isSilent = pending.values.contains { request in
             request.held == nil && request.sentAt.map { $0.duration(to: now) >= Self.silence } ?? false
         }
+        return isSilent ? Self.lostClosingGrace : Self.closingGrace
     }
 
     /// Returns whether the answer to a close says that the session is over. After any other refusal, as on a full disk,
