@@ -126,14 +126,17 @@ package struct ModelCase: Sendable {
     /// The protection that the model lacks; nil for the design itself.
     package let mutation: String?
     package let run: @Sendable () -> Result
+    /// Whether it visits so many states that only the tests at length run it.
+    package let isLong: Bool
 
     /// - Parameter landmarks: What the design has to come to. A model that lacks something may not.
     package init<Subject: Model>(
         _ name: String, _ model: Subject, lacking mutation: String? = nil, reaching landmarks: [String] = [],
-        limit: Int = 20_000_000
+        limit: Int = 20_000_000, isLong: Bool = false
     ) {
         self.name = name
         self.mutation = mutation
+        self.isLong = isLong
         run = {
             let report = Search(model, limit: limit).run()
             return Result(

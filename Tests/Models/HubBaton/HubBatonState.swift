@@ -1,0 +1,180 @@
+/// A hand-over with a call through a hub, in one of its states.
+///
+/// The old owner has the call at the beginning, under epoch 1, and gives one baton. The new owner asks for the ownership;
+/// the third wants to own as well, through the hub or at its files. The sessions of the clients have leases.
+struct HubBatonState: Hashable {
+    enum Life: UInt8 {
+        case running, frozen
+        /// It runs, and neither sends to the hub nor hears of it.
+        case cutOff
+        case dead
+    }
+
+    /// How far a participant is.
+    enum Phase: UInt8 {
+        /// It wants nothing.
+        case idle
+        /// It wants to own.
+        case seeking
+        /// Its core has the call.
+        case active
+        /// Its core has stopped sending, and the baton is under way to the hub (steps 2 and 3).
+        case keeping
+        /// It is about to commit the release with the record (step 4).
+        case offering
+        /// It is about to release without an offer, because the hub does not keep the baton.
+        case releasing
+        /// That commit is done, and it has not heard so.
+        case offered
+        /// It has released.
+        case released
+        /// It has acquired, and has not looked whether there is a baton (step 5).
+        case starting
+        /// It asks the hub for the bytes (step 6).
+        case fetching
+        /// It has them, and has sent nothing.
+        case prepared
+        /// It cannot use the baton, and is about to say so.
+        case failing
+        /// It has no baton, and is about to end the calls of earlier ownerships.
+        case endingLost
+        /// The commit that gives it the call is done (step 7), and it has not heard so.
+        case applying
+        /// It has heard so, and has sent nothing.
+        case applied
+        /// Its core runs without the call.
+        case running
+        /// Its core has stopped because it was cut off, and it is about to release.
+        case stopped
+        /// Its session is over, or it is dead.
+        case gone
+    }
+
+    /// What is under way between a participant and the hub.
+    enum Mail: UInt8 {
+        case none
+        /// A request.
+        case keep, fetch
+        /// An answer.
+        case kept, refused, bytes, noBytes
+    }
+
+    struct Participant: Hashable {
+        var life = Life.running
+        /// Whether the end of its session is recorded.
+        var isOver = false
+        var phase: Phase
+        /// The epoch that it believes to own under; 0 for none.
+        var epoch: UInt8 = 0
+        /// How long it has waited for an answer.
+        var waited: UInt8 = 0
+        /// For how long the hub has not heard of it, up to the lease.
+        var away: UInt8 = 0
+        var mail = Mail.none
+        /// Whether its core has the bytes, from the hub or of its own.
+        var hasBytes = false
+        /// Whether it has offered the baton, and has not heard what became of it.
+        var awaits = false
+        /// Whether it sends media and requests of the call.
+        var sends = false
+        /// Whether it has the call alone, without a place in the group: it is to end it over the network.
+        var mustHangUp = false
+    }
+
+    enum Record: UInt8 {
+        case none, offered, failed
+    }
+
+    /// The two entries that the hub reads.
+    struct View: Hashable {
+        /// The owner's place among the participants, from 1; 0 for none.
+        var owner: UInt8 = 1
+        var epoch: UInt8 = 1
+        var isOffered = false
+    }
+
+    var old = Participant(phase: .active, epoch: 1, sends: true)
+    var new = Participant(phase: .idle)
+    var third: Participant
+
+    var hubIsFrozen = false
+    var hubHas = false
+    /// For how long it has kept it, by its own running time.
+    var hubAge: UInt8 = 0
+    /// The entries as the hub knows them: those that participants at the files change it sees later.
+    var hubView = View()
+
+    var owner: UInt8 = 1
+    var epoch: UInt8 = 1
+    /// The place of the author of the request that stands, from 1; 0 for none.
+    var asker: UInt8 = 0
+    var record = Record.none
+    var isCallOpen = true
+    /// The epoch under which the record of the call was written last.
+    var callEpoch: UInt8 = 1
+    /// For how long the old owner's core has been quiet, by the time of the participants.
+    var age: UInt8 = 0
+
+    /// For the rules alone: whether the hub was started anew since it kept the baton, how often the baton was applied,
+    /// how often the record of the call has ended, and whether the call was ended over the network.
+    var hasHubRestarted = false
+    var applications: UInt8 = 0
+    var endings: UInt8 = 0
+    var isHungUp = false
+
+    var deathsLeft: UInt8
+    var freezesLeft: UInt8
+    var cutsLeft: UInt8
+    var restartsLeft: UInt8
+    var hubFreezesLeft: UInt8
+    /// How often a session that does not own sends the hub a baton of the owner's epoch.
+    var forgeriesLeft: UInt8
+
+    static let participants = 0..<3
+    static let oldOwner = 0
+    static let newOwner = 1
+    static let names = ["the old owner", "the new owner", "the third"]
+
+    subscript(_ number: Int) -> Participant {
+        get { number == 0 ? old : number == 1 ? new : third }
+        set {
+            switch number {
+            case 0: old = newValue
+            case 1: new = newValue
+            default: third = newValue
+            }
+        }
+    }
+
+    /// Leaves out what makes no difference any more: times that nothing waits for, and epochs that no part of the state has.
+    mutating func forget() {
+        let isUnderWay = [.keeping, .offering, .releasing, .offered].contains(old.phase) || old.awaits
+        if !isUnderWay { age = 0 }
+        if !hubHas, hubAge <= HubBatonModel.lifetime || !isUnderWay, record != .offered { hubAge = 0 }
+        if record != .offered, !isUnderWay, !hubHas { hasHubRestarted = false }
+        let present = Set([1, epoch, callEpoch, hubView.epoch] + Self.participants.map { self[$0].epoch }).sorted()
+        let first = present[0] == 0 ? 0 : 1
+        func place(of epoch: UInt8) -> UInt8 { epoch == 0 ? 0 : UInt8((present.firstIndex(of: epoch) ?? 0) + first) }
+        (epoch, callEpoch, hubView.epoch) = (place(of: epoch), place(of: callEpoch), place(of: hubView.epoch))
+        for number in Self.participants {
+            self[number].epoch = place(of: self[number].epoch)
+            if self[number].life == .dead, self[number].isOver { self[number].away = 0 }
+        }
+    }
+
+    var view: View { View(owner: owner, epoch: epoch, isOffered: record == .offered) }
+
+    /// Whether a participant owns, under the epoch that it believes to own under.
+    func owns(_ number: Int) -> Bool { owner == number + 1 && epoch == self[number].epoch }
+
+    /// Which step of the protocol was taken last; 0 before the first, and where it has come off.
+    var stage: Int {
+        let phases = Self.participants.map { self[$0].phase }
+        if phases.contains(.applying) || phases.contains(.applied) { return 7 }
+        if record == .offered { return owner == 0 ? 4 : phases[Int(owner) - 1] == .prepared ? 6 : 5 }
+        if phases.contains(.offering) { return 3 }
+        if phases.contains(.keeping) { return hubHas ? 3 : 2 }
+        if owner != 0, phases[Int(owner) - 1] == .active { return asker != 0 ? 1 : applications > 0 ? 8 : 0 }
+        return 0
+    }
+}
