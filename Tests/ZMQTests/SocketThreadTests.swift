@@ -172,6 +172,26 @@ extension ZMQTests {
             #expect(mustSet(90, at: 14))
         }
 
+        private actor Asking {
+            nonisolated let thread: SocketThread
+            nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+            init() throws { thread = try SocketThread(name: "asking") }
+
+            /// What two jobs read that the thread takes together.
+            func answers() async -> [Bool] {
+                let jobs = (0..<2).map { _ in Task { self.answer() } }
+                return await [jobs[0].value, jobs[1].value]
+            }
+
+            private func answer() -> Bool { thread.hasWaitingWork }
+        }
+
+        @Test("a job knows of one that was taken together with it and comes behind it")
+        func behind() async throws {
+            #expect(try await Asking().answers() == [true, false])
+        }
+
         /// Has input as long as it wants.
         private actor Flooded {
             nonisolated let thread: SocketThread

@@ -39,6 +39,8 @@ final class SocketThread: SerialExecutor, Sendable {
 
     private let name: String
     private let counter: EventCounter
+    /// How many jobs were taken together with the one that runs, and come behind it.
+    private let untouched = Atomic<Int>(0)
     private let timer: IntervalTimer
     private let readiness: ReadinessSet
     /// The actor's descriptors: a set of their own within the other, so that the thread that acts for the actor can
@@ -84,9 +86,8 @@ final class SocketThread: SerialExecutor, Sendable {
 
     // MARK: - Work
 
-    /// Whether jobs of the actor wait that came after those which the thread is at. Read by the actor, in a job that may take
-    /// long.
-    var hasWaitingWork: Bool { state.withLock { !$0.work.isEmpty } }
+    /// Whether jobs of the actor wait. Read by the actor, in a job that may take long.
+    var hasWaitingWork: Bool { untouched.load(ordering: .relaxed) > 0 || state.withLock { !$0.work.isEmpty } }
 
     func enqueue(_ job: consuming ExecutorJob) {
         add(.job(UnownedJob(job)))
@@ -219,7 +220,10 @@ final class SocketThread: SerialExecutor, Sendable {
         while true {
             holder.store(ThreadIdentity.current.rawValue, ordering: .relaxed)
             let (work, changed) = state.withLock { $0.takeWork() }
-            for item in work { perform(item) }
+            for (number, item) in work.enumerated() {
+                untouched.store(work.count - number - 1, ordering: .relaxed)
+                perform(item)
+            }
             let duty = state.withLock { $0.duty }?.duty
             for key in changed { note(key, duty) }
             rounds = (rounds + 1) % Self.roundLimit
