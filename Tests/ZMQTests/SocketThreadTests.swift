@@ -181,6 +181,8 @@ extension ZMQTests {
             /// What two jobs read that the thread takes together.
             func answers() async -> [Bool] {
                 let jobs = (0..<2).map { _ in Task { self.answer() } }
+                // The wait for the first would put this behind the second.
+                _ = await jobs[1].value
                 return await [jobs[0].value, jobs[1].value]
             }
 
