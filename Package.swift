@@ -377,7 +377,7 @@ let package = Package(
             "KeeperTests",
             of: [
                 "Coordination", "CoreAPI", "FileNotifyBackend", "Lifecycle", "KeptSockets", "Platform", "sharedcore",
-                "sharedcore-test-main",
+                "sharedcore-test-main", "sharedcore-test-peer",
             ]),
         tests("SharedCoreTestingTests", of: ["CoreAPI", "Coordination", "Platform", "SharedCoreTesting"]),
         tests("LifecycleTests", of: ["CoreAPI", "Lifecycle", "LifecycleSimulation", "InMemoryBackend", "Platform"]),

@@ -1,20 +1,57 @@
 import Coordination
 import CoreAPI
 import FileNotifyBackend
+import Glibc
+import Platform
+import Synchronization
 
-/// The Main of a group, whose core is registered and can be quiet.
+/// The Main of a group, whose core is registered and can be quiet. While it is not quiet it delivers the messages of the
+/// Maildir in the group's directory, by their header `Call-ID`.
 struct RestingMain: Sendable {
-    private struct QuietCore: Core {
+    private final class QuietCore: Core {
         let notebook: Notebook
+        let maildir: String
+        let isQuiet = Atomic(false)
+
+        init(_ notebook: Notebook, maildir: String) {
+            self.notebook = notebook
+            self.maildir = maildir
+        }
 
         func start(in context: CoreContext) async throws { try notebook.write("core starts") }
+
         func iterate(in context: CoreContext) async throws {
-            // Woken by nothing.
-            while !Task.isCancelled { try await Task.sleep(for: .seconds(86_400)) }
+            guard (try? Directory(path: maildir + "/new")) != nil else {
+                // Woken by nothing.
+                while !Task.isCancelled { try await Task.sleep(for: .seconds(86_400)) }
+                return
+            }
+            while true {
+                for name in isQuiet.load(ordering: .relaxed) ? [] : try Directory(path: maildir + "/new").names() {
+                    try await deliver(name, in: context)
+                }
+                try await Task.sleep(for: .milliseconds(10))
+            }
         }
+
+        private func deliver(_ name: String, in context: CoreContext) async throws {
+            let path = maildir + "/new/" + name
+            guard let bytes = try? OpenFile(path: path, .read).read(count: 1 << 16, at: 0) else { return }
+            let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+            guard let line = lines.first(where: { $0.hasPrefix("Call-ID: ") }),
+                let id = CallID(String(line.dropFirst(9)))
+            else { return }
+            try await context.deliver(
+                InboxMessage(id: MessageID(id), content: .text(from: "ann", to: "bob", text: "hello")))
+            _ = rename(path, maildir + "/cur/" + name + ":2,S")
+            try notebook.write("delivered \(id)")
+        }
+
         func stop() async { try? notebook.write("core stops") }
-        func rest(in context: CoreContext) async throws {}
+        func rest(in context: CoreContext) async throws { isQuiet.store(true, ordering: .relaxed) }
+
         func resume(in context: CoreContext, for wake: Wake) async throws {
+            isQuiet.store(false, ordering: .relaxed)
             try notebook.write("core resumes: \(wake)")
         }
     }
@@ -28,7 +65,11 @@ struct RestingMain: Sendable {
         var options = CoordinationOptions()
         options.wakeBound = .seconds(30)
         self.notebook = notebook
-        main = try MainParticipant(of: group, options: options) { QuietCore(notebook: notebook) }
+        // As the programs have it.
+        let environment = CoordinationEnvironment(witness: FileWitness(besideGroup: directory))
+        main = try MainParticipant(of: group, options: options, environment: environment) {
+            QuietCore(notebook, maildir: directory + "/Maildir")
+        }
         try await main.start(takingOver: true)
         try notebook.write("owns")
     }

@@ -21,6 +21,8 @@ if CommandLine.arguments.dropFirst().first == "busError" {
     await LoopProgram.run(Array(CommandLine.arguments.dropFirst(2)))
 } else if CommandLine.arguments.dropFirst().first == "call" {
     await CallProgram.run(Array(CommandLine.arguments.dropFirst(2)))
+} else if CommandLine.arguments.dropFirst().first == "rest" {
+    await RestProgram.run(Array(CommandLine.arguments.dropFirst(2)))
 } else if CommandLine.arguments.dropFirst().first == "batonHost" {
     await BatonHostProgram.run(Array(CommandLine.arguments.dropFirst(2)))
 } else if CommandLine.arguments.dropFirst().first == "foreign" {

@@ -224,6 +224,7 @@ actor Holder {
         let main = machine.view.sleeper?.record.process
         do throws(SharedCoreError) {
             let revision = try await store.commit(transaction).revision
+            if let place = transition.place { environment.system.place(place) }
             // Main may have resumed before the look.
             if transition.stories.last?.kind == .woken, let main { tell(main, wokenAt: revision) }
         } catch {

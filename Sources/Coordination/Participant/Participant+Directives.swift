@@ -101,8 +101,7 @@ extension Participant {
         do throws(SharedCoreError) {
             let revision = try await store.commit(transaction).revision
             machine.committed(transition, at: revision)
-            if transition.baton == .offers { environment.system.place("baton.offered") }
-            if transition.stories.last?.kind == .asked { environment.system.place("handover.asked") }
+            if let place = transition.place { environment.system.place(place) }
         } catch {
             machine.missed(transition, isUnknown: error.code != .guardFailed)
             guard error.code == .guardFailed || error.code == .outcomeUnknown else { throw error }

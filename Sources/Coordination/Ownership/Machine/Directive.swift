@@ -40,6 +40,19 @@ package struct Transition: Hashable, Sendable {
         transaction.operations.contains { if case .put(OwnershipKey.rest, _, _) = $0 { true } else { false } }
     }
 
+    /// The place behind its commit at which a test may stop or end the process; nil where there is none.
+    package var place: StaticString? {
+        if offersRest { return "rest.offered" }
+        if baton == .offers { return "baton.offered" }
+        return switch stories.last?.kind {
+        case .asked: "handover.asked"
+        case .rested: "rest.taken"
+        case .woken: "rest.woken"
+        case .resumed: "rest.resumed"
+        default: nil
+        }
+    }
+
     /// Whether it makes the participant own.
     package var acquires: Bool { stories.contains { $0.kind.isAcquisition } }
 
