@@ -6,40 +6,61 @@ enum BatonCases {
     static let all = [callMoves, takerIsKilled, timeIsOver, takerIsFrozen]
 
     static let callMoves = ConformanceCase(
-        "C25a", "a call moves to a Main that takes it, where both are on one machine; else the Main waits for its end"
+        "C25a",
+        "a call moves to a Main that takes it, where both are on one machine or its bytes are enough; else Main waits"
     ) { context in
+        var isCarried = false
         try await context.withTroupe { troupe in
-            let executor = try await troupe.owningExecutor(apart: true)
-            let main = try await troupe.main("main", "takes", apart: true)
-            try expect(try await executor.tell("moving ring answered"), is: "written", "the call")
-            let began = try expectSome(try await Activity.current(in: troupe.observer).first, "what keeps the core")
-            try await main.tell("start")
+            let (executor, main) = try await busyPair(troupe)
+            isCarried = try await carriesBytes(troupe)
             guard try await isOneMachine(troupe) else {
+                try await main.tell("start")
                 try await eventually("Main has asked") {
                     try await troupe.observer.get(OwnershipKey.handover) != nil
                 }
                 try expect(try await executor.tell("callIs ring hungUp"), is: "written", "the end of the call")
                 return try expect(try await main.tell("started").hasPrefix("owns "), "Main owns then")
             }
-            try expect(try await main.tell("started").hasPrefix("owns "), "Main owns")
-            try expect(try await main.tell("batons"), is: "applied line", "what Main got")
-            try await eventually("the core that gave it hears of it") {
-                try await executor.tell("batons") == "heard applied"
-            }
-            try expect(try await executor.tell("stopped"), is: "handover", "why its core was stopped")
-            try expect(try await executor.tell("calls"), is: "ring=answered", "the call")
-            let call = try expectSome(try await Calls(troupe.observer).list().first, "the call")
-            try expect(call.holder?.name, is: "main", "its holder")
-            let activity = try expectSome(try await Activity.current(in: troupe.observer).first, "what keeps the core")
-            try expect([activity.begun], is: [began.begun], "its beginning")
-            try expect(try await troupe.observer.get(OwnershipKey.baton) == nil, "nothing is left of the baton")
-            try expect(try await main.tell("callIs ring hungUp"), is: "written", "its end")
-            try expect(try await executor.tell("calls"), is: "ring=hungUp", "the call then")
-            let entries = try await Timeline(troupe.observer).history().records.map(\.entry.kind)
-            try expect(
-                entries.filter { [.batonOffered, .batonApplied, .batonFailed, .batonExpired].contains($0) },
-                is: [.batonOffered, .batonApplied], "what the timeline tells")
+            try await moves(from: executor, to: main, in: troupe)
         }
+        guard isCarried else { return }
+        try await context.withTroupe { troupe in
+            let (executor, main) = try await busyPair(troupe, "bytes")
+            try await moves(from: executor, to: main, in: troupe)
+        }
+    }
+
+    /// An Executor whose call moves, and a Main that has not started.
+    private static func busyPair(
+        _ troupe: Troupe, _ need: String = "", executor settings: String = "", main mainSettings: String = "takes"
+    ) async throws -> (executor: Player, main: Player) {
+        let executor = try await troupe.owningExecutor("executor", settings, apart: true)
+        let main = try await troupe.main("main", mainSettings, apart: true)
+        try expect(try await executor.tell("moving ring answered \(need)"), is: "written", "the call")
+        return (executor, main)
+    }
+
+    private static func moves(from executor: Player, to main: Player, in troupe: Troupe) async throws {
+        let began = try expectSome(try await Activity.current(in: troupe.observer).first, "what keeps the core")
+        try await main.tell("start")
+        try expect(try await main.tell("started").hasPrefix("owns "), "Main owns")
+        try expect(try await main.tell("batons"), is: "applied line", "what Main got")
+        try await eventually("the core that gave it hears of it") {
+            try await executor.tell("batons") == "heard applied"
+        }
+        try expect(try await executor.tell("stopped"), is: "handover", "why its core was stopped")
+        try expect(try await executor.tell("calls"), is: "ring=answered", "the call")
+        let call = try expectSome(try await Calls(troupe.observer).list().first, "the call")
+        try expect(call.holder?.name, is: "main", "its holder")
+        let activity = try expectSome(try await Activity.current(in: troupe.observer).first, "what keeps the core")
+        try expect([activity.begun], is: [began.begun], "its beginning")
+        try expect(try await troupe.observer.get(OwnershipKey.baton) == nil, "nothing is left of the baton")
+        try expect(try await main.tell("callIs ring hungUp"), is: "written", "its end")
+        try expect(try await executor.tell("calls"), is: "ring=hungUp", "the call then")
+        let entries = try await Timeline(troupe.observer).history().records.map(\.entry.kind)
+        try expect(
+            entries.filter { [.batonOffered, .batonApplied, .batonFailed, .batonExpired].contains($0) },
+            is: [.batonOffered, .batonApplied], "what the timeline tells")
     }
 
     static let takerIsKilled = ConformanceCase(
@@ -70,18 +91,29 @@ enum BatonCases {
     static let timeIsOver = ConformanceCase(
         "C25c", "a baton is applied or its old owner ends it, and not both"
     ) { context in
+        let main = "takes,hold-apply=apply"
+        var isCarried = false
         try await context.withTroupe { troupe in
-            let executor = try await troupe.owningExecutor("executor", "takes,baton=1000", apart: true)
-            let main = try await troupe.main("main", "takes,hold-apply=apply", apart: true)
-            try expect(try await executor.tell("moving ring answered"), is: "written", "the call")
+            let (executor, main) = try await busyPair(troupe, executor: "takes,baton=1000", main: main)
+            isCarried = try await carriesBytes(troupe)
             try await main.tell("start")
             guard try await isOneMachine(troupe) else { return }
-            try await eventually("its time is over") { try await executor.tell("batons") == "heard expired" }
-            try troupe.server.open("apply")
-            try await eventually("Main has tried") { try await main.tell("batons").hasPrefix("failed guardFailed") }
-            try await eventually("the call is lost") {
-                try await Calls(troupe.observer).list().map(\.state) == [.ended(.lost)]
-            }
+            try await expires(from: executor, to: main, in: troupe)
+        }
+        guard isCarried else { return }
+        try await context.withTroupe { troupe in
+            let (executor, main) = try await busyPair(troupe, "bytes", executor: "takes,baton=3000", main: main)
+            try await main.tell("start")
+            try await expires(from: executor, to: main, in: troupe)
+        }
+    }
+
+    private static func expires(from executor: Player, to main: Player, in troupe: Troupe) async throws {
+        try await eventually("its time is over") { try await executor.tell("batons") == "heard expired" }
+        try troupe.server.open("apply")
+        try await eventually("Main has tried") { try await main.tell("batons").hasPrefix("failed guardFailed") }
+        try await eventually("the call is lost") {
+            try await Calls(troupe.observer).list().map(\.state) == [.ended(.lost)]
         }
     }
 
@@ -122,7 +154,12 @@ enum BatonCases {
         }
     }
 
-    /// Whether the two participants know that they are on one machine, where alone a call moves.
+    /// Whether the two participants share no machine, and the group carries the bytes of a baton between them.
+    private static func carriesBytes(_ troupe: Troupe) async throws -> Bool {
+        try await !isOneMachine(troupe) && troupe.observer.capabilities.features.contains(.batonBytes)
+    }
+
+    /// Whether the two participants know that they are on one machine, where a call moves with descriptors too.
     private static func isOneMachine(_ troupe: Troupe) async throws -> Bool {
         let sessions = try await troupe.observer.sessions().filter { [.main, .executor].contains($0.role) }
         let machines = Set(sessions.map(\.process.bootID))

@@ -22,7 +22,8 @@ extension PlayerSession {
                 media: [.audio, .video])
             return await written { [openCalls] core throws(SharedCoreError) in
                 let open = try await core.begin(
-                    call: call, in: state, moves: command == "moving" ? ServedCore.batonKind : nil)
+                    call: call, in: state, moves: command == "moving" ? ServedCore.batonKind : nil,
+                    needs: arguments.last == "bytes" ? .bytes : .descriptors)
                 openCalls.update { $0[first] = open }
             }
         case "callIs":

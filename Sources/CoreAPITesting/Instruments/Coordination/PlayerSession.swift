@@ -21,7 +21,7 @@ internal import Synchronization
 /// - `update <call-id> <text>`, `withdraw <call-id>`: changes a message as the last core here; `shown <call-id>`: a Main
 ///   acknowledges it; answer what became of it, or as `write`
 /// - `call <id> <state>`: begins a call as the last core here; `callIs <id> <state>` changes or ends it; answer as `write`
-/// - `moving <id> <state>`: as `call`, for one that moves with a baton; `batons` answers what has become of batons here
+/// - `moving <id> <state> [bytes]`: as `call`, for one that moves with a baton, or with its bytes alone; `batons` answers what has become of batons here
 /// - `calls`: answers the calls as this participant reads them, each as `<id>=<state>`
 /// - `acknowledgeCall <id>`: answers whether an ended call was there
 /// - `obey <id> accept|refuse|nothing`: begins to take the commands for a call here; `obeyed <id>` answers what was taken
@@ -70,9 +70,11 @@ final class PlayerSession: Sendable {
         clock: (any TimeSource)? = nil
     ) throws(SharedCoreError) {
         self.handle = handle
-        let environment = CoordinationEnvironment(
+        var environment = CoordinationEnvironment(
             clock: clock ?? SystemClock(), processes: isPlayed ? UnseenProcesses() : LocalProcessControl(),
             witness: NotingWitness(at: server, in: life))
+        // As far as the group knows, each such session has a machine of its own.
+        if handle.session.process.bootID == BootID(high: 0, low: 0) { environment.system.batons = AfarTransport() }
         let core: @Sendable () -> any Core = { [life, contexts, requests, rests, openCalls, batons] in
             ServedCore(
                 server: server, settings: settings, life: life, contexts: contexts, requests: requests, rests: rests,
