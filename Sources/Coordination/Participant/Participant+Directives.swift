@@ -98,12 +98,15 @@ extension Participant {
         var transaction = transition.transaction
         for story in transition.stories { try await tell(story, in: &transaction) }
         var consistency = ReadConsistency.causal
+        let wasUnclear = machine.begins(transition)
         do throws(SharedCoreError) {
             let revision = try await store.commit(transaction).revision
             machine.committed(transition, at: revision)
             if let place = transition.place { environment.system.place(place) }
         } catch {
-            machine.missed(transition, isUnknown: error.code != .guardFailed)
+            let hasNoRoom = [.storageFull, .limitExceeded].contains(error.code)
+            machine.missed(
+                transition, isUnknown: error.code != .guardFailed, hasNoRoom: hasNoRoom, wasUnclear: wasUnclear)
             guard error.code == .guardFailed || error.code == .outcomeUnknown else { throw error }
             machine.refused(at: clock.now())
             consistency = .linearizable

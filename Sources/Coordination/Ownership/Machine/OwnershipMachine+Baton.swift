@@ -26,11 +26,26 @@ extension OwnershipMachine {
         }
     }
 
+    /// Takes note that a commit is on its way. An offer may have taken effect from now on, also where the participant
+    /// ends before it knows the outcome.
+    ///
+    /// - Returns: Whether an offer may have taken effect before.
+    package mutating func begins(_ transition: Transition) -> Bool {
+        let wasUnclear = given?.isUnclear ?? false
+        if transition.baton == .offers { given?.isUnclear = true }
+        return wasUnclear
+    }
+
     /// Takes note that a commit has not taken effect.
     ///
-    /// - Parameter isUnknown: Whether it may have.
-    package mutating func missed(_ transition: Transition, isUnknown: Bool) {
-        if transition.baton == .offers, isUnknown { given?.isUnclear = true }
+    /// - Parameters:
+    ///   - isUnknown: Whether it may have.
+    ///   - hasNoRoom: Whether the store has refused it for want of room.
+    ///   - wasUnclear: The result of ``begins(_:)``.
+    package mutating func missed(
+        _ transition: Transition, isUnknown: Bool, hasNoRoom: Bool = false, wasUnclear: Bool = false
+    ) {
+        if transition.baton == .offers { given?.isUnclear = wasUnclear || isUnknown && !hasNoRoom }
         if transition.offersRest, isUnknown { hasOffered = true }
     }
 
