@@ -27,13 +27,18 @@ extension ZMQTests {
             let fault: Fault
             /// The process that has the call then; nil where it is lost.
             let holder: String?
+            /// Whether a Main has applied the baton, so that it moves no more.
+            var isApplied: Bool { place == "baton.applied" }
 
             var testDescription: String { "\(isOfMain ? "Main" : "the old owner") is \(fault) at \(place)" }
         }
 
+        private static let secret = "do-not-store-this-key"
+
         private static let cases = [
-            ("baton.given", false, nil), ("baton.kept", false, nil), ("baton.offered", false, "B"),
-            ("baton.taken", true, "A"), ("baton.prepared", true, "A"),
+            ("handover.asked", true, "A"), ("baton.given", false, nil), ("baton.kept", false, nil),
+            ("baton.offered", false, "B"),
+            ("baton.taken", true, "A"), ("baton.prepared", true, "A"), ("baton.applied", true, nil),
         ].flatMap { place, isOfMain, holder in
             Fault.allCases.map { Case(place: place, isOfMain: isOfMain, fault: $0, holder: holder) }
         }
@@ -109,6 +114,12 @@ extension ZMQTests {
                     return present.contains(holder)
                 }
             }
+            if failure.fault != .killed {
+                let name = failure.isOfMain ? "B" : "A"
+                try await eventually("its lease is over") {
+                    try await !group.sessions().contains { $0.name == name }
+                }
+            }
             // The victim goes on, and hears of it.
             if failure.fault == .stopped { victim.signal(.continue) }
             requests.heal()
@@ -132,15 +143,86 @@ extension ZMQTests {
             #expect(texts.filter { $0 == "BYE" }.count <= 1, "\(senders)")
             if let holder = failure.holder {
                 #expect(senders == (holder == "A" ? ["A", "BYE"] : ["A", "B", "BYE"]), "\(senders)")
+            } else if failure.isApplied {
+                // The call was Main's, which may go on for a moment before it learns of the end of its session.
+                #expect(other.lines.contains("hears applied"), "\(other.lines)")
+                let orders = [["A"], ["A", "B"], ["A", "B", "BYE"], ["A", "BYE"]]
+                #expect(orders.contains(senders) && (failure.fault != .killed || senders == ["A"]), "\(senders)")
             } else {
                 #expect(senders == ["A"] || senders == ["A", "BYE"], "\(senders)")
             }
             let history = try await Timeline(group).history()
             let report = TimelineChecker.check(history)
             #expect(report.violations.isEmpty, "\(report.violations)")
-            #expect(history.records.filter { $0.entry.kind == .batonApplied }.count == (failure.holder == nil ? 0 : 1))
+            let applied = history.records.filter { $0.entry.kind == .batonApplied }.count
+            #expect(applied == (failure.holder == nil && !failure.isApplied ? 0 : 1))
             await group.close()
             await hub.stop()
+            let printed = "\(victim.lines) \(other.lines) \(history.records) \(report.describe())"
+            #expect(!printed.contains(Self.secret))
+            #expect(try FilesWithText.find(Self.secret, below: stage.directory.path) == [])
+        }
+        @Test(
+            "C25: the answer to the offer is lost, and then the session: the old core does not know, and sends nothing",
+            .enabled(if: TestScope.isCheck))
+        func lostAnswer() async throws {
+            var stage = try HubStage()
+            stage.lease = .seconds(3)
+            for name in ["witness", "run-A", "run-B"] {
+                _ = try Directory.create(path: stage.directory.path(of: name), permissions: 0o700)
+            }
+            let hub = try await stage.hubAtFollowingPorts()
+            let (requests, stream, endpoint) = try CuttableLine.pair(to: hub)
+            let line = try DatagramLine()
+            let executor = try start("executor", "A", through: endpoint, of: stage, to: line, at: "baton.kept:stop")
+            try await eventually("it has the call: \(executor.lines)") { executor.lines.contains("runs") }
+            let session = try await currentOwner(of: stage)
+            let main = try start("main", "B", through: hub.endpoints[0], of: stage, to: line)
+            try await eventually("it is stopped before its offer: \(executor.lines)") { executor.isStopped }
+
+            // The hub hears the offer, and the old owner hears nothing of the hub.
+            requests.cutAnswers()
+            stream.cut()
+            executor.signal(.continue)
+            try await eventually("Main goes on: \(main.lines)", timeout: TestTimeout.usual) {
+                main.lines.contains("goes on")
+            }
+            requests.cut()
+            let group = try await stage.client()
+            try await eventually("the session of the old owner is over") {
+                try await !group.sessions().contains { $0.id == session }
+            }
+            #expect(!executor.lines.contains { $0.hasPrefix("hears ") }, "\(executor.lines)")
+            requests.heal()
+            stream.heal()
+            try await eventually("the old owner has ended: \(executor.lines)") {
+                executor.lines.contains { $0.hasPrefix("hears ") }
+            }
+            #expect(executor.lines.filter { $0.hasPrefix("hears ") } == ["hears unknown"])
+            var texts = line.received()
+            try await eventually("Main sends") {
+                texts += line.received()
+                return texts.last == "B"
+            }
+            #expect(try await Calls(group).list().map { $0.holder?.name } == ["B"])
+            // A participant whose session is over has ended by itself.
+            try? executor.send("close")
+            _ = try await withTimeout(TestTimeout.usual, "it ends: \(executor.lines)") { await executor.end() }
+            try main.send("close")
+            #expect(await main.end() == .exited(0), "\(main.lines)")
+            texts += line.received()
+            #expect(order(of: texts) == ["A", "B", "BYE"])
+            let report = TimelineChecker.check(try await Timeline(group).history())
+            #expect(report.violations.isEmpty, "\(report.violations)")
+            await group.close()
+            await hub.stop()
+        }
+
+        private func currentOwner(of stage: HubStage) async throws -> SessionID {
+            let group = try await stage.client()
+            let owner = try #require(try await GroupOwner.current(in: group))
+            await group.close()
+            return owner.session
         }
     }
 }

@@ -13,6 +13,8 @@ final class CuttableLine: Sendable {
 
     private struct State {
         var isCut = false
+        /// Whether only the bytes from the server wait.
+        var areAnswersCut = false
         var isOver = false
     }
 
@@ -63,7 +65,9 @@ final class CuttableLine: Sendable {
     }
 
     func cut() { set { $0.isCut = true } }
-    func heal() { set { $0.isCut = false } }
+    /// Lets the bytes from the server wait, and carries those to it.
+    func cutAnswers() { set { $0.areAnswersCut = true } }
+    func heal() { set { ($0.isCut, $0.areAnswersCut) = (false, false) } }
 
     private func set(_ change: (inout State) -> Void) {
         state.withLock { change(&$0) }
@@ -81,8 +85,10 @@ final class CuttableLine: Sendable {
     ) {
         var pairs: [(OpenFile, OpenFile)] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while let isCut = line()?.state.withLock({ $0.isCut }) {
-            let descriptors = isCut ? [] : [listener.descriptor] + pairs.flatMap { [$0.0.descriptor, $0.1.descriptor] }
+        while let (isCut, areAnswersCut) = line()?.state.withLock({ ($0.isCut, $0.areAnswersCut) }) {
+            // The kernel ignores a negative descriptor.
+            let open = pairs.flatMap { [$0.0.descriptor, areAnswersCut ? -1 : $0.1.descriptor] }
+            let descriptors = isCut ? [] : [listener.descriptor] + open
             let ready = Poll.wait(for: [wake.descriptor] + descriptors, timeout: .milliseconds(200))
             if ready[0] { wake.clear() }
             guard !isCut else { continue }
