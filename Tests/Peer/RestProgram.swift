@@ -140,7 +140,10 @@ private final class ContactCore: Core {
     func stop() async { await stop(StopRequest(.closing)) }
 
     func stop(_ request: StopRequest) async {
-        state.withLock { $0.connection = nil }
+        state.withLock { state in
+            try? state.connection?.send(Array("leave".utf8))
+            state.connection = nil
+        }
         RestProgram.say("stops \(request.reason)")
     }
 }

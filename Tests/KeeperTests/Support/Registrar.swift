@@ -7,12 +7,15 @@ internal import Synchronization
 /// one has taken it.
 ///
 /// A contact is registered for as long as its connection is open, which the kernel closes when its process ends. Two
-/// contacts at once are an overlap, unless the process of the former one is stopped: no program can unregister it then.
+/// contacts at once are an overlap, unless the process of the former one is stopped, so that no program can unregister
+/// it, or is being killed: the kernel may release its locks before it closes its connection.
 final class Registrar: Sendable {
     fileprivate struct Contact {
         let connection: MessageSocket
         var name: String?
         var offered: Set<String> = []
+        /// The overlaps with later contacts. They count unless this connection ends by a kill.
+        var overlaps: [String] = []
     }
 
     private struct State {
@@ -55,7 +58,7 @@ final class Registrar: Sendable {
     /// The calls that were taken, each as often as it was.
     var taken: [String] { state.withLock { $0.taken } }
     /// The registrations beside a contact whose process was not stopped.
-    var overlaps: [String] { state.withLock { $0.overlaps } }
+    var overlaps: [String] { state.withLock { state in state.overlaps + state.contacts.flatMap(\.overlaps) } }
     /// All names that have registered, in their order.
     var registered: [String] { state.withLock { $0.registered } }
     /// The names that are registered.
@@ -81,6 +84,10 @@ final class Registrar: Sendable {
             }
             for (index, text) in arrived {
                 let words = text.split(separator: " ").map(String.init)
+                if words.first == "leave" {
+                    state.overlaps += state.contacts[index].overlaps
+                    continue
+                }
                 if words.first == "took" {
                     state.taken.append(words[1])
                     state.calls.removeAll { $0 == words[1] }
@@ -88,7 +95,7 @@ final class Registrar: Sendable {
                 }
                 for (other, contact) in state.contacts.enumerated() where other != index {
                     guard let name = contact.name, !contact.hasEnded, !contact.isStopped else { continue }
-                    state.overlaps.append("\(words[1]) beside \(name)")
+                    state.contacts[other].overlaps.append("\(words[1]) beside \(name)")
                 }
                 state.contacts[index].name = words[1]
                 state.registered.append(words[1])
