@@ -20,24 +20,33 @@ extension Bells {
         case .sessionOpened, .refused: self = Bells()
         case .sessionEnded, .restarted: self = .all
         case .expired(let keys): self = keys.reduce(into: Bells()) { $0.formUnion(Bells(changing: $1)) }
-        case .committed(_, _, let operations):
-            self = operations.reduce(into: Bells()) { bells, operation in
-                switch operation {
-                case .put(let key, _, _), .delete(let key): bells.formUnion(Bells(changing: key))
-                case .post(let name, _): bells.formUnion(Bells(posting: name))
-                case .deletePrefix: bells = .all
-                }
+        case .committed(_, _, let operations): self.init(of: operations)
+        }
+    }
+
+    private init(of operations: [Effect.Operation]) {
+        self = operations.reduce(into: Bells()) { bells, operation in
+            switch operation {
+            case .put(let key, _, _), .delete(let key): bells.formUnion(Bells(changing: key))
+            case .post(let name, _): bells.formUnion(Bells(posting: name))
+            case .deletePrefix: bells = .all
             }
         }
     }
 
-    /// The wake channels that an effect signals when it is applied to a state. Opening a channel without need wakes its
-    /// listeners when the process ends, so a process that leaves must not open all of them.
-    init(of effect: Effect, before state: StoreState) {
-        if case .sessionEnded(let session) = effect.body {
+    /// The wake channels that an effect signals when it is applied to a state. A channel that is opened or signalled
+    /// without need wakes its listeners, and once more when the process ends: so a process that leaves must not open
+    /// all of them, and deleting what is not there signals none.
+    init(of effect: Effect, before state: borrowing StoreState) {
+        switch effect.body {
+        case .sessionEnded(let session):
             self = state.keys(livingWith: session).reduce(into: Bells()) { $0.formUnion(Bells(changing: $1)) }
-        } else {
-            self.init(of: effect)
+        case .committed(_, _, let operations):
+            self.init(
+                of: operations.filter { operation in
+                    if case .delete(let key) = operation { state.entry(key) != nil } else { true }
+                })
+        default: self.init(of: effect)
         }
     }
 

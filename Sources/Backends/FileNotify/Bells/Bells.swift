@@ -145,9 +145,9 @@ struct PathHash {
     }
 
     /// The channels of paths of no part or one, of two, of three, and of more.
-    private static let ofPaths: [Range<UInt64>] = [1..<8, 1..<8, 8..<128, 128..<448, 448..<512]
+    private static let ofPaths: [Range<UInt64>] = [1..<8, 1..<8, 8..<64, 64..<272, 272..<512]
     /// The channels of names: none of those that are signalled at every change.
-    private static let ofNames: Range<UInt64> = 8..<448
+    private static let ofNames: Range<UInt64> = 8..<272
 
     private let domain: Domain
     private var value: UInt64

@@ -74,6 +74,9 @@ extension LocalGroup {
         var rung = Bells()
         let made: Attempt<Written>?
         var journal: Journal?
+        // The others' records are applied before the lock is taken, so that fewer writers find it taken. An error shows
+        // again under the lock.
+        _ = try? applyPublished()
         do throws(SharedCoreError) {
             made = try withLock { locked throws(SharedCoreError) in
                 journal = locked
@@ -168,7 +171,7 @@ extension LocalGroup {
                 at: position.journal.file.path)
         }
         let journal = position.journal
-        let touched = Bells(of: effect)
+        let touched = replica.read { Bells(of: effect, before: $0) }
         var after = position
         let frame = after.chain.frame(payload, interest: touched.interestMask)
         after.pass(position.offset + JournalChain.headerByteCount..<position.offset + frame.count)
@@ -189,7 +192,7 @@ extension LocalGroup {
         }
         let interest = journal.interest
         if !interest.isEmpty, !Defect.lateBells.isPresent {
-            bells.prepare(replica.read { state in Bells(of: effect, before: state) }.intersection(interest))
+            bells.prepare(touched.intersection(interest))
         }
         // Opened even without a listener: when the kernel closes the channels, later listeners learn that this process
         // has ended.

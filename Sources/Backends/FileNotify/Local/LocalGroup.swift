@@ -120,7 +120,7 @@ final class LocalGroup: Sendable {
         }
     }
 
-    private func applyPublished() throws(SharedCoreError) -> JournalFollower.Standing {
+    func applyPublished() throws(SharedCoreError) -> JournalFollower.Standing {
         try replica.update { state throws(SharedCoreError) in try self.follower.catchUp(&state) }
     }
 
