@@ -36,4 +36,29 @@ struct ExpiryTests {
         watch.cancel()
         await group.close()
     }
+
+    @Test("S8: a wait for an expiry that was put off goes on, and what expires later ends in its time")
+    func laterExpiry() async throws {
+        let directory = try TemporaryDirectory()
+        let clock = ManualClock()
+        let group = try await FileGroup.open(
+            directory: directory.path(of: "group"), options: FileGroupOptions(clock: clock))
+        let watch = try await group.watch()
+        let (first, second) = (clock.now().advanced(by: .seconds(10)), clock.now().advanced(by: .seconds(20)))
+        try await group.put("first", [1], lifetime: .expiring(after: .seconds(10)))
+        try await eventually("the first is waited for") { clock.nextWake == first }
+        try await group.put("second", [1], lifetime: .expiring(after: .seconds(20)))
+        try await group.delete("first")
+        group.local.news()
+        #expect(clock.nextWake == first)
+
+        clock.advance(to: first)
+        try await eventually("the second is waited for") { clock.nextWake == second }
+        let standing = group.local.position.offset
+        clock.advance(to: second)
+        try await eventually("it is recorded") { group.local.position.offset > standing }
+        #expect(try await group.get("second") == nil)
+        watch.cancel()
+        await group.close()
+    }
 }

@@ -139,6 +139,8 @@ extension LocalGroup {
     private func scheduleExpiry(_ due: BootInstant?) {
         expirySchedule.withLock { schedule in
             guard schedule.due != due else { return }
+            // A task that waits for an earlier time looks again then: in a burst the next time changes with each message.
+            if let due, let waitedFor = schedule.due, waitedFor < due { return }
             schedule.task?.cancel()
             schedule.due = due
             let notBefore = schedule.notBefore
