@@ -87,7 +87,9 @@ extension Participant {
     /// - Parameter consistency: Causal right behind a call that has shown what is to be seen, as a commit shows itself: over
     ///   a connection the look costs no way to the other side and back then (contract S4).
     func look(_ consistency: ReadConsistency = .linearizable) async throws(SharedCoreError) {
+        let begun = clock.now()
         let standing = try await store.list(OwnershipKey.path, consistency: consistency)
+        if consistency == .linearizable { lookedAt = begun }
         machine.view.apply(standing, at: clock.now())
         noticeRefusal()
     }

@@ -13,6 +13,21 @@ extension Participant {
         if let error = await record(item).value { throw error }
     }
 
+    /// Whether another session than the owner's waits since before this participant let it be known that it waits for an
+    /// item: such a session challenges the owner.
+    func waitsBehindOthers(for item: ItemName) async throws(SharedCoreError) -> Bool {
+        let all = try await store.list(Expectation.path, consistency: .causal).entries
+        let key = try Expectation.key(of: item, for: store.session.id)
+        guard let own = all.first(where: { $0.key == key }) else { return false }
+        return all.contains { entry in
+            guard entry.creationRevision < own.creationRevision, entry.origin != own.origin,
+                entry.origin != machine.view.owner?.session
+            else { return false }
+            let expectation = Expectation(bytes: entry.value)
+            return expectation.bootID == clock.bootID && expectation.deadline > clock.now()
+        }
+    }
+
     /// Takes the expectation back, unless another call here waits for the same. Does not wait for the store: it also
     /// ends with the session, and is no demand after its deadline.
     func forget(_ item: ItemName, as number: Int) {

@@ -172,12 +172,18 @@ extension Participant {
             case .expect:
                 wait.isExpected = true
                 try await expect(call.id.item, before: wait.deadline, as: call.number)
+                machine.waitsBehindOthers = try await waitsBehindOthers(for: call.id.item)
                 // Behind its own commit the handle knows all that was stored before it.
                 consistency = .causal
             case .wait(let until, let needsCore):
                 need(needsCore, for: call)
                 alarm.set(to: min(until, lookDue))
                 await call.serverEvent.wait()
+                // A look at the ownership has shown this handle every commit before it, so one look serves both (S4).
+                if let lookedAt, lookDue < lookedAt.advanced(by: wait.lookInterval) {
+                    lookDue = lookedAt.advanced(by: wait.lookInterval)
+                    call.noteLook(at: lookedAt)
+                }
                 // A change that has rung came through this handle, with what was stored before.
                 consistency = clock.now() < lookDue ? .causal : .linearizable
             }

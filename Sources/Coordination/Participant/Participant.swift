@@ -93,6 +93,8 @@ actor Participant {
     var isWatchOfSleep = false
     var alarm: Alarm
     private var published: ParticipantState?
+    /// When the last look at the ownership began that reflects every commit before it; nil before the first one.
+    var lookedAt: BootInstant?
     /// What the last commit relied on and told, and how often in a row that was committed.
     var repetition: (guards: [Transaction.Guard], stories: [Story], count: Int)?
 

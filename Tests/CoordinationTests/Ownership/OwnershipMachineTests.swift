@@ -231,6 +231,30 @@ struct OwnershipMachineTests {
         }
     }
 
+    @Test(
+        "C6: one that comes when others wait leaves the first challenge to them for as long as they believe an answer",
+        arguments: [true, false])
+    func newcomer(waitsBehindOthers: Bool) throws {
+        for wish in [Wish.own, .insist] {
+            var machine = machine(.executor)
+            machine.wish = wish
+            machine.waitsBehindOthers = waitsBehindOthers
+            machine.view.apply(view(20, [owner(.main, by: other, claim: 20)]))
+            let (passed, directive) = try #require(run(&machine, from: start, for: .seconds(3)))
+            _ = try transaction(directive)
+            let leaves = waitsBehindOthers && wish == .own
+            #expect((passed >= .seconds(2)) == leaves)
+            #expect(passed <= .milliseconds(leaves ? 2_100 : 100))
+
+            // The holder of a newer claim is challenged as soon as by any other participant.
+            let later = start.advanced(by: passed)
+            machine.view.apply(view(40, [owner(.executor, by: other, claim: 40)]))
+            let (next, again) = try #require(run(&machine, from: later, for: .seconds(3)))
+            _ = try transaction(again)
+            #expect(next <= .milliseconds(100))
+        }
+    }
+
     @Test("C6: an answer to the first challenge counts for its repetition too")
     func answerToTheFirst() {
         var machine = machine(.executor)

@@ -84,6 +84,45 @@ struct OldReadScenarios {
         #expect(answer.message != nil)
         await participant.close()
     }
+
+    @Test("C13: one look serves the ownership and the message, and shows a message that nothing has rung for")
+    func oneLook() async throws {
+        let world = World(clock: clock)
+        let observer = try await world.observer()
+        let owner = OwnerRecord(
+            role: .executor, state: .running, name: "owner", process: observer.session.process, since: clock.now())
+        try await observer.put(OwnershipKey.owner, owner.bytes, lifetime: .session)
+        let looks = Box<[String: Int]>([:])
+        let group = try await world.space.open("group", as: SessionDescription(role: .executor, name: "late"))
+        let store = LateStore(group, afterLinearizable: { prefix in looks.update { $0[prefix.path, default: 0] += 1 } })
+        let participant = try Participant(
+            store, core: { ScriptedCore.idle(in: world) }, options: world.options,
+            environment: CoordinationEnvironment(clock: clock, processes: world.processes, seed: 7))
+        let limit = clock.now().advanced(by: .seconds(60))
+        let wait = Task {
+            try await participant.message(
+                for: MessageID(.of("call-1")), before: limit, insisting: false, reporting: nil)
+        }
+        try await eventually("it waits") { await !participant.intentions.needs.isEmpty }
+        let first = looks.value
+        for count in 1...8 {
+            try await eventually("it waits for the next look") { [clock] in
+                clock.nextWake.map { $0 > clock.now() } == true
+            }
+            clock.advance(by: .milliseconds(250))
+            try await eventually("it looks") {
+                looks.value[OwnershipKey.path.path, default: 0] >= first[OwnershipKey.path.path, default: 0] + count
+            }
+        }
+        let inbox = Inbox.path + "/call-1"
+        #expect(looks.value[inbox, default: 0] <= first[inbox, default: 0] + 1, "\(looks.value)")
+
+        _ = try await Inbox(observer).store(.text("call-1"))
+        clock.advance(by: .milliseconds(250))
+        let answer = try await withTimeout(TestTimeout.usual, "the look shows it") { try await wait.value }
+        #expect(answer.message != nil)
+        await participant.close()
+    }
 }
 
 extension Participant {
@@ -99,8 +138,14 @@ private final class LateStore: ForwardingStore {
     private let shown = Box(Snapshot(revision: .zero, entries: []))
     private let afterCausal: @Sendable (KeyPrefix) async -> Void
 
-    init(_ group: MemoryGroup, afterCausal: @escaping @Sendable (KeyPrefix) async -> Void) {
+    private let afterLinearizable: @Sendable (KeyPrefix) -> Void
+
+    init(
+        _ group: MemoryGroup, afterCausal: @escaping @Sendable (KeyPrefix) async -> Void = { _ in },
+        afterLinearizable: @escaping @Sendable (KeyPrefix) -> Void = { _ in }
+    ) {
         inner = group
+        self.afterLinearizable = afterLinearizable
         self.afterCausal = afterCausal
     }
 
@@ -117,7 +162,7 @@ private final class LateStore: ForwardingStore {
     func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
         if consistency == .linearizable { try await show() }
         let all = shown.value
-        if consistency == .causal { await afterCausal(prefix) }
+        if consistency == .causal { await afterCausal(prefix) } else { afterLinearizable(prefix) }
         return Snapshot(revision: all.revision, entries: all.entries.filter { prefix.contains($0.key) })
     }
 

@@ -96,11 +96,17 @@ extension OwnershipMachine {
         return .proved
     }
 
+    /// Begins to watch the holder of a claim.
+    ///
+    /// A participant that comes when others wait leaves the first challenge to them for as long as they believe an answer:
+    /// otherwise each newcomer of a burst challenges, and each challenge and each answer wakes all that wait.
     private mutating func begin(
         _ claim: Revision, by holder: SessionID, isUrgent: Bool, at now: BootInstant
     ) -> WatchedClaim {
         let spread = isUrgent ? .zero : random.duration(below: rules.challengeSpread)
-        return WatchedClaim(claim: claim, holder: holder, since: view.revision, nextChallenge: now.advanced(by: spread))
+        let wait = waitsBehindOthers && !isUrgent ? rules.answerLifetime + spread : spread
+        waitsBehindOthers = false
+        return WatchedClaim(claim: claim, holder: holder, since: view.revision, nextChallenge: now.advanced(by: wait))
     }
 
     private mutating func awaitAnswer(

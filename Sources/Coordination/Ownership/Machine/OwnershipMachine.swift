@@ -56,6 +56,8 @@ package struct OwnershipMachine: Sendable {
     /// When to step next if nothing happens before.
     package internal(set) var nextStep: BootInstant
 
+    /// Whether others wait that began before this participant, until it begins to watch a holder: they challenge that one.
+    package var waitsBehindOthers = false
     package var watched: WatchedClaim?
     package var hearing: Hearing?
     package var handoverWait: HandoverWait?
