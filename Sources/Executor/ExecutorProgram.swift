@@ -25,7 +25,9 @@ enum ExecutorProgram {
         }
         if arguments.isHeld, !OwnProcess.waitForLeave() { OwnProcess.end(ExitStatus.unavailable.rawValue) }
         // Detached, because the main thread is not free to run it.
-        let work = Task.detached { OwnProcess.exit(await status(of: arguments).rawValue) }
+        let work = Task.detached(executorPreference: ExecutorRun.executor) {
+            OwnProcess.exit(await status(of: arguments).rawValue)
+        }
         TerminationSignals.wait()
         work.cancel()
         // A second signal ends the program at once, without an orderly end.
@@ -79,11 +81,11 @@ enum ExecutorProgram {
                 do throws(SystemCallError) {
                     try await thread.run { [line] () throws(SystemCallError) in
                         try StandardStream.output.write(text: line)
+                        if let reason = report.reason { StandardError.write("sharedcore-executor: \(reason)") }
                     }
                 } catch {
                     throw ExecutorFailure(.output, "\(error.location): \(error.text)")
                 }
-                if let reason = report.reason { StandardError.write("sharedcore-executor: \(reason)") }
             }
             return report.status
         }

@@ -7,6 +7,10 @@ package import ProgramOutput
 /// One Executor from its push to its end: gets its message, shows it, acknowledges it, and lets its core serve the
 /// others.
 package enum ExecutorRun {
+    /// The executor for a program that only serves its push: the participants' thread. On Swift's pool a process that waits
+    /// would change threads with each step and wake once a second. What blocks belongs on another thread.
+    package static var executor: any TaskExecutor { ParticipantThread.shared }
+
     /// Takes part in a group through an open handle with the role of an Executor, which stays open.
     ///
     /// A cancelled task stops the core, if it runs here, and lets go of everything.
@@ -23,7 +27,7 @@ package enum ExecutorRun {
             await withTaskCancellationHandler {
                 await executor.finish()
             } onCancel: {
-                Task { await executor.close() }
+                Task(executorPreference: self.executor) { await executor.close() }
             }
             await close(executor)
             return report
@@ -36,7 +40,7 @@ package enum ExecutorRun {
     /// Lets go of everything, also when the task was cancelled: in a task of its own, because waiting ends with its
     /// task.
     private static func close(_ executor: ExecutorParticipant) async {
-        await Task { await executor.close() }.value
+        await Task(executorPreference: self.executor) { await executor.close() }.value
     }
 
     private static func participant(
@@ -88,7 +92,7 @@ package enum ExecutorRun {
             if request.isConfirmed { try await waitForHost(request, since: beginning, by: clock) }
         } catch {
             // Also when the task was cancelled. Where the store refuses, it goes back with the session.
-            await Task { _ = try? await executor.giveBack(taken) }.value
+            await Task(executorPreference: self.executor) { _ = try? await executor.giveBack(taken) }.value
             throw error
         }
         try await acknowledge(taken, by: executor)
@@ -104,15 +108,17 @@ package enum ExecutorRun {
 
     /// The same for an ended call, of which no process has a hold.
     private static func acknowledge(_ call: Call, in group: any SharedStore) async throws {
-        _ = try await Task { () async throws(SharedCoreError) -> Bool in try await Calls(group).acknowledge(call.id) }
-            .value
+        let acknowledgement = Task(executorPreference: self.executor) { () async throws(SharedCoreError) -> Bool in
+            try await Calls(group).acknowledge(call.id)
+        }
+        _ = try await acknowledgement.value
     }
 
     /// Acknowledges what was shown, also when the task was cancelled meanwhile: it was shown all the same.
     ///
     /// - Throws: With ``ExitStatus/output`` where it is not the message any more that was shown, so that the host tries the push again.
     private static func acknowledge(_ message: TakenMessage, by executor: ExecutorParticipant) async throws {
-        let acknowledgement = Task { () async throws(CoordinationError) -> Bool in
+        let acknowledgement = Task(executorPreference: self.executor) { () async throws(CoordinationError) -> Bool in
             try await executor.acknowledge(message)
         }
         guard try await acknowledgement.value else {

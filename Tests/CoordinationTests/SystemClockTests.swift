@@ -72,6 +72,31 @@ struct SystemClockTests {
         try await withTimeout(TestTimeout.usual, "the other one wakes") { try await other.value }
     }
 
+    @Test("A thread that always has something to do wakes the tasks that sleep on it")
+    func busyThread() async throws {
+        let executor = ThreadExecutor(thread: "busy")
+        let isOver = Box(false)
+        let busy = Task(executorPreference: executor) { while !isOver.value { await Task.yield() } }
+        let sleeper = Task(executorPreference: executor) { [clock] in
+            try await clock.sleep(until: clock.now().advanced(by: .milliseconds(20)))
+        }
+        try await withTimeout(TestTimeout.usual, "the sleeper wakes") { try await sleeper.value }
+        isOver.update { $0 = true }
+        await busy.value
+    }
+
+    @Test("A sleep on a thread of tasks leaves that thread free for others, and ends there")
+    func sleepsOnItsThread() async throws {
+        let executor = ThreadExecutor(thread: "sleeping")
+        let names = try await Task(executorPreference: executor) { [clock] in
+            let before = ThreadIdentity.current
+            let other = Task(executorPreference: executor) { ThreadIdentity.current }
+            try await clock.sleep(until: clock.now().advanced(by: .milliseconds(50)))
+            return [before, await other.value, ThreadIdentity.current]
+        }.value
+        #expect(names.allSatisfy { $0 == names[0] })
+    }
+
     @Test("A thousand sleep at once, and all wake")
     func many() async throws {
         let start = clock.now()

@@ -27,9 +27,9 @@ extension CoordinationEnvironment {
 ///
 /// It is the executor of their actors, and the one that their tasks prefer. The second matters as much as the first:
 /// without a preference, a task that is resumed goes by way of the pool to its actor.
-enum ParticipantThread {
+package enum ParticipantThread {
     /// The thread, started at its first use.
-    static let shared = ThreadExecutor(thread: "sharedcore")
+    package static let shared: any TaskExecutor & SerialExecutor = ThreadExecutor(thread: "sharedcore")
 }
 
 extension Push {

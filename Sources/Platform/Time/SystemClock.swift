@@ -44,7 +44,10 @@ public struct SystemClock: TimeSource {
     }
 
     private static func hasSlept(until instant: BootInstant, from present: BootInstant) async -> Bool {
-        if let sleepers = Sleepers.shared { return await sleepers.sleep(until: instant) }
+        // On a thread that runs its own tasks, that thread waits: otherwise each sleep would wake two.
+        if let sleepers = ThreadExecutor.current?.sleepers ?? Sleepers.shared {
+            return await sleepers.sleep(until: instant)
+        }
         return (try? await Task.sleep(for: present.duration(to: instant), clock: .continuous)) != nil
     }
 
@@ -55,7 +58,8 @@ public struct SystemClock: TimeSource {
     }()
 }
 
-/// The tasks that sleep on ``SystemClock``, and the thread that wakes them, which lives as long as the process.
+/// Tasks that sleep on ``SystemClock``, and the timer for the thread that wakes them: that of a ``ThreadExecutor``, or
+/// one that lives as long as the process, for the tasks of all other threads.
 ///
 /// Swift's own sleep wakes through the concurrent pool. An application that blocks its threads would delay every
 /// deadline, and a program that runs nothing on the pool would be woken once a second by the pool's monitor.
@@ -76,7 +80,10 @@ final class Sleepers: Sendable {
     /// Nil while the system has no descriptor or no thread left; the next sleeping task tries again.
     static var shared: Sleepers? {
         started.withLock { started in
-            if started == nil { started = try? Sleepers() }
+            if started == nil, let new = try? Sleepers() {
+                guard (try? OwnedThread.start("sc-clock", { new.run() })) != nil else { return nil }
+                started = new
+            }
             return started
         }
     }
@@ -84,11 +91,11 @@ final class Sleepers: Sendable {
     private static let started = Mutex<Sleepers?>(nil)
 
     private let state = Mutex(State())
-    private let timer: IntervalTimer
+    /// For the thread that wakes the sleepers, which calls ``timerRang()`` then.
+    let timer: IntervalTimer
 
-    private init() throws(SystemCallError) {
+    init() throws(SystemCallError) {
         timer = try IntervalTimer(countsSuspension: true)
-        try OwnedThread.start("sc-clock") { [self] in run() }
     }
 
     /// Returns at the instant, or when the task is cancelled.
@@ -126,10 +133,21 @@ final class Sleepers: Sendable {
     private func run() {
         while true {
             _ = Poll.wait(for: [timer.descriptor], timeout: nil)
-            timer.clear()
-            let due = state.withLock { takeDue(from: &$0) }
-            for sleeper in due { sleeper.continuation?.resume(returning: true) }
+            timerRang()
         }
+    }
+
+    /// Wakes the sleepers whose time has come.
+    func timerRang() {
+        timer.clear()
+        let due = state.withLock { takeDue(from: &$0) }
+        for sleeper in due { sleeper.continuation?.resume(returning: true) }
+    }
+
+    /// The same, for a thread that is too busy to wait for the timer.
+    func wakeDue() {
+        let isDue = state.withLock { state in state.wake.map { $0 <= SystemClock().now() } ?? false }
+        if isDue { timerRang() }
     }
 
     /// Removes the due sleepers, the earliest first, and sets the timer for the next one.
