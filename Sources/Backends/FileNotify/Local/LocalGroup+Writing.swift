@@ -173,7 +173,7 @@ extension LocalGroup {
         let journal = position.journal
         let touched = replica.read { Bells(of: effect, before: $0) }
         var after = position
-        let frame = after.chain.frame(payload, interest: touched.interestMask)
+        let frame = after.chain.frame(payload, interest: Bells(of: effect).interestMask)
         after.pass(position.offset + JournalChain.headerByteCount..<position.offset + frame.count)
         let claim = replica.read { effect.claim(in: $0) }
         let isContent = claim.journalByteCount >= Journal.reserveByteCount

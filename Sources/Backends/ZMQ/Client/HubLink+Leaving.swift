@@ -7,8 +7,8 @@ extension HubLink {
     /// How long a close waits for a hub that is connected, and for one that may come back or is silent.
     private static let closingGrace = Duration.seconds(5)
     private static let lostClosingGrace = Duration.seconds(1)
-    /// A hub that has not answered a request for this long is silent.
-    private static let silence = Duration.seconds(2)
+    /// A hub that has answered nothing for this long, since a request was sent to it, is silent.
+    private static let silence = Duration.seconds(1)
     /// How long an unanswered hello is followed up, since the hub may have opened a session for it.
     private static let unansweredPatience = Duration.seconds(30)
     /// Longer than any process lives.
@@ -77,10 +77,8 @@ extension HubLink {
     /// How long a close would wait now.
     var closingTimeout: Duration {
         if case .connecting = phase { return Self.lostClosingGrace }
-        let now = clock.now()
-        let isSilent = pending.values.contains { request in
-            request.held == nil && request.sentAt.map { $0.duration(to: now) >= Self.silence } ?? false
-        }
+        // Also where the requests were given up.
+        let isSilent = unansweredSince.map { $0.duration(to: clock.now()) >= Self.silence } ?? false
         return isSilent ? Self.lostClosingGrace : Self.closingGrace
     }
 

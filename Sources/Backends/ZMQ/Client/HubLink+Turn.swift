@@ -109,6 +109,7 @@ extension HubLink {
             return
         }
         let reply = answer.reply
+        unansweredSince = nil
         let sentAt = sendTimes.removeValue(forKey: reply.number) ?? pending[reply.number]?.sentAt
         switch reply.body {
         case .welcome(let news):

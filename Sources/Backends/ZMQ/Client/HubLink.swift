@@ -64,6 +64,8 @@ actor HubLink {
     var pending: [UInt64: PendingRequest] = [:]
     /// The numbers of unsent requests, in order.
     var unsent: [UInt64] = []
+    /// Since when the hub has answered nothing though a request was sent; nil while none is without an answer.
+    var unansweredSince: BootInstant?
     var lastNumber: UInt64 = 0
     /// The number of the last hello.
     var greeting: UInt64 = 0
@@ -235,6 +237,7 @@ actor HubLink {
             let now = clock.now()
             guard requests?.send([bytes]) == true else { return false }
             request.sentAt = request.sentAt ?? now
+            unansweredSince = unansweredSince ?? now
             request.sendCount += 1
             if nextGreeting == nil { nextGreeting = clock.now().advanced(by: greetingPause) }
         } catch {
