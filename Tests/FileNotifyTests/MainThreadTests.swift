@@ -85,7 +85,8 @@ struct RestingMainThreadTests {
     @Test("Over files one timer is left, that of the minute; no thread of the pool is woken every second")
     func wakesOnceAMinute() async throws {
         try await eventually("one timer is left, that of the minute") {
-            let due = try timers().filter { $0 < 86_400 }
+            // Entries that expire in a day have a timer as well.
+            let due = try timers().filter { $0 < 3_600 }
             return due.count == 1 && due[0] <= 60
         }
         let tasks = "/proc/\(program.pid)/task"
