@@ -105,8 +105,8 @@ public final class MainParticipant: Sendable {
         }
     }
 
-    /// Owns for itself again after a rest; returns when the core goes on. A rest that has begun, and whose core is not
-    /// quiet yet, is refused then. Of a Main that does not rest, nothing.
+    /// Owns for itself again after a rest; returns when the core goes on. While the core is
+    /// becoming quiet, ``rest()`` throws ``CoordinationError/Code/refused`` then. A Main that does not rest goes on.
     ///
     /// - Parameter wake: What the core is told.
     /// - Throws: ``CoordinationError/Code/fenced`` where the rest was over: another epoch owns, or this Main owns anew and starts another core;

@@ -76,7 +76,7 @@ struct StatedLimitTests {
             "a close # where the connection is lost", "Backends/ZMQ/Client/HubLink+Leaving.swift",
             "lostClosingGrace = ", page: "Docs/Hub.md"),
         Limit(
-            "request has had no answer for #", "Backends/ZMQ/Client/HubLink+Leaving.swift", "silence = ",
+            "has answered nothing for # after a request", "Backends/ZMQ/Client/HubLink+Leaving.swift", "silence = ",
             page: "Docs/Hub.md"),
         Limit(
             contract: "commits of at most # of keys", "StoreEngine/State/RoomClaim.swift", "commitByteCount = "),

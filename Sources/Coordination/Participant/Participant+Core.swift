@@ -104,9 +104,9 @@ extension Participant {
         return now.advanced(by: options.lookInterval)
     }
 
-    // MARK: - What is not wanted any more
+    // MARK: - Unwanted cores
 
-    /// Takes in that this participant may want something else than before.
+    /// Stops a core that is not wanted any more, and wakes the loop. Called after each change of what is wanted.
     func reconsider() {
         stopUnwantedCore()
         wakeUp.signal()
@@ -122,7 +122,7 @@ extension Participant {
         publish()
     }
 
-    /// Does so as well when the policy of an Executor's core is due.
+    /// Schedules ``stopUnwantedCore()`` for the time at which the policy of an Executor's core is due.
     func watchPolicy() {
         policyWatch?.cancel()
         policyWatch = nil

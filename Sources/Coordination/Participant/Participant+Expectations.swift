@@ -13,8 +13,8 @@ extension Participant {
         if let error = await record(item).value { throw error }
     }
 
-    /// Whether another session than the owner's waits since before this participant let it be known that it waits for an
-    /// item: such a session challenges the owner.
+    /// Returns whether a session of this machine, other than the owner's, has an open expectation that is older than this
+    /// participant's for an item. That session challenges the owner.
     func waitsBehindOthers(for item: ItemName) async throws(SharedCoreError) -> Bool {
         let all = try await store.list(Expectation.path, consistency: .causal).entries
         let key = try Expectation.key(of: item, for: store.session.id)

@@ -42,7 +42,7 @@ actor Participant {
     var coreStopped: BootInstant?
     /// The core that is becoming quiet for a rest; nil if none is.
     var becomingQuiet: CoreRun?
-    /// Whether the Main was resumed meanwhile.
+    /// Whether the Main was resumed while its core was becoming quiet.
     var isResumedEarly = false
     /// The core that is being resumed after a rest; nil if none is.
     var resuming: CoreRun?
@@ -51,7 +51,7 @@ actor Participant {
     /// The calls of that core, and what watches its session's lease.
     var coreCalls = CutCalls()
     var leaseWatch: Task<Void, Never>?
-    /// What looks at an Executor's policy while the loop waits for the store.
+    /// The task that asks an Executor's policy while the loop waits for the store.
     var policyWatch: Task<Void, Never>?
     /// Whether the loop carries out a directive: it may wait for the store.
     var isCarryingOut = false
@@ -93,7 +93,7 @@ actor Participant {
     var isWatchOfSleep = false
     var alarm: Alarm
     private var published: ParticipantState?
-    /// When the last look at the ownership began that reflects every commit before it; nil before the first one.
+    /// The start of the last linearizable read of the ownership; nil before the first one.
     var lookedAt: BootInstant?
     /// What the last commit relied on and told, and how often in a row that was committed.
     var repetition: (guards: [Transaction.Guard], stories: [Story], count: Int)?

@@ -144,7 +144,7 @@ final class Sleepers: Sendable {
         for sleeper in due { sleeper.continuation?.resume(returning: true) }
     }
 
-    /// The same, for a thread that is too busy to wait for the timer.
+    /// Wakes the sleepers that are due, for a thread that has jobs all the time and does not wait for the timer.
     func wakeDue() {
         let isDue = state.withLock { state in state.wake.map { $0 <= SystemClock().now() } ?? false }
         if isDue { timerRang() }

@@ -1,10 +1,11 @@
-import Coordination
 import CoreAPI
 import CoreAPITesting
 import InMemoryBackend
 import SharedCoreTesting
 import TestSupport
 import Testing
+
+@testable import Coordination
 
 /// A Main that comes to rest over a store that is slower than its watches.
 @Suite(.serialized)
@@ -95,8 +96,7 @@ struct RestRaceScenarios {
             try await main.participant.resume(for: .keepAlive)
             hasResumed.update { $0 = true }
         }
-        // The resume has had its turn when the participants' thread has answered this.
-        for _ in 0..<100 { _ = await main.participant.coreStarts }
+        try await eventually("the resume waits") { await main.participant.participant.isResumedEarly }
         #expect(!hasResumed.value)
         quiet.open()
 

@@ -8,6 +8,9 @@ extension HubBatonModel {
         }
         if state.applications > 1 { findings.breaks("applied once", "the baton was applied twice") }
         if state.endings > 1 { findings.breaks("one end", "the record of the call has ended twice") }
+        if state.hubHas, state.isForged {
+            findings.breaks("for the owner", "the hub keeps a baton of a session that does not own")
+        }
         if state.owner != 0 {
             let owner = state[Int(state.owner) - 1]
             if owner.phase == .running, owner.epoch == state.epoch, state.isCallOpen, state.callEpoch < state.epoch {

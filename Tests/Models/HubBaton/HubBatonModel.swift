@@ -160,13 +160,14 @@ extension HubBatonModel {
             if state.owner != 1 || state.epoch != 1 {
                 findings.breaks("for the owner", "the hub keeps a baton of one that does not own")
             }
-            if !state.hubHas { (state.hubHas, state.hubAge, state.hasHubRestarted) = (true, 0, false) }
+            if !state.hubHas {
+                (state.hubHas, state.hubAge, state.hasHubRestarted, state.isForged) = (true, 0, false, false)
+            }
             state.old.mail = .kept
         case .forge:
             state.forgeriesLeft -= 1
-            if lacks == .keepGuard, !state.hubHas {
-                findings.breaks("for the owner", "the hub keeps a baton of a session that does not own")
-            }
+            guard lacks == .keepGuard, !state.hubHas else { return }
+            (state.hubHas, state.hubAge, state.isForged) = (true, 0, true)
         case .fetch(let number):
             let view = state.hubView
             let mayHave = view.owner == number + 1 && view.epoch == state[number].epoch && view.isOffered

@@ -99,6 +99,8 @@ struct HubBatonState: Hashable {
 
     var hubIsFrozen = false
     var hubHas = false
+    /// Whether a session that does not own has sent its bytes.
+    var isForged = false
     /// For how long it has kept it, by its own running time.
     var hubAge: UInt8 = 0
     /// The entries as the hub knows them: those that participants at the files change it sees later.

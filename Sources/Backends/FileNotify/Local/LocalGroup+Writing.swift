@@ -173,6 +173,7 @@ extension LocalGroup {
         let journal = position.journal
         let touched = replica.read { Bells(of: effect, before: $0) }
         var after = position
+        // The mask of a frame follows from the record alone (decision 30).
         let frame = after.chain.frame(payload, interest: Bells(of: effect).interestMask)
         after.pass(position.offset + JournalChain.headerByteCount..<position.offset + frame.count)
         let claim = replica.read { effect.claim(in: $0) }

@@ -74,10 +74,10 @@ extension HubLink {
         return isOver(await askToClose(timeout: closingTimeout))
     }
 
-    /// How long a close would wait now.
+    /// The time that a close has which begins now.
     var closingTimeout: Duration {
         if case .connecting = phase { return Self.lostClosingGrace }
-        // Also where the requests were given up.
+        // A request that was given up counts as well: it is not pending any more.
         let isSilent = unansweredSince.map { $0.duration(to: clock.now()) >= Self.silence } ?? false
         return isSilent ? Self.lostClosingGrace : Self.closingGrace
     }

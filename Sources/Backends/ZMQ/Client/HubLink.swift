@@ -64,7 +64,7 @@ actor HubLink {
     var pending: [UInt64: PendingRequest] = [:]
     /// The numbers of unsent requests, in order.
     var unsent: [UInt64] = []
-    /// Since when the hub has answered nothing though a request was sent; nil while none is without an answer.
+    /// When the first request was sent after the last answer of the hub; nil if none was sent since then.
     var unansweredSince: BootInstant?
     var lastNumber: UInt64 = 0
     /// The number of the last hello.

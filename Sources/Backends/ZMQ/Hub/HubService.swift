@@ -291,7 +291,7 @@ actor HubService {
                 // It leaves none either to other tasks of the hub, such as the answers to commits that wait for the disk,
                 // or to a change of the keys. Their time is no client's.
                 if thread.hasWaitingWork {
-                    await Task.yield()
+                    await thread.yield()
                     (began, taken) = (runningClock.now(), runningClock.now())
                 }
             }

@@ -89,6 +89,12 @@ final class SocketThread: SerialExecutor, Sendable {
     /// Whether jobs of the actor wait. Read by the actor, in a job that may take long.
     var hasWaitingWork: Bool { untouched.load(ordering: .relaxed) > 0 || state.withLock { !$0.work.isEmpty } }
 
+    /// Lets the jobs that wait run before the actor's job goes on. `Task.yield()` would go on by way of Swift's pool, all
+    /// of whose threads may be busy.
+    func yield(isolation: isolated (any Actor)? = #isolation) async {
+        await withUnsafeContinuation { continuation in add(.body { continuation.resume() }) }
+    }
+
     func enqueue(_ job: consuming ExecutorJob) {
         add(.job(UnownedJob(job)))
     }

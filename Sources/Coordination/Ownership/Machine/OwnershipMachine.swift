@@ -56,7 +56,8 @@ package struct OwnershipMachine: Sendable {
     /// When to step next if nothing happens before.
     package internal(set) var nextStep: BootInstant
 
-    /// Whether others wait that began before this participant, until it begins to watch a holder: they challenge that one.
+    /// Whether other sessions have waited for longer, and challenge the holder: this participant puts off its first challenge
+    /// of the next claim that it watches.
     package var waitsBehindOthers = false
     package var watched: WatchedClaim?
     package var hearing: Hearing?
