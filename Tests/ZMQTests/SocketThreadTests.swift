@@ -187,29 +187,6 @@ extension ZMQTests {
             }
 
             private func answer() -> Bool { thread.hasWaitingWork }
-
-            /// In a task of its own, which has no preference.
-            func giveWay() async { await Task { await self.thread.yield() }.value }
-        }
-
-        @Test("a job gives way to others also while all threads of Swift's pool are busy")
-        func givesWay() async throws {
-            let asking = try Asking()
-            let (isOver, isLate) = (Box(false), Box(false))
-            try await withTaskExecutorPreference(ThreadExecutor(thread: "test")) {
-                for _ in 0..<64 {
-                    Task.detached { while !isOver.value { usleep(1_000) } }
-                }
-                // Otherwise the test would not end where it is red.
-                try OwnedThread.start("limit") {
-                    usleep(5_000_000)
-                    isLate.update { $0 = true }
-                    isOver.update { $0 = true }
-                }
-                await asking.giveWay()
-                #expect(!isLate.value)
-                isOver.update { $0 = true }
-            }
         }
 
         @Test("a job knows of one that was taken together with it and comes behind it")

@@ -89,8 +89,8 @@ final class SocketThread: SerialExecutor, Sendable {
     /// Whether jobs of the actor wait. Read by the actor, in a job that may take long.
     var hasWaitingWork: Bool { untouched.load(ordering: .relaxed) > 0 || state.withLock { !$0.work.isEmpty } }
 
-    /// Lets the jobs that wait run before the actor's job goes on. `Task.yield()` would go on by way of Swift's pool, all
-    /// of whose threads may be busy.
+    /// Lets the jobs that wait run before the actor's job goes on, on this thread alone: `Task.yield()` may go by way of
+    /// Swift's pool.
     func yield(isolation: isolated (any Actor)? = #isolation) async {
         await withUnsafeContinuation { continuation in add(.body { continuation.resume() }) }
     }
