@@ -3,6 +3,7 @@ internal import CoreAPITesting
 internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
+internal import StoreEngine
 internal import TestSupport
 internal import Testing
 
@@ -131,6 +132,39 @@ extension ZMQTests {
                 sessions.append(welcome.session.id)
             }
             #expect(Set(sessions).count == 1, "the sessions \(sessions)")
+            await hub.stop()
+        }
+
+        @Test("S9: hellos that are said again over a connection leave what was sent behind the first one valid")
+        func helloAgain() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let raw = try RawClient(at: stage.endpoint)
+            let hello = Request.Body.hello(
+                Request.Hello(
+                    group: "group", process: .current, description: SessionDescription(),
+                    token: [UInt8](repeating: 9, count: Wire.tokenByteCount), resumed: nil))
+            _ = try await raw.ask(hello)
+            let commit = try Request(
+                number: 50, nonce: raw.nonce, body: .commit(Transaction(operations: [.put("k", [1], .persistent)]), known: .zero)
+            ).bytes()
+            // A slow hub has them all before it answers one.
+            try await raw.say(try Request(number: 49, body: hello).bytes())
+            try await raw.say(commit)
+            var replies: [Reply] = []
+            try await eventually("both are answered: \(replies)") {
+                if let reply = try raw.hear() { replies.append(reply) }
+                return replies.count == 2
+            }
+            #expect(replies.map(\.number) == [49, 50])
+            guard case .outcome(let outcome, _, _) = replies[1].body, case .committed(_) = outcome else {
+                Issue.record("the commit is not answered: \(replies[1].body)")
+                return
+            }
+            // Another connection has another nonce.
+            let other = try RawClient(at: stage.endpoint)
+            _ = try await other.ask(hello)
+            #expect(!other.nonce.isSame(as: raw.nonce))
             await hub.stop()
         }
 

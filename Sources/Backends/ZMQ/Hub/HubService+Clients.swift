@@ -63,8 +63,10 @@ extension HubService {
         // The session of the address's former client is over but not recorded as such; ending it must not take the
         // connection from this one.
         addresses[address]?.address = nil
+        // A client may say hello again before it has the first welcome, over and over where the hub is slow: what it sends
+        // behind either is its own.
+        if client.address != address { client.nonce = .random() }
         client.address = address
-        client.nonce = .random()
         addresses[address] = client
         doors[address.door].network?.admit(address.connection)
     }
