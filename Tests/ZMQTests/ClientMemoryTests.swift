@@ -53,7 +53,7 @@ extension ZMQTests {
         ) async throws -> [Socket] {
             // Topics of 8 bytes that share none of their first ones take the most.
             let listener = try connect(.subscriber, stage, to: stream)
-            try listener.set(.subscribe, [StreamMessage.newsTopic])
+            try listener.set(.subscribe, StreamMessage.newsTopic)
             for _ in 0..<20 {
                 try listener.set(.subscribe, (0..<8).map { _ in UInt8.random(in: 128...255) })
             }

@@ -350,7 +350,8 @@ extension ZMQTests {
             let client = try await stage.client()
             let listener = try Socket(.subscriber, for: stage.endpoint.stream().description)
             defer { listener.close() }
-            try listener.set(.subscribe, [StreamMessage.newsTopic])
+            try listener.set(.subscribe, StreamMessage.newsTopic)
+            try listener.set(.subscribe, StreamMessage.beaconTopic)
             try listener.connect()
             var heard: [StreamMessage] = []
             let hears = { (wanted: Revision) in

@@ -118,7 +118,7 @@ extension ZMQTests {
         private func subscription(at endpoint: HubEndpoint) async throws -> Socket {
             let stream = try Socket(.subscriber, for: endpoint.stream().description)
             let mark = [UInt8](repeating: 5, count: StreamMessage.armedByteCount)
-            try stream.set(.subscribe, [StreamMessage.newsTopic])
+            try stream.set(.subscribe, StreamMessage.newsTopic)
             try stream.set(.subscribe, [StreamMessage.armedTopic] + mark)
             try stream.connect()
             try await eventually("the stream is heard") {

@@ -54,6 +54,44 @@ extension ZMQTests {
             await close([writer, listener], hub)
         }
 
+        @Test("C26: beacons do not wake the client of a Main at rest; its own read shows what was lost")
+        func sleeperWithoutBeacons() async throws {
+            let stage = try HubStage()
+            let hub = try await stage.hub()
+            let writer = try await stage.client()
+            let listener = try await stage.client()
+            let sleeper = try await stage.client()
+            let listening = try await listener.watch([.all], from: .now)
+            let sleeping = try await sleeper.watchQuietly([.all], from: .now)
+            let armed = FailPoint.arm([String](repeating: "hub.publish:fail", count: 10_000).joined(separator: ","))
+            defer { armed.disarm() }
+            var value: UInt8 = 0
+            /// Whether a beacon that tells the listener of a change tells the sleeper as well.
+            func isTold() async throws -> Bool {
+                value += 1
+                let written = try await writer.put("k", [value]).revision
+                var event: WatchEvent?
+                while event?.revision != written {
+                    event = try await withTimeout(TestTimeout.usual, "a beacon tells the listener") {
+                        try await listening.next()
+                    }
+                }
+                return try await sleeper.get("k", consistency: .causal)?.value == [value]
+            }
+            try await eventually("no beacon tells it") { try await !isTold() }
+            #expect(try await sleeper.get("k")?.value == [value])
+            let event = try await withTimeout(TestTimeout.usual, "its read tells its watch") {
+                try await sleeping.next()
+            }
+            #expect(event != nil)
+            // With another watch it is told, until that one ends.
+            let other = try await sleeper.watch([.all], from: .now)
+            try await eventually("beacons tell it again") { try await isTold() }
+            other.cancel()
+            try await eventually("no beacon tells it any more") { try await !isTold() }
+            await close([writer, listener, sleeper], hub)
+        }
+
         @Test("W1: news in the middle is lost: the gap is noticed and filled, in the order")
         func gapIsFilled() async throws {
             let stage = try HubStage()

@@ -135,7 +135,7 @@ extension ZMQTests {
             await hub.stop()
         }
 
-        @Test("S9: hellos that are said again over a connection leave what was sent behind the first one valid")
+        @Test("repeated hellos over a connection leave the requests behind the first one valid")
         func helloAgain() async throws {
             let stage = try HubStage()
             let hub = try await stage.hub()
@@ -145,9 +145,8 @@ extension ZMQTests {
                     group: "group", process: .current, description: SessionDescription(),
                     token: [UInt8](repeating: 9, count: Wire.tokenByteCount), resumed: nil))
             _ = try await raw.ask(hello)
-            let commit = try Request(
-                number: 50, nonce: raw.nonce, body: .commit(Transaction(operations: [.put("k", [1], .persistent)]), known: .zero)
-            ).bytes()
+            let transaction = Transaction(operations: [.put("k", [1], .persistent)])
+            let commit = try Request(number: 50, nonce: raw.nonce, body: .commit(transaction, known: .zero)).bytes()
             // A slow hub has them all before it answers one.
             try await raw.say(try Request(number: 49, body: hello).bytes())
             try await raw.say(commit)

@@ -39,7 +39,8 @@ extension HubLink {
         let socket = try Socket(.subscriber, for: endpoint.stream(port: port).description)
         try configure(socket)
         try socket.set(.messageByteLimit, Wire.newsFrameByteLimit)
-        try socket.set(.subscribe, [StreamMessage.newsTopic])
+        try socket.set(.subscribe, StreamMessage.newsTopic)
+        if !isQuiet { try socket.set(.subscribe, StreamMessage.beaconTopic) }
         try socket.set(.subscribe, [StreamMessage.armedTopic] + mark)
         let events = try ConnectionEvents(of: socket)
         stream = socket

@@ -96,6 +96,10 @@ actor HubLink {
     var isClosing = false
     /// Whether the stream is wanted, also over new connections.
     var isListening = false
+    /// The watches and observations of the handle, and how many of them are of a participant that sleeps.
+    private var watchCount = (all: 0, quiet: 0)
+    /// Whether the handle does without beacons: it reads at an interval of its own, which shows a lost update as well.
+    var isQuiet: Bool { watchCount.all > 0 && watchCount.all == watchCount.quiet }
     /// When the sockets are created again, after creating them has failed, or after a loss from which the library has
     /// not reconnected: it gives up a connection that has received data it rejects.
     var nextConnection: BootInstant?
@@ -266,6 +270,25 @@ actor HubLink {
         for request in Array(pending.values) {
             guard let held = request.held, held.revision <= revision else { continue }
             finish(request, with: .success(held.reply))
+        }
+    }
+
+    // MARK: - Beacons
+
+    /// Counts a watch or observation that begins, or one that ends.
+    nonisolated func countWatch(_ change: Int, isQuiet: Bool) {
+        thread.act {
+            self.assumeIsolated { link in
+                let wasQuiet = link.isQuiet
+                link.watchCount.all += change
+                if isQuiet { link.watchCount.quiet += change }
+                guard link.isQuiet != wasQuiet else { return }
+                do throws(MessagingError) {
+                    try link.stream?.set(link.isQuiet ? .unsubscribe : .subscribe, StreamMessage.beaconTopic)
+                } catch {
+                    link.connectAgain()
+                }
+            }
         }
     }
 

@@ -140,11 +140,18 @@ public final class ZMQGroup: SharedGroup {
     }
 
     public func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
+        try await watch(prefixes, from: start, isQuiet: false)
+    }
+
+    private func watch(
+        _ prefixes: [KeyPrefix], from start: WatchStart, isQuiet: Bool
+    ) async throws(SharedCoreError) -> Watch {
         let floor = try await read { state in state.history.floor }
         // Changes from before this participant joined are requested only when a watch needs them.
         if case .after(let revision) = start, revision < floor { _ = try await ask(.history(after: revision)) }
         return try handle.requireOpen(
-            for: replica.watch(prefixes, from: start, for: session.id, catchUp: {}, onCancel: {}))
+            for: replica.watch(
+                prefixes, from: start, for: session.id, catchUp: {}, onCancel: countWatch(isQuiet: isQuiet)))
     }
 
     public func sync() async throws(SharedCoreError) {
@@ -168,7 +175,7 @@ public final class ZMQGroup: SharedGroup {
     public func observe(_ name: NotificationName) async throws(SharedCoreError) -> Observation {
         try await sync()
         return try handle.requireOpen(
-            for: replica.observe(name, for: session.id, catchUp: {}, onCancel: {}))
+            for: replica.observe(name, for: session.id, catchUp: {}, onCancel: countWatch(isQuiet: false)))
     }
 
     public func state(of name: NotificationName) async throws(SharedCoreError) -> NotificationState {
@@ -180,6 +187,14 @@ public final class ZMQGroup: SharedGroup {
     }
 
     // MARK: - Private
+
+    /// Counts a watch or an observation that begins.
+    ///
+    /// - Returns: A closure that notes its end.
+    private func countWatch(isQuiet: Bool) -> @Sendable () -> Void {
+        link.countWatch(1, isQuiet: isQuiet)
+        return { [weak link] in link?.countWatch(-1, isQuiet: isQuiet) }
+    }
 
     /// Reads the state, brought up to date where that is asked for.
     private func read<Result: Sendable>(
@@ -229,6 +244,14 @@ extension ZMQGroup: SessionProver {
         // The hub has the process from the kernel, or the session's process is not of this boot of this machine.
         replica.read { $0.sessions[session]?.session.process } == process
             ? nil : "the hub has seen another process in its session"
+    }
+}
+
+extension ZMQGroup: QuietWatching {
+    package func watchQuietly(
+        _ prefixes: [KeyPrefix], from start: WatchStart
+    ) async throws(SharedCoreError) -> Watch {
+        try await watch(prefixes, from: start, isQuiet: true)
     }
 }
 

@@ -63,8 +63,7 @@ extension HubService {
         // The session of the address's former client is over but not recorded as such; ending it must not take the
         // connection from this one.
         addresses[address]?.address = nil
-        // A client may say hello again before it has the first welcome, over and over where the hub is slow: what it sends
-        // behind either is its own.
+        // A client repeats its hello until it has a welcome. The requests that it sends after either welcome stay valid.
         if client.address != address { client.nonce = .random() }
         client.address = address
         addresses[address] = client

@@ -55,25 +55,36 @@ extension HubService {
             } catch {
                 // Clients request the effects that cannot be read now.
                 published = order.replica.read { $0.revision }
-                nextBeacon = runningClock.now()
-                return
+                return publishGap()
             }
             guard let news else { return }
             guard let last = news.last else {
                 // There are too many changes to send: every client has to request them.
                 published = news.after
-                nextBeacon = runningClock.now()
-                return
+                return publishGap()
             }
             beaconPause = Self.beaconInterval
-            // Only the revision of a large update is sent: the library would keep each such message for a subscriber
-            // that does not read.
-            let isLarge = news.effects.reduce(0) { $0 + $1.count } > Self.streamByteLimit
-            if !isLarge, !FailPoint.fails("hub.publish") { publish(.news(news, incarnation: incarnation)) }
             published = last
             lastNews = runningClock.now()
-            nextBeacon = lastNews.advanced(by: isLarge ? .zero : Self.beaconDelay)
+            // Only the revision of a large update is sent: the library would keep each such message for a subscriber
+            // that does not read.
+            guard news.effects.reduce(0, { $0 + $1.count }) <= Self.streamByteLimit else {
+                publishGap()
+                continue
+            }
+            publish(news)
+            nextBeacon = lastNews.advanced(by: Self.beaconDelay)
         }
+    }
+
+    /// Tells that there are changes that are not sent: each client requests them.
+    private func publishGap() {
+        publish(News(after: published))
+        nextBeacon = runningClock.now().advanced(by: Self.beaconDelay)
+    }
+
+    private func publish(_ news: News) {
+        if !FailPoint.fails("hub.publish") { publish(.news(news, incarnation: incarnation)) }
     }
 
     /// The largest update that is sent whole.

@@ -12,7 +12,7 @@ struct RelayThread: ~Copyable {
     /// How many bytes a connection may send to the hub before its key is proved and a hello accepted.
     static let strangerByteLimit = 16 << 10
     /// How many bytes a connection of the stream may send at first, for each second, and in all: its handshake and its
-    /// two subscriptions take less than a KiB, and the library's heartbeats less than 20 bytes a second. The limit
+    /// subscriptions take less than a KiB, and the library's heartbeats less than 20 bytes a second. The limit
     /// exists because the library walks through the subscriptions of all for each connection that ends. After an hour
     /// or so a client reconnects.
     static let streamFirstByteCount = 2 << 10

@@ -44,7 +44,7 @@ final class Socket {
 
     /// An option that takes bytes.
     enum BytesOption {
-        case subscribe, curvePublicKey, curveSecretKey, curveServerKey, domain
+        case subscribe, unsubscribe, curvePublicKey, curveSecretKey, curveServerKey, domain
     }
 
     let handle: UnsafeMutableRawPointer
@@ -271,6 +271,7 @@ extension Socket.BytesOption {
     fileprivate var number: Int32 {
         switch self {
         case .subscribe: ZMQ_SUBSCRIBE
+        case .unsubscribe: ZMQ_UNSUBSCRIBE
         case .curvePublicKey: ZMQ_CURVE_PUBLICKEY
         case .curveSecretKey: ZMQ_CURVE_SECRETKEY
         case .curveServerKey: ZMQ_CURVE_SERVERKEY

@@ -1,6 +1,6 @@
 internal import CoreAPI
 
-/// A hub's message to all subscribers: one frame. Its first byte is the topic.
+/// A hub's message to all subscribers: one frame. Its first bytes are the topic.
 enum StreamMessage: Hashable {
     /// Recorded effects.
     case news(News, incarnation: UInt64)
@@ -9,27 +9,31 @@ enum StreamMessage: Hashable {
     /// The echo of a subscription: the subscriber receives everything published from now on.
     case armed([UInt8])
 
-    /// The topic of updates and beacons. It sorts before that of echoes, so that the library renews it first when it
-    /// reconnects.
-    static let newsTopic = UInt8(ascii: "E")
+    /// The topics of updates and of beacons. They sort before that of echoes, so that the library renews them first
+    /// when it reconnects.
+    static let newsTopic = topic(of: .news)
+    static let beaconTopic = topic(of: .beacon)
     /// The topic of echoes, before the client's own bytes.
     static let armedTopic = UInt8(ascii: "J")
     /// The client's own bytes of an echo.
     static let armedByteCount = 16
 
+    private enum Tag: UInt8 { case news = 1, beacon }
+
+    /// The first byte of updates and beacons.
+    private static let changeTopic = UInt8(ascii: "E")
+
+    private static func topic(of tag: Tag) -> [UInt8] { [changeTopic, Wire.version, tag.rawValue] }
+
     var bytes: [UInt8] {
         var writer = ByteWriter(reserving: 64)
         switch self {
         case .news(let news, let incarnation):
-            writer.byte(Self.newsTopic)
-            writer.byte(Wire.version)
-            writer.byte(1)
+            Self.newsTopic.forEach { writer.byte($0) }
             writer.word(incarnation)
             news.write(to: &writer)
         case .beacon(let revision, let incarnation):
-            writer.byte(Self.newsTopic)
-            writer.byte(Wire.version)
-            writer.byte(2)
+            Self.beaconTopic.forEach { writer.byte($0) }
             writer.word(incarnation)
             writer.integer(revision.rawValue)
         case .armed(let mark):
@@ -44,14 +48,14 @@ enum StreamMessage: Hashable {
             self = .armed(Array(bytes.dropFirst()))
             return
         }
-        guard bytes.first == Self.newsTopic else { throw Wire.malformed("its topic is unknown") }
+        guard bytes.first == Self.changeTopic else { throw Wire.malformed("its topic is unknown") }
         self = try Wire.read(Array(bytes.dropFirst())) { reader in
-            let tag = try reader.byte()
+            let tag = Tag(rawValue: try reader.byte())
             let incarnation = try reader.word()
             switch tag {
-            case 1: return .news(try News(from: &reader), incarnation: incarnation)
-            case 2: return .beacon(Revision(rawValue: try reader.integer()), incarnation: incarnation)
-            default: throw ByteCodingError.malformed
+            case .news: return .news(try News(from: &reader), incarnation: incarnation)
+            case .beacon: return .beacon(Revision(rawValue: try reader.integer()), incarnation: incarnation)
+            case nil: throw ByteCodingError.malformed
             }
         }
     }
