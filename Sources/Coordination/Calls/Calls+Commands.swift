@@ -3,6 +3,8 @@ internal import Synchronization
 
 extension Calls {
     private static let counter = Atomic<UInt64>(0)
+    /// The time for the store's answers behind the time of a command.
+    private static let answerGrace = Duration.seconds(1)
 
     /// Asks the holder of an open call to do something, and returns when it says that it has.
     ///
@@ -14,24 +16,63 @@ extension Calls {
     /// - Parameter timeout: How long to wait for the holder.
     /// - Throws: ``CoordinationError/Code/notFound`` when no call of the id is open; ``CoordinationError/Code/timeout`` when its holder has not
     ///   taken the command; ``CoordinationError/Code/outcomeUnknown`` when it has, and has not said what came of it before the time was over, or
-    ///   has ended; ``CoordinationError/Code/refused`` when it refuses, with its reason; ``CoordinationError/Code/store``, with
-    ///   ``SharedCoreError/Code/limitExceeded`` when 16 commands or more wait for the call; ``CoordinationError/Code/cancelled``,
+    ///   has ended, or when the group has not answered a second after the time; ``CoordinationError/Code/refused`` when it refuses, with its
+    ///   reason; ``CoordinationError/Code/store``, with ``SharedCoreError/Code/limitExceeded`` when 16 commands or more wait for the call; ``CoordinationError/Code/cancelled``,
     ///   ``CoordinationError/Code/closed`` and ``CoordinationError/Code/fenced``.
     public func send(
         _ command: CallCommand, to id: CallID, within timeout: Duration = .seconds(5)
     ) async throws(CoordinationError) {
         let limit = clock.now().advanced(by: timeout)
-        let result: Result<Void, CoordinationError>
-        do throws(SharedCoreError) {
-            result = try await exchange(command, with: id, before: limit)
-        } catch {
-            throw CoordinationError(ofCommand: error)
+        let exchange = Exchange()
+        // It goes on without its caller where the store does not answer.
+        let exchanging = Task {
+            let result: Result<Void, CoordinationError>
+            do throws(SharedCoreError) {
+                result = try await carryOut(exchange, command, with: id, before: limit)
+            } catch {
+                result = .failure(CoordinationError(ofCommand: error))
+            }
+            exchange.answer.fulfil(result)
         }
-        try result.get()
+        let timer = Task { await giveUp(exchange, at: limit.advanced(by: Self.answerGrace)) }
+        defer { timer.cancel() }
+        try await withTaskCancellationHandler {
+            await exchange.answer.value()
+        } onCancel: {
+            exchanging.cancel()
+            Task { await giveUp(exchange, at: clock.now().advanced(by: Self.answerGrace)) }
+        }.get()
     }
 
-    private func exchange(
-        _ command: CallCommand, with id: CallID, before limit: BootInstant
+    /// One command and its answer.
+    private final class Exchange: Sendable {
+        let answer = Promise<Result<Void, CoordinationError>>()
+        private let isWritten = Atomic(false)
+
+        /// Returns whether the command may be written: it has no answer yet.
+        func write() -> Bool { answer.whileOpen { isWritten.store(true, ordering: .relaxed) } }
+
+        /// Answers for a store that does not.
+        func giveUp() {
+            answer.fulfil(
+                .failure(
+                    isWritten.load(ordering: .relaxed)
+                        ? CoordinationError(
+                            .outcomeUnknown, "The group does not answer, so it is not known what came of the command.")
+                        : Calls.late))
+        }
+    }
+
+    private func giveUp(_ exchange: Exchange, at instant: BootInstant) async {
+        do { try await clock.sleep(until: instant) } catch { return }
+        exchange.giveUp()
+    }
+
+    private static let late = CoordinationError(
+        .timeout, "The holder of the call has not taken the command in time. It is not carried out.")
+
+    private func carryOut(
+        _ exchange: Exchange, _ command: CallCommand, with id: CallID, before limit: BootInstant
     ) async throws(SharedCoreError) -> Result<Void, CoordinationError> {
         let call = try CallKey.record(of: id)
         let number = Self.counter.add(1, ordering: .relaxed).newValue
@@ -49,6 +90,7 @@ extension Calls {
             throw SharedCoreError(
                 .limitExceeded, "\(CallKey.maximumCommandCount) commands wait for the call already.", at: key.text)
         }
+        guard clock.now() < limit, exchange.write() else { return .failure(Self.late) }
         var transaction = Transaction(guards: [.exists(call)])
         let record = CommandRecord(command, for: open.record, before: limit, in: clock.bootID)
         transaction.put(key, record.bytes, lifetime: .session)
@@ -65,8 +107,7 @@ extension Calls {
             watch.cancel()
         }
         defer { timer.cancel() }
-        var reason = CoordinationError(
-            .timeout, "The holder of the call has not taken the command in time. It is not carried out.")
+        var reason = Self.late
         do throws(SharedCoreError) {
             try await follow(key, to: open.record, in: watch, from: sight)
             if Task.isCancelled {

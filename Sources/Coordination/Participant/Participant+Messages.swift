@@ -89,8 +89,10 @@ extension Participant {
         let held = call.insisting ? machine.holding?.epoch : nil
         do throws(SharedCoreError) {
             // Armed before the first look: nothing that is stored from here on goes unnoticed.
-            let watch = try await store.watch(
-                [inbox.prefix(of: call.id.callID), KeyPrefix(CallKey.record(of: call.id.callID))], from: .now)
+            let watch = try await patiently(call, under: held, &alarm) { () async throws(SharedCoreError) in
+                try await store.watch(
+                    [inbox.prefix(of: call.id.callID), KeyPrefix(CallKey.record(of: call.id.callID))], from: .now)
+            }
             let pump = Task(executorPreference: executor) { await self.signal(call.serverEvent, for: watch) }
             defer {
                 watch.cancel()
@@ -98,6 +100,8 @@ extension Participant {
             }
             if let answer = try await wait(for: call, under: held, alarm: &alarm) { return answer }
         } catch {
+            if let held, intentions.lastLoss?.epoch == held { throw fenced() }
+            if isOutage(error), clock.now() >= call.deadline { throw timeout(of: call.id, because: error) }
             throw failure(error)
         }
         try guardOpen()
@@ -142,7 +146,9 @@ extension Participant {
         // When the next look is due that trusts no wake-up. Those in between, which something else asked for, do not put it off.
         var lookDue = clock.now()
         while end == nil, !call.isOver, held == nil || intentions.lastLoss?.epoch != held {
-            let found = try await inbox.find(call.id, consistency: consistency)
+            let found = try await patiently(call, under: held, &alarm) { () async throws(SharedCoreError) in
+                try await inbox.find(call.id, consistency: consistency)
+            }
             guard !call.isOver else { return nil }
             if consistency == .linearizable {
                 lookDue = clock.now().advanced(by: wait.lookInterval)
@@ -171,7 +177,9 @@ extension Participant {
                 consistency = .linearizable
             case .expect:
                 wait.isExpected = true
-                try await expect(call.id.item, before: wait.deadline, as: call.number)
+                try await patiently(call, under: held, &alarm) { () async throws(SharedCoreError) in
+                    try await expect(call.id.item, before: wait.deadline, as: call.number)
+                }
                 machine.waitsBehindOthers = try await waitsBehindOthers(for: call.id.item)
                 // Behind its own commit the handle knows all that was stored before it.
                 consistency = .causal
@@ -189,6 +197,30 @@ extension Participant {
             }
         }
         return nil
+    }
+
+    /// Repeats an idempotent request until the store answers, the deadline of a call passes, or the call has another end.
+    private func patiently<Value>(
+        _ call: MessageCall, under held: Revision?, _ alarm: inout Alarm,
+        _ body: () async throws(SharedCoreError) -> Value
+    ) async throws(SharedCoreError) -> Value {
+        while true {
+            do throws(SharedCoreError) {
+                return try await body()
+            } catch {
+                let now = clock.now()
+                guard isOutage(error), now < call.deadline, !call.isOver,
+                    held == nil || intentions.lastLoss?.epoch != held
+                else { throw error }
+                alarm.set(to: min(call.deadline, now.advanced(by: machine.rules.lookInterval)))
+                await call.serverEvent.wait()
+            }
+        }
+    }
+
+    /// Whether the store may answer later. Where the group is lost, this participant has ended.
+    private func isOutage(_ error: SharedCoreError) -> Bool {
+        [.unavailable, .outcomeUnknown].contains(error.code) && end == nil && fault == nil
     }
 
     private struct FoundCall {
@@ -350,8 +382,8 @@ extension Participant {
         CoordinationError(.cancelled, "The task that waited was cancelled.", cause: knownRefusal)
     }
 
-    private func timeout(of id: MessageID) -> CoordinationError {
-        let refusal = knownRefusal
+    private func timeout(of id: MessageID, because outage: SharedCoreError? = nil) -> CoordinationError {
+        let refusal = knownRefusal ?? outage
         let absence = "o message “\(id.description.prefix(64))” came before the deadline"
         if refusal == nil, let problem = intentions.problem {
             return CoordinationError(.coreFailed, "\(problem.text); n\(absence)", owner: owner)

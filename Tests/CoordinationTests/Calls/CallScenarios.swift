@@ -164,14 +164,63 @@ struct CallScenarios {
         let sent = Task { try await core.calls.send(.hold, to: call.id, within: .seconds(1)) }
         let received = try #require(try await commands.next())
         #expect(received.command == .hold && received.sender == core.group.session.id)
-        try await eventually("its sender waits") { core.clock.sleeperCount == 1 }
-        core.clock.advance(by: .seconds(2))
+        try await eventually("its sender waits") { core.clock.sleeperCount == 2 }
+        core.clock.advance(by: .milliseconds(1_500))
         let error = await #expect(throws: CoordinationError.self) { try await sent.value }
         #expect(error?.code == .outcomeUnknown)
         try await received.accept()
         #expect(try await core.group.list(".sharedcore/calls/command").entries.isEmpty)
         try await call.end(.hungUp)
         #expect(try await commands.next() == nil)
+    }
+
+    @Test("C24: a command whose group falls silent behind its take is unknown a second behind its time")
+    func silentGroup() async throws {
+        let core = try await CallsFixture()
+        let store = UncertainStore(try await core.window())
+        let call = try await core.begin("ring")
+        var commands = try await call.commands().makeAsyncIterator()
+        let sent = Task {
+            try await Calls(store, clock: core.clock).send(.hold, to: call.id, within: .seconds(1))
+        }
+        let received = try #require(try await commands.next())
+        try await eventually("its sender waits") { core.clock.sleeperCount == 2 }
+        store.setSilent(true)
+        core.clock.advance(by: .milliseconds(1_900))
+        try await eventually("it asks what came of it") { store.waiterCount == 1 }
+        core.clock.advance(by: .milliseconds(100))
+        let error = await #expect(throws: CoordinationError.self) {
+            try await withTimeout(TestTimeout.usual, "the command ends") { try await sent.value }
+        }
+        #expect(error?.code == .outcomeUnknown)
+        store.setSilent(false)
+        try await received.accept()
+        try await call.end(.hungUp)
+    }
+
+    @Test("C24: a command that a silent group has not taken in is not carried out, and not written later")
+    func silentFromTheBegin() async throws {
+        let core = try await CallsFixture()
+        let store = UncertainStore(try await core.window())
+        let calls = Calls(store, clock: core.clock)
+        let call = try await core.begin("ring")
+        var commands = try await call.commands().makeAsyncIterator()
+        store.setSilent(true)
+        let sent = Task { try await calls.send(.hangUp, to: call.id, within: .seconds(1)) }
+        try await eventually("it waits") { store.waiterCount == 1 && core.clock.sleeperCount == 1 }
+        core.clock.advance(by: .seconds(2))
+        let error = await #expect(throws: CoordinationError.self) {
+            try await withTimeout(TestTimeout.usual, "the command ends") { try await sent.value }
+        }
+        #expect(error?.code == .timeout)
+        store.setSilent(false)
+        let next = Task { try await calls.send(.hold, to: call.id, within: .seconds(600)) }
+        let received = try #require(try await commands.next())
+        #expect(received.command == .hold)
+        try await received.accept()
+        try await next.value
+        #expect(try await core.commands().isEmpty)
+        try await call.end(.hungUp)
     }
 
     @Test("C24: a command that was taken is not taken by the next holder, and its sender finds that it was taken")

@@ -77,6 +77,85 @@ struct SilentStoreScenarios {
         store.setSilent(false)
     }
 
+    /// A store that reaches its group only at times.
+    struct OutOfReach: ForwardingStore {
+        enum Request { case watch, read, commit }
+
+        let inner: any SharedStore
+        /// The requests for the inbox, or of what is expected there, that are refused.
+        let refused: Box<Set<Request>>
+        let refusals = Box(0)
+
+        private func pass(_ request: Request, _ code: SharedCoreError.Code = .unavailable) throws(SharedCoreError) {
+            guard refused.value.contains(request) else { return }
+            refusals.update { $0 += 1 }
+            throw SharedCoreError(code, "The group is out of reach.", at: "test")
+        }
+
+        func watch(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch {
+            try pass(.watch)
+            return try await inner.watch(prefixes, from: start)
+        }
+
+        func list(_ prefix: KeyPrefix, consistency: ReadConsistency) async throws(SharedCoreError) -> Snapshot {
+            if consistency == .linearizable, prefix != OwnershipKey.path { try pass(.read) }
+            return try await inner.list(prefix, consistency: consistency)
+        }
+
+        func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
+            try pass(.commit, .outcomeUnknown)
+            return try await inner.commit(transaction)
+        }
+    }
+
+    @Test(
+        "C7: a wait outlasts a group that is out of reach for a while, at each of its requests",
+        arguments: [(OutOfReach.Request.watch, false), (.read, false), (.commit, false), (.read, true)])
+    func outage(request: OutOfReach.Request, isKnown: Bool) async throws {
+        let world = World()
+        let main = try await world.main("main")
+        try await main.participant.start()
+        let process = world.processes.start()
+        let group = try await world.space.open(
+            "group", as: SessionDescription(role: .executor, name: "waits"), process: process.identity)
+        let store = OutOfReach(inner: group, refused: Box([]))
+        let executor = try ExecutorParticipant(
+            of: store, options: .patient,
+            environment: CoordinationEnvironment(clock: world.clock, processes: world.processes, seed: 7, push: nil)
+        ) {
+            ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: .init())
+        }
+        let observer = try await world.observer()
+        // It takes part already.
+        await #expect(throws: CoordinationError.self) {
+            try await executor.message(forCallID: .of("call-0"), timeout: .milliseconds(1))
+        }
+        if !isKnown { store.refused.update { $0 = [request] } }
+        let wait = Task { try await executor.message(forCallID: .of("call-1"), timeout: .seconds(3_600)) }
+        if isKnown {
+            try await eventually("it is known to wait") {
+                try await !observer.list(Self.expectations).entries.isEmpty
+            }
+            store.refused.update { $0 = [request] }
+        }
+        let before = store.refusals.value
+        try await eventually("it has been refused several times") { store.refusals.value >= before + 5 }
+        store.refused.update { $0 = [] }
+        try await eventually("it is known to wait") {
+            try await !observer.list(Self.expectations).entries.isEmpty
+        }
+        world.server.receive(try .text("call-1"))
+        let result = try await withTimeout(TestTimeout.usual, "the message comes") { try await wait.value }
+        guard case .message(let taken) = result.content else {
+            Issue.record("\(result)")
+            return
+        }
+        let expected: CallID = try .of("call-1")
+        #expect(taken.message.callID == expected)
+        await executor.close()
+        await main.participant.stop()
+    }
+
     @Test("S13: a cancelled wait ends at once although the store does not answer")
     func cancellation() async throws {
         let world = World()
