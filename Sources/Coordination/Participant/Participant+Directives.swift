@@ -20,11 +20,6 @@ extension Participant {
         } catch {
             note(error)
             machine.refused(at: clock.now())
-            if case .commit(let transition) = directive, transition.baton == .offers,
-                [.storageFull, .limitExceeded].contains(error.code)
-            {
-                machine.refuseOffer()
-            }
             obstacle = Obstacle(
                 error: error, since: obstacle?.since ?? clock.now(),
                 isCommit: directive.isCommit || obstacle?.isCommit == true)
@@ -106,9 +101,7 @@ extension Participant {
             machine.committed(transition, at: revision)
             if let place = transition.place { environment.system.place(place) }
         } catch {
-            let hasNoRoom = [.storageFull, .limitExceeded].contains(error.code)
-            machine.missed(
-                transition, isUnknown: error.code != .guardFailed, hasNoRoom: hasNoRoom, wasUnclear: wasUnclear)
+            machine.missed(transition, OwnershipMachine.Miss(error.code), wasUnclear: wasUnclear)
             guard error.code == .guardFailed || error.code == .outcomeUnknown else { throw error }
             machine.refused(at: clock.now())
             consistency = .linearizable

@@ -49,7 +49,7 @@ extension OwnershipMachineTests {
         var machine = restingMain()
         let transition = try offer(&machine)
         if isUnknown {
-            machine.missed(transition, isUnknown: true)
+            machine.missed(transition, .unknown)
         } else {
             machine.committed(transition, at: Revision(rawValue: 31))
         }
@@ -63,7 +63,7 @@ extension OwnershipMachineTests {
     func offersOnce() throws {
         var machine = restingMain()
         let transition = try offer(&machine)
-        machine.missed(transition, isUnknown: false)
+        machine.missed(transition, .refused)
         machine.view.apply(present(at: 31), at: start)
         machine.committed(try offer(&machine), at: Revision(rawValue: 32))
         machine.view.apply(present(at: 32, offer: 32), at: start)
@@ -71,6 +71,15 @@ extension OwnershipMachineTests {
         #expect(machine.wantsRest && machine.core?.isQuiet == true)
         machine.view.apply(present(at: 33), at: start)
         #expect(machine.step(at: start) == .resumeCore(epoch: Revision(rawValue: 20)))
+    }
+
+    @Test("C26, S10: a Main whose offer finds no room does not rest, and its core goes on")
+    func restsWithoutRoom() throws {
+        var machine = restingMain()
+        machine.missed(try offer(&machine), .noRoom)
+        machine.view.apply(present(at: 31), at: start)
+        #expect(machine.step(at: start) == .resumeCore(epoch: Revision(rawValue: 20)))
+        #expect(!machine.wantsRest)
     }
 
     @Test("C26, C6: a Main that is about to offer answers a challenge first")

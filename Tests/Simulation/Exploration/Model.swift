@@ -674,7 +674,7 @@ struct Model {
         let session = participants[number].machine.myself.session
         guard store.commit(transition.transaction, of: session) else {
             participants[number].machine.refused(at: now)
-            participants[number].machine.missed(transition, isUnknown: false)
+            participants[number].machine.missed(transition, .refused)
             return
         }
         judgeOffer(before, by: number)

@@ -36,23 +36,34 @@ extension OwnershipMachine {
         return wasUnclear
     }
 
-    /// Takes note that a commit has not taken effect.
-    ///
-    /// - Parameters:
-    ///   - isUnknown: Whether it may have.
-    ///   - hasNoRoom: Whether the store has refused it for want of room.
-    ///   - wasUnclear: The result of ``begins(_:)``.
-    package mutating func missed(
-        _ transition: Transition, isUnknown: Bool, hasNoRoom: Bool = false, wasUnclear: Bool = false
-    ) {
-        if transition.baton == .offers { given?.isUnclear = wasUnclear || isUnknown && !hasNoRoom }
-        if transition.offersRest, isUnknown { hasOffered = true }
+    /// Why a commit is not known to have taken effect.
+    package enum Miss {
+        /// A guard did not hold.
+        case refused
+        /// The store has no room for it.
+        case noRoom
+        /// It may have taken effect.
+        case unknown
+
+        package init(_ code: SharedCoreError.Code) {
+            switch code {
+            case .guardFailed: self = .refused
+            case .storageFull, .limitExceeded: self = .noRoom
+            default: self = .unknown
+            }
+        }
     }
 
-    /// Takes note that the store has no room for the offer: the ownership is released without it.
-    package mutating func refuseOffer() {
-        guard given?.phase == .kept, given?.isUnclear == false else { return }
-        given?.phase = .over(.refused)
+    /// Takes note that a commit is not known to have taken effect. A baton for which there is no room is not offered
+    /// again: the ownership is released without it.
+    ///
+    /// - Parameter wasUnclear: The result of ``begins(_:)``.
+    package mutating func missed(_ transition: Transition, _ miss: Miss, wasUnclear: Bool = false) {
+        if transition.baton == .offers {
+            given?.isUnclear = wasUnclear || miss == .unknown
+            if miss == .noRoom, !wasUnclear, given?.phase == .kept { given?.phase = .over(.refused) }
+        }
+        if transition.offersRest, miss != .refused { hasOffered = true }
     }
 
     /// The participant has ended and hears no more of the group.

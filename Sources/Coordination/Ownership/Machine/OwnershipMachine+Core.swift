@@ -11,9 +11,16 @@ extension OwnershipMachine {
     /// Takes note that the core failed or ended by itself: it has as long to stop as one that was told to.
     package mutating func coreFailed(_ epoch: Revision, problem: String, at now: BootInstant) {
         guard let core, core.epoch == epoch, core.mayRun else { return }
+        _ = stop(core, for: StopRequest(.failed), because: problem, at: now)
+    }
+
+    private mutating func stop(
+        _ core: LocalCore, for request: StopRequest, because reason: String, at now: BootInstant
+    ) -> Directive {
         self.core?.phase = .stopping(since: now)
-        self.core?.reason = problem
-        self.core?.request = StopRequest(.failed)
+        self.core?.reason = reason
+        self.core?.request = request
+        return .stopCore(epoch: core.epoch)
     }
 
     /// Takes note that the core has stopped.
@@ -42,10 +49,7 @@ extension OwnershipMachine {
         switch core.phase {
         case .starting, .running:
             if let (request, reason) = reasonToStop(at: now) {
-                self.core?.phase = .stopping(since: now)
-                self.core?.reason = reason
-                self.core?.request = request
-                return .stopCore(epoch: core.epoch)
+                return stop(core, for: request, because: reason, at: now)
             }
             if core.isQuiet {
                 self.core?.isQuiet = false
@@ -91,10 +95,9 @@ extension OwnershipMachine {
             wake(at: doubtBegins)
             return nil
         }
-        self.core?.phase = .stopping(since: now)
-        self.core?.reason = "it was cut off from the group, so that its session might have been over"
-        self.core?.request = StopRequest(.cutOff)
-        return .stopCore(epoch: core.epoch)
+        return stop(
+            core, for: StopRequest(.cutOff),
+            because: "it was cut off from the group, so that its session might have been over", at: now)
     }
 
     /// Stops a core that its participant does not want any more, also while something else is carried out.
@@ -102,10 +105,7 @@ extension OwnershipMachine {
         guard let core, core.mayRun, core.epoch == holding?.epoch, !isAtRest, !wantsRest,
             case .nothing(let reason) = wish
         else { return nil }
-        self.core?.phase = .stopping(since: now)
-        self.core?.reason = reason.sentence
-        self.core?.request = reason.request
-        return .stopCore(epoch: core.epoch)
+        return stop(core, for: reason.request, because: reason.sentence, at: now)
     }
 
     /// Stops a core whose ownership is gone, and lets go of one that does not stop.
