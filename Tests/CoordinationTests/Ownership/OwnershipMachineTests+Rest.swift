@@ -82,6 +82,62 @@ extension OwnershipMachineTests {
         #expect(!machine.wantsRest)
     }
 
+    @Test("C26, C15: the end of a quiet core whose holder has ended is told again where the store did not take it")
+    func tellsAgain() throws {
+        var machine = restingMain()
+        machine.view.apply(present(at: 31, offer: 31), at: start)
+        _ = machine.step(at: start)
+        // The holder, whose session had the ownership, has ended.
+        machine.view.apply(
+            view(
+                40,
+                [
+                    entry(
+                        OwnershipKey.rest, RestRecord(epoch: Revision(rawValue: 20), name: "me", process: process(1)),
+                        by: session, claim: 31)
+                ]), at: start)
+        #expect(machine.step(at: start) == .stopCore(epoch: Revision(rawValue: 20)))
+        machine.coreEnded(Revision(rawValue: 20), problem: nil)
+        guard case .commit(let told)? = machine.step(at: start) else { return #expect(Bool(false), "nothing is told") }
+        #expect(told.stories.map(\.kind) == [.coreStopped])
+
+        machine.failed(at: start)
+        machine.missed(told, .refused)
+        #expect(machine.step(at: start) == nil)
+        let later = start.advanced(by: machine.rules.retryInterval)
+        #expect(machine.step(at: later) == .commit(told))
+        machine.committed(told, at: Revision(rawValue: 41))
+        guard case .commit(let next)? = machine.step(at: later) else { return #expect(Bool(false), "nothing is owned") }
+        #expect(next.acquires)
+    }
+
+    @Test(
+        "C14, C26: a Main that has ended at rest refuses no participant until its holder releases",
+        arguments: [SessionRole.main, .executor])
+    func endedAtRest(role: SessionRole) throws {
+        var machine = machine(role, wish: role == .main ? .own : .insist)
+        let holder = entry(
+            OwnershipKey.holder, HolderRecord(process: process(2), processNamespace: 0), by: other, claim: 15)
+        machine.view.apply(view(30, [owner(.main, by: other, claim: 20), holder]), at: start)
+        let (_, directive) = try #require(run(&machine, from: start, for: .seconds(1)))
+        #expect(
+            try transaction(directive).operations.contains {
+                if case .put(OwnershipKey.challenge, _, _) = $0 { true } else { false }
+            })
+        let challenge = ChallengeRecord(claim: Revision(rawValue: 20))
+        let answer = AnswerRecord(claim: Revision(rawValue: 20), challenge: Revision(rawValue: 31))
+        machine.view.apply(
+            view(
+                32,
+                [
+                    owner(.main, by: other, claim: 20), holder,
+                    entry(OwnershipKey.challenge, challenge, by: session, claim: 31),
+                    entry(OwnershipKey.answer, answer, by: other, claim: 32),
+                ]), at: start)
+        #expect(run(&machine, from: start.advanced(by: .seconds(1)), for: .seconds(1)) == nil)
+        #expect(machine.refusal == nil)
+    }
+
     @Test("C26, C6: a Main that is about to offer answers a challenge first")
     func answersFirst() throws {
         var machine = restingMain()

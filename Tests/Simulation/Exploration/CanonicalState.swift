@@ -298,7 +298,7 @@ extension CanonicalTokens {
             // sections. The model's sessions have no leases.
             [
                 "myself", "rules", "random", "loss", "nextStep", "hearing", "granted", "lease", "wakeReason",
-                "wokenFor", "waitsBehindOthers",
+                "wokenFor", "waitsBehindOthers", "untold",
             ]
         ),
         ("GivenBaton", ["record", "phase", "isUnclear"], ["lifetime"]),

@@ -440,7 +440,7 @@ struct Model {
         if machine.hasYielded, machine.holding == nil, machine.wish.wantsOwnership {
             participants[number].machine.wish = .nothing(because: .superseded)
         }
-        if let owner = machine.refusal?.owner, store.view.sleeper != nil, owner.session == store.view.owner?.session {
+        if let owner = machine.refusal?.owner, holder(of: owner).map({ participants[$0].hold != nil }) == true {
             broke("C14", "participant \(number) is refused because of a Main that may never wake")
         }
         if machine.refusal != nil { participants[number].machine.wish = .nothing(because: .refused) }

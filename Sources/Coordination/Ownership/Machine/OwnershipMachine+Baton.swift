@@ -64,6 +64,8 @@ extension OwnershipMachine {
             if miss == .noRoom, !wasUnclear, given?.phase == .kept { given?.phase = .over(.refused) }
         }
         if transition.offersRest, miss != .refused { hasOffered = true }
+        // Without this entry the next core of this participant seems to run beside the lost one.
+        if transition.transaction.operations.isEmpty { untold = transition.stories.first }
     }
 
     /// The participant has ended and hears no more of the group.

@@ -132,7 +132,7 @@ extension OwnershipMachine {
     }
 
     /// Tells what no transition goes with.
-    private func tell(_ story: Story) -> Directive {
+    func tell(_ story: Story) -> Directive {
         .commit(Transition(transaction: Transaction(), stories: [story]))
     }
 

@@ -95,8 +95,11 @@ extension OwnershipMachine {
         if let handover = view.handover, handover.session != myself.session { return wait(behind: handover, at: now) }
         // The holder's answer says nothing of a Main that rests, so a second Main wakes that one.
         if myself.isMain, let rest = view.sleeper, view.wake(of: rest) == nil { return wake(rest, for: .handover) }
+        // A Main that has ended at rest owns until its holder releases, and refuses no participant meanwhile.
+        let isHeld = view.holder?.session == owner.session
         let isRefusing =
-            owner.record.role == .main && (wish == .insist || (myself.isMain && view.sleeper == nil))
+            owner.record.role == .main
+            && (isHeld ? wish == .insist && view.sleeper != nil : wish == .insist || myself.isMain)
         switch life(
             of: owner.claim, by: owner.session, in: owner.record.process, lease: leaseToWaitFor(owner),
             isUrgent: isRefusing, at: now)

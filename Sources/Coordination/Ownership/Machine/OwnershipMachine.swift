@@ -23,6 +23,8 @@ package struct OwnershipMachine: Sendable {
     package var lease: SessionLease?
     /// The core that was cut off and given up, for as long as it runs: no other is started beside it.
     package var leftover: Revision?
+    /// The end of a core whose ownership was lost, which the store did not take: the timeline is told again.
+    package var untold: Story?
     /// The baton that was given here, until its core knows what became of it.
     package var given: GivenBaton?
     /// The ownership that this participant holds.
@@ -99,6 +101,10 @@ package struct OwnershipMachine: Sendable {
             return nil
         }
         retryAt = nil
+        if let story = untold {
+            untold = nil
+            return tell(story)
+        }
         switch rest(at: now) {
         case .act(let directive): return directive
         case .waits: return nil
