@@ -55,13 +55,21 @@ extension MachineTransition {
         (.cannotKill, [.waits, .takesOverLate, .replaces]),
         (.owning, [.waits, .starts, .answers, .releases]),
         (.starting, [.waits, .looks, .stops, .answers]),
-        (.running, [.waits, .looks, .stops, .answers, .publishesRunning]),
+        (.running, [.waits, .looks, .stops, .answers, .publishesRunning, .offersRest, .resumesCore]),
         (.stopping, [.waits, .looks, .answers, .publishesStopping, .givesUp]),
         (.ended, [.waits, .answers, .releases]),
         (.releasing, [.waits, .answers, .releases, .givesUp]),
         (.fencedRunning, [.stops]),
         (.fencedStopping, [.waits, .looks, .tellsGivenUp]),
         (.fencedEnded, [.tellsStopped]),
+        (.offering, [.waits, .answers, .endsRest]),
+        (.atRest, [.waits, .resumes]),
+        (.leftAtRest, [.stops, .acquires]),
+        (.behindRest, [.waits, .looks, .buries, .asks, .challenges, .wakes]),
+        (.holdingNothing, [.waits, .looks, .presents]),
+        (.offered, [.waits, .takesRest, .endsRest]),
+        (.holding, [.waits, .buries, .answers, .wakes, .releases]),
+        (.holdingWoken, [.waits, .answers, .wakesAgain, .givesUp]),
     ]
 
     /// The phases of an ownership machine's core, each with the next ones.

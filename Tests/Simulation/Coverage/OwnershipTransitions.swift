@@ -20,11 +20,27 @@ enum Situation: UInt8 {
     case fencedRunning, fencedStopping, fencedEnded
     /// An abandoned core, or a core of another ownership than the present one, still runs.
     case other
+    /// Its own rest is offered, stands, or stands although its holder has ended.
+    case offering, atRest, leftAtRest
+    /// It waits for a Main at rest, or for one whose holder has ended.
+    case behindRest, behindLeftRest
+    /// A holder without an ownership, with an offer, with a Main at rest, and with one that was woken.
+    case holdingNothing, offered, holding, holdingWoken
+
+    init(of hold: HolderMachine) {
+        let isWoken = hold.view.sleeper.flatMap { hold.view.wake(of: $0) } != nil
+        self =
+            hold.holding != nil
+            ? (isWoken ? .holdingWoken : .holding) : hold.view.offer == nil ? .holdingNothing : .offered
+    }
 
     init(of machine: OwnershipMachine, at now: BootInstant) {
         let owner = machine.view.owner
         let isOwner = owner?.session == machine.myself.session
-        if let core = machine.core, !isOwner || core.epoch != owner?.claim {
+        let isOwnRest = machine.view.rest?.session == machine.myself.session
+        if isOwnRest, isOwner || owner == nil || machine.isAtRest {
+            self = owner == nil ? .leftAtRest : machine.isAtRest ? .atRest : .offering
+        } else if let core = machine.core, !isOwner || core.epoch != owner?.claim {
             self =
                 switch core.phase {
                 case .starting, .running: .fencedRunning
@@ -72,7 +88,11 @@ enum Situation: UInt8 {
             case .impossible: self = .cannotKill
             }
         } else if let owner {
-            self = owner.record.role == .main ? .behindMain : .behindExecutor
+            self =
+                machine.view.sleeper != nil
+                ? .behindRest : owner.record.role == .main ? .behindMain : .behindExecutor
+        } else if machine.view.rest != nil, machine.view.handover == nil {
+            self = .behindLeftRest
         } else {
             self = machine.view.handover == nil ? .free : .behindRequest
         }
@@ -162,7 +182,7 @@ extension Move {
             switch operation {
             case .put(OwnershipKey.rest, _, _): found = .offersRest
             case .put(OwnershipKey.wake, _, _): found = .wakesAgain
-            case .put(OwnershipKey.holder, _, _): found = .presents
+            case .put(OwnershipKey.holder, _, _), .delete(OwnershipKey.holder): found = .presents
             case .delete(OwnershipKey.rest): found = found ?? .endsRest
             default: break
             }

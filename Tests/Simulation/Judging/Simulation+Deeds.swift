@@ -15,7 +15,12 @@ extension Simulation {
     /// Checks that a refusal names a Main.
     mutating func judge(_ refusal: Refusal, of number: Int) {
         guard let main = member(refusal.session) else { return broke("C2: refused because of nobody") }
-        check(members[main].isMain, "C3: refused because of an Executor")
+        guard members[main].hold != nil else {
+            return check(members[main].isMain, "C3: refused because of an Executor")
+        }
+        // The answer of a holder says nothing of the Main.
+        check(
+            !members[number].isMain, "C14: \(members[number].name) is refused because of a Main that may never resume")
     }
 
     mutating func judgeStart(of core: Int) {

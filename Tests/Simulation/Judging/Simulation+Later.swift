@@ -12,6 +12,7 @@ extension Simulation {
             judgeAsked(number, Revision(rawValue: handover), Revision(rawValue: epoch), since)
         case .heldUp(let number): judgeHeldUp(number)
         case .overdue(let call): judgeOverdue(call)
+        case .woken(let rest, let since): judgeWoken(Revision(rawValue: rest), since: since)
         }
     }
 
@@ -34,7 +35,7 @@ extension Simulation {
         guard holder.isAlive, holder.isFrozen(at: clock), holder.runsSince < since, schedule.weather.lostWakeUps == 0
         else { return }
         let asks = present.handover?.claim == claim
-        guard asks || present.owner?.claim == claim else { return }
+        guard asks || present.owner?.claim == claim && present.owner?.session == holder.session else { return }
         if !asks {
             if let handover = present.handover, let asker = member(handover.session), !canWait(members[asker]) {
                 return watchOver(number, claim, since: since)
@@ -42,8 +43,13 @@ extension Simulation {
             guard requestOverAt + Self.longestFreeze <= clock else {
                 return watchOver(number, claim, since: since, from: requestOverAt)
             }
+            // The Main for which it holds is woken, and has its time twice: once more from the repetition on.
+            if present.sleeper != nil, since + Self.longestFreeze + Self.longestWake > clock {
+                return watchOver(number, claim, since: since, from: since + Self.longestWake)
+            }
         }
-        if let waiting = members.first(where: { canWait($0) }) {
+        let time = Self.longestFreeze + (asks || present.sleeper == nil ? 0 : Self.longestWake) - 50_000_000
+        if let waiting = members.first(where: { canWait($0, for: time) }) {
             broke("C6: \(holder.name) has been frozen for 3 s, and \(waiting.name) still waits for it")
         }
     }
@@ -51,6 +57,9 @@ extension Simulation {
     /// The longest time to wait for a frozen holder: an answer from before the freeze counts for 2 s, and a challenge
     /// lasts 500 ms.
     private static let longestFreeze: UInt64 = 3_000_000_000
+
+    /// The time in which a participant that waits has woken a Main at rest and given it up.
+    private static let longestWake: UInt64 = 3_000_000_000
 
     /// Schedules the check that a frozen holder does not own for long.
     ///
@@ -63,10 +72,10 @@ extension Simulation {
             at: (start ?? clock) + Self.longestFreeze)
     }
 
-    private func canWait(_ member: Member) -> Bool {
+    private func canWait(_ member: Member, for time: UInt64 = Self.longestFreeze - 50_000_000) -> Bool {
         guard let wants = member.wantsSince, member.machine.refusal == nil else { return false }
         let isResting = member.machine.rest.map { $0.until.advanced(by: .seconds(3)) > now } ?? false
-        return canAct(member, for: 2_950_000_000) && wants + 2_950_000_000 < clock && !isResting
+        return canAct(member, for: time) && wants + time < clock && !isResting
     }
 
     /// Returns whether a member could act for the whole time.

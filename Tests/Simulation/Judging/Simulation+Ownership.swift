@@ -13,6 +13,7 @@ extension Simulation {
         if let handover = after.handover, handover.claim != before.handover?.claim { watchOver(handover) }
         judgeActivities(before, purpose, by: number)
         switch purpose {
+        case .transition(let stories): judgeRest(before, stories, by: number)
         case .storing(_, let epoch):
             check(after.owner?.claim == epoch, "C4: the write of a superseded core took effect")
         case .enteringCritical:
@@ -91,7 +92,8 @@ extension Simulation {
     func bound(of view: OwnershipView, on claim: Revision) -> Duration {
         var limit = promised.handoverTimeout
         if let critical = view.critical, critical.record.epoch == claim { limit += critical.record.bound }
-        return min(limit, promised.handoverMaximumTimeout)
+        // A Main that rests resumes first.
+        return (view.sleeper == nil ? .zero : promised.wakeBound) + min(limit, promised.handoverMaximumTimeout)
     }
 
     private func isAnswered(_ view: OwnershipView, _ claim: Revision) -> Bool {
@@ -110,11 +112,11 @@ extension Simulation {
             || member.troubleUntil + 500_000_000 > clock
     }
 
-    /// Returns whether a member may have missed recent changes: an owning Main polls only every 10 s, all others every
-    /// 250 ms.
+    /// Returns whether a member may have missed recent changes: an owning Main and a holder poll only every 10 s, all
+    /// others every 250 ms.
     func mayHaveMissed(_ member: Member) -> Bool {
         guard let since = member.missedSince else { return false }
-        return member.isMain || clock - since < 350_000_000
+        return member.plan.role != .executor || clock - since < 350_000_000
     }
 
     /// Checks that an Executor releases only when no call waits, its time is up, it has a request or its core fails.

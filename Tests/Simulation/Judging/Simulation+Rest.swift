@@ -1,35 +1,79 @@
 internal import Coordination
 internal import CoreAPI
 
-/// Checks that every member and call has reached its goal.
+/// Validates the rests of Mains (C26), with complete knowledge of the simulation.
 extension Simulation {
-    /// Returns an unmet goal after the faults have ended; nil if there is none.
-    func unmetWant() -> String? {
-        for call in calls where call.isWaiting && members[call.member].isAlive {
-            return "C8: after the faults have ended, \(members[call.member].name) still waits for "
-                + "“\(messages[call.message].callID)”"
-        }
-        for member in members where member.isAlive {
-            if member.isStarting { return "C3: \(member.name) is still starting" }
-            if member.isFinishing, !member.isMain { return "C9: \(member.name) has not finished" }
-            if member.intentions.isClosing { return "C5: \(member.name) has not closed" }
-            guard member.machine.wish.wantsOwnership else { continue }
-            guard let owner = present.owner else { return "C3: \(member.name) wants to own, and nobody does" }
-            if member.isMain, owner.session != member.session {
-                return "C3: \(member.name) wants to own and does not"
-            }
-            guard owner.session == member.session else { continue }
-            if owner.record.state != .running { return "C1: the state of \(member.name) is \(owner.record.state)" }
-        }
-        if let owner = present.owner, let number = member(owner.session), members[number].isAlive {
-            for message in messages where message.isHeld {
-                return "C8: the core of \(members[number].name) has not fetched “\(message.callID)”"
+    /// The time after `wake.bound` in which a holder that can run must have ended a rest that was woken: its own
+    /// steps, and the second half of the bound, which begins with the repetition of the wake.
+    private static let ending: UInt64 = 800_000_000
+
+    /// Validates what a commit does to a rest.
+    mutating func judgeRest(_ before: OwnershipView, _ stories: [Story], by number: Int) {
+        let author = members[number]
+        if let old = before.owner, let new = present.owner, old.claim == new.claim, old.session != new.session {
+            switch stories.last?.kind {
+            case .rested:
+                check(author.hold != nil && before.offer != nil, "C26: \(author.name) takes what was not offered")
+                check(before.handover == nil, "C26: \(author.name) comes to own past the request of a Main")
+            case .resumed:
+                check(before.sleeper?.session == author.session, "C26: \(author.name) resumes, and did not rest")
+            default: broke("C26: an ownership moves to \(author.name), and is neither at rest nor resumed")
             }
         }
-        for message in messages where !message.isHeld && message.arrivedAt != nil && !message.hasExpired {
-            if message.storedAt == nil { return "C8: “\(message.callID)” is lost" }
+        if let rest = before.sleeper, rest.session == author.session, present.rest == nil,
+            present.owner?.claim == before.owner?.claim
+        {
+            check(present.owner?.session == author.session, "C26: \(author.name) takes back an offer that was taken")
         }
-        let running = cores.filter { $0.runs && !superseded.contains($0.epoch) }
-        return running.count > 1 ? "C1: \(running.count) cores run" : nil
+        for story in stories {
+            switch story.kind {
+            case .coreGivenUp, .tookOver:
+                guard let rest = before.rest, before.offer == nil,
+                    rest.record.epoch == story.epoch ?? story.previous?.epoch
+                else { continue }
+                judgeEnd(of: rest, by: number)
+            case .coreStopped:
+                let isRunning = cores.contains { $0.runs && $0.epoch == story.epoch && $0.member != number }
+                check(!isRunning, "C26: \(author.name) says that the core of another has stopped, which runs")
+            case .woken:
+                guard let rest = present.rest else { continue }
+                watchOver(rest: rest.claim, since: clock)
+            default: break
+            }
+        }
+    }
+
+    /// Checks that the rest of a Main that could resume is ended by that Main alone.
+    private mutating func judgeEnd(of rest: Standing<RestRecord>, by number: Int) {
+        guard let sleeper = member(rest.session), sleeper != number else { return }
+        // The quiet core is stopped as one that was superseded.
+        queue.insert(.judge(.fenced(sleeper, epoch: rest.record.epoch.rawValue)), at: clock + 400_000_000)
+        guard canAct(members[sleeper], for: promised.wakeBound.clampedNanoseconds) else { return }
+        broke("C26: \(members[sleeper].name) could resume, and \(members[number].name) ends its rest")
+    }
+
+    /// Checks that a core goes on only where its Main owns again, or the rest is over in any case.
+    mutating func judgeResume(of epoch: Revision, by number: Int) {
+        guard let owner = present.owner, owner.claim == epoch else { return }
+        check(
+            owner.session == members[number].session,
+            "C26: \(members[number].name)'s core goes on, and its holder owns")
+    }
+
+    private mutating func watchOver(rest: Revision, since: UInt64) {
+        queue.insert(
+            .judge(.woken(rest: rest.rawValue, since: since)),
+            at: clock + promised.wakeBound.clampedNanoseconds + Self.ending)
+    }
+
+    /// Checks that a rest that was woken is over: the Main has resumed, or its holder has released.
+    mutating func judgeWoken(_ rest: Revision, since: UInt64) {
+        guard let sleeper = present.sleeper, sleeper.claim == rest, let owner = present.owner,
+            let holder = member(owner.session)
+        else { return }
+        guard canAct(members[holder], for: promised.wakeBound.clampedNanoseconds + Self.ending - 50_000_000) else {
+            return watchOver(rest: rest, since: since)
+        }
+        broke("C26: the rest at \(rest) was woken \((clock - since) / 1_000_000) ms ago, and still stands")
     }
 }

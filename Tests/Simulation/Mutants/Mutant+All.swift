@@ -3,7 +3,7 @@ internal import CoreAPI
 
 extension Mutant {
     /// All mutants. Schedules detect each of them.
-    package static var every: [Mutant] { all + ofActivities }
+    package static var every: [Mutant] { all + ofActivities + ofRestInSchedules }
 
     /// The mutants of everything except activities, each with one line of damage.
     package static let all: [Mutant] = [

@@ -2,6 +2,15 @@ internal import Coordination
 internal import CoreAPI
 
 extension Mutant {
+    /// The mutants of a rest that schedules detect as well.
+    package static var ofRestInSchedules: [Mutant] {
+        let names: Set = [
+            "a core that goes on before its resume", "a holder that does not wake",
+            "a Main at rest that has no time to resume", "a participant that does not see the rest of a Main",
+        ]
+        return ofRest.filter { names.contains($0.name) }
+    }
+
     /// The mutants of a Main that rests, which the exploration detects.
     package static let ofRest: [Mutant] = [
         Mutant("a holder that releases by the epoch alone") {

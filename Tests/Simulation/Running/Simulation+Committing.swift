@@ -58,7 +58,10 @@ extension Simulation {
         case .record(let effect, .committed):
             let before = present
             applied(effect, by: number)
-            if before.owner?.claim != present.owner?.claim { letRacersGoOn(by: number) }
+            // By a rest the ownership moves under its epoch.
+            if before.owner?.claim != present.owner?.claim || before.owner?.session != present.owner?.session {
+                letRacersGoOn(by: number)
+            }
             if case .transition(let stories) = purpose { record(stories, of: number, at: effect.revision) }
             judge(before, purpose, by: number)
             return aftermath(of: effect.revision, by: number)
@@ -118,10 +121,16 @@ extension Simulation {
         guard !ownership.isEmpty || !demand.isEmpty else { return }
         for other in members.indices where members[other].isAlive {
             let isAboutIt =
-                !ownership.isEmpty && other != number
+                other != number && isNews(ownership, for: members[other])
                 || !demand.isEmpty && (members[other].demandPosition != nil || hasRungCall(members[other]))
             if isAboutIt { wake(other) }
         }
+    }
+
+    /// Returns whether a member's watch shows one of these changes.
+    private func isNews(_ changes: [Change], for member: Member) -> Bool {
+        guard member.machine.isAtRest else { return !changes.isEmpty }
+        return changes.contains { OwnershipKeys.ofSleep.contains($0.key) }
     }
 
     private func hasRungCall(_ member: Member) -> Bool {

@@ -40,11 +40,21 @@ extension Simulation {
 
     mutating func happen(_ event: Event.CoreEvent, to core: Int) {
         guard case let number = cores[core].member, cores[core].phase != .over else { return }
+        if cores[core].isQuiet {
+            switch event {
+            // It is no code of the core that notices these.
+            case .receive: return wakeForData(core, of: number)
+            case .failed: return cores[core].problem = "it lost its connection"
+            case .stopped, .leaveCritical, .endActivity: break
+            default: return
+            }
+        }
         switch event {
         case .announce: announce(core, of: number)
         case .started: started(core, of: number)
         case .failed: fail(core, because: "it lost its connection")
         case .stopped: stopped(core, of: number)
+        case .quiet: becomeQuiet(core, of: number)
         case .enterCritical: enterCritical(core, of: number)
         case .leaveCritical:
             _ = commit(CriticalRecord.leaving(cores[core].epoch), of: number, for: .leavingCritical)
@@ -104,6 +114,7 @@ extension Simulation {
     mutating func failCore(of number: Int) {
         guard !isQuiet, let core = members[number].cores.last, cores[core].runs else { return }
         count(.coreFailures)
+        guard !cores[core].isQuiet else { return cores[core].problem = "its server hung up" }
         fail(core, because: "its server hung up")
     }
 

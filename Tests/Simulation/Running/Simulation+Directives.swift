@@ -21,8 +21,8 @@ extension Simulation {
             startCore(epoch, of: number)
         case .stopCore(let epoch):
             stopCore(epoch, of: number)
-        // No member of it rests.
-        case .resumeCore: break
+        case .resumeCore(let epoch):
+            resumeCore(epoch, of: number)
         case .examine(let process, let claim):
             let holder = members.first { $0.process == process && $0.isAlive }
             let isStopped = schedule.weather.showsProcesses ? holder?.isFrozen(at: clock) : nil
@@ -45,11 +45,19 @@ extension Simulation {
         let verdict = commit(transition.transaction, of: number, for: .transition(transition.stories))
         guard members[number].isAlive else { return false }
         switch verdict {
-        case .committed: break
-        case .refused, .unknown: members[number].machine.refused(at: now)
+        case .committed(let revision): members[number].machine.committed(transition, at: revision)
+        case .refused:
+            members[number].machine.missed(transition, isUnknown: false)
+            members[number].machine.refused(at: now)
+        case .unknown:
+            members[number].machine.missed(transition, isUnknown: true)
+            members[number].machine.refused(at: now)
         case .failed:
+            let now = now
+            members[number].machine.missed(transition, isUnknown: true)
             members[number].machine.failed(at: now)
             members[number].machine.refused(at: now)
+            members[number].hold?.failed(at: now)
             return true
         }
         // The read follows the commit: other commits may come in between, or the process may be stopped.
@@ -125,13 +133,18 @@ extension Simulation {
     /// Starts following the group's demand.
     mutating func followDemand(_ number: Int) {
         guard members[number].intentions.policy != nil, members[number].machine.holding != nil else { return }
-        var demand = Demand(of: inbox.mailbox.keys, in: bootID)
-        let entries = state.selection(Demand.prefixes).compactMap { try? $0.entry.entry(for: $0.key) }
-        demand.apply(.snapshot(Snapshot(revision: state.revision, entries: entries)))
+        let demand = presentDemand()
         members[number].demand = demand
         members[number].demandPosition = demandLog.count
         members[number].intentions.demand = seen(demand)
         proceed(number)
+    }
+
+    mutating func presentDemand() -> Demand {
+        var demand = Demand(of: inbox.mailbox.keys, in: bootID)
+        let entries = state.selection(Demand.prefixes).compactMap { try? $0.entry.entry(for: $0.key) }
+        demand.apply(.snapshot(Snapshot(revision: state.revision, entries: entries)))
+        return demand
     }
 
     /// Returns the demand as a member sees it.
@@ -139,11 +152,15 @@ extension Simulation {
         mutant?.overlooksDemand == true ? Demand(of: inbox.mailbox.keys, in: bootID) : demand
     }
 
-    /// Returns the ownership view of a session.
+    /// Returns the ownership view of a session. The watch of a Main at rest shows a part of it.
     private func seen(by session: SessionID) -> OwnershipView {
-        guard let change = mutant?.changeSeen else { return present }
-        let entries = OwnershipKeys.all.compactMap { key in
-            (try? state.entry(key)?.entry(for: key)).flatMap { change($0, session) }
+        let isAtRest = present.sleeper?.session == session
+        guard mutant?.changeSeen != nil || isAtRest else { return present }
+        let keys = isAtRest ? OwnershipKeys.ofSleep : OwnershipKeys.all
+        let entries = keys.compactMap { key -> Entry? in
+            guard let entry = try? state.entry(key)?.entry(for: key) else { return nil }
+            guard let change = mutant?.changeSeen else { return entry }
+            return change(entry, session)
         }
         var view = OwnershipView()
         view.apply(Snapshot(revision: present.revision, entries: entries), at: now)

@@ -155,4 +155,5 @@ package enum Fault: String, CaseIterable, Sendable {
     case criticalSections = "critical sections", forbiddenKills = "forbidden kills"
     case lastMoments = "answers at the last moment", reusedNumbers = "reused numbers of processes"
     case returnedMessages = "returned messages", activities, insistence = "Mains that insist"
+    case rests = "rests of Mains"
 }

@@ -88,6 +88,8 @@ extension Simulation {
             open(number)
         case .start(let number, let takingOver, let insisting):
             start(number, takingOver: takingOver, insisting: insisting)
+        case .rest(let number): rest(number)
+        case .resume(let number): resume(number)
         case .close(let number): close(number)
         case .push(let number, let message, let deadline, let insists):
             push(number, for: message, within: deadline, insisting: insists)

@@ -49,10 +49,12 @@ extension Simulation {
         case .failed, .unknown:
             return fail(core, because: "the store failed")
         }
+        cores[core].unacknowledged.insert(message)
         schedule(.core(core, .acknowledge(message)), after: members[number].random.number(50..<3000))
     }
 
     mutating func acknowledge(_ message: Int, by core: Int) {
+        cores[core].unacknowledged.remove(message)
         guard messages[message].isHeld else { return }
         let number = cores[core].member
         judgeServerAcknowledgement(of: message)

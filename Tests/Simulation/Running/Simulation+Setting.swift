@@ -7,7 +7,7 @@ internal import StoreEngine
 extension Simulation {
     func member(_ number: Int, _ plan: MemberPlan) -> Member {
         let process = ProcessIdentity(bootID: bootID, pid: 0, startTime: 0)
-        let name = (plan.role == .main ? "M" : "E") + "\(number)"
+        let name = (plan.role == .main ? "M" : plan.role == .holder ? "H" : "E") + "\(number)"
         return Member(
             plan: plan, number: number, name: name, process: process,
             machine: OwnershipMachine(
@@ -52,6 +52,10 @@ extension Simulation {
         if plan.role == .main { mutant?.changeMainRules?(&rules) }
         members[number].machine = OwnershipMachine(
             for: participation, rules: rules, seed: members[number].random.next(), at: now)
+        if plan.role == .holder {
+            members[number].hold = HolderMachine(for: participation, rules: rules, at: now)
+            followDemand(asHolder: number)
+        }
         members[number].isOpen = true
         members[number].openedAt = clock
         members[number].runsSince = clock

@@ -8,6 +8,7 @@ extension Simulation {
         guard members[number].isAlive, members[number].pending == nil, !members[number].isFrozen(at: clock) else {
             return
         }
+        guard members[number].hold == nil else { return proceed(withHolder: number) }
         decideWish(number)
         let before = Situation(of: members[number].machine, at: now)
         let directive = members[number].machine.step(at: now)
@@ -155,7 +156,7 @@ extension Simulation {
     }
 
     /// Ends the participation, and with it the session.
-    private mutating func finish(_ number: Int) {
+    mutating func finish(_ number: Int) {
         say("\(members[number].name) closes")
         members[number].isOpen = false
         members[number].demandPosition = nil

@@ -71,6 +71,8 @@ package struct Simulation {
         self.inbox = Self.inbox
         rules.onHandoverTimeout = schedule.onHandoverTimeout
         rules.stopTimeout = .seconds(2)
+        // A Main at rest looks before the time to reach all goals is over.
+        rules.restInterval = .seconds(20)
         promised = rules
         mutant?.changeRules?(&rules)
         for (number, plan) in schedule.members.enumerated() { members.append(member(number, plan)) }

@@ -5,6 +5,8 @@ package struct Incident: Hashable, Sendable {
         case open(member: Int)
         /// A Main is started to own. One that insists waits for no activity.
         case start(member: Int, takingOver: Bool, insisting: Bool)
+        /// The application of a Main asks it to rest, or to resume.
+        case rest(member: Int), resume(member: Int)
         /// A member is closed.
         case close(member: Int)
         /// A push wakes a member for a message, with its deadline in microseconds.
@@ -37,9 +39,9 @@ package struct Incident: Hashable, Sendable {
     /// The member concerned.
     package var member: Int? {
         switch kind {
-        case .open(let member), .start(let member, _, _), .close(let member), .push(let member, _, _, _),
-            .failCore(let member), .killAtCommit(let member, _, _), .freezeAtCommit(let member, _, _),
-            .trouble(let member, _):
+        case .open(let member), .start(let member, _, _), .rest(let member), .resume(let member), .close(let member),
+            .push(let member, _, _, _), .failCore(let member), .killAtCommit(let member, _, _),
+            .freezeAtCommit(let member, _, _), .trouble(let member, _):
             member
         case .arrive, .kill, .freeze, .sleep, .reboot: nil
         }

@@ -22,11 +22,45 @@ extension Schedule {
             incidents.append(Incident(at: reboot, kind: .reboot))
             add(mains: min(mains, 1), executors: random.number(1..<3), between: reboot + 1, and: busy, &random)
         }
-        addFaults(until: busy, perMember: size < 40 ? 2 : 3, &random)
+        addFaults(to: members.indices, until: busy, perMember: size < 40 ? 2 : 3, &random)
         // After the faults have ended, one more push and one more message find a working group.
         let last = join(.executor, at: busy + random.time(0..<1000), &random)
         push(last, deadline: 20_000_000, at: busy + random.time(1000..<1500), &random)
+        // A random source of its own: the rest of the schedule is the same with and without rests.
+        var restRandom = SeededRandom(seed: seed &* 0x9e37_79b9_7f4a_7c15 &+ 26)
+        if restRandom.once(in: 3) { addRests(until: busy, perMember: size < 40 ? 2 : 3, &restRandom) }
         incidents.sort { $0.at < $1.at }
+    }
+
+    /// Adds holders, and for each start of a Main requests to rest and to resume.
+    private mutating func addRests(until end: Int, perMember most: Int, _ random: inout SeededRandom) {
+        let starts = incidents.filter { if case .start = $0.kind { true } else { false } }
+        guard !starts.isEmpty else { return }
+        let first = members.count
+        for number in 0..<random.number(1..<3) {
+            let open = number == 0 ? random.number(0..<end / 2) : random.number(0..<end)
+            let holder = join(.holder, at: open, &random)
+            if random.once(in: 5) {
+                incidents.append(Incident(at: open + random.number(0..<end), kind: .close(member: holder)))
+            }
+        }
+        addFaults(to: first..<members.count, until: end, perMember: most, &random)
+        for start in starts {
+            guard let main = start.member else { continue }
+            var time = start.at
+            for _ in 0..<random.number(1..<5) {
+                time += random.time(100..<2500)
+                incidents.append(Incident(at: time, kind: .rest(member: main)))
+                guard random.once(in: 2) else { continue }
+                time += random.once(in: 4) ? random.time(0..<20) : random.time(20..<3000)
+                incidents.append(Incident(at: time, kind: .resume(member: main)))
+            }
+            // Some rest after the faults have ended, and the last push wakes them.
+            guard random.once(in: 2) else { continue }
+            incidents.append(Incident(at: end + random.time(0..<2500), kind: .rest(member: main)))
+        }
+        let last = join(.executor, at: end + random.time(0..<2000), &random)
+        push(last, deadline: 20_000_000, at: end + random.time(2500..<5000), &random)
     }
 
     private mutating func join(_ role: SessionRole, at time: Int, _ random: inout SeededRandom) -> Int {
@@ -98,10 +132,12 @@ extension Schedule {
         }
     }
 
-    private mutating func addFaults(until end: Int, perMember most: Int, _ random: inout SeededRandom) {
+    private mutating func addFaults(
+        to concerned: Range<Int>, until end: Int, perMember most: Int, _ random: inout SeededRandom
+    ) {
         // Some schedules have no faults: there the promises apply without exception.
         guard !random.once(in: 6) else { return }
-        for member in members.indices {
+        for member in concerned {
             for _ in 0..<random.number(0..<most) {
                 let kind: Incident.Kind =
                     switch random.number(0..<20) {

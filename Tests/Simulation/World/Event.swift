@@ -29,6 +29,8 @@ enum Event {
 
     enum CoreEvent {
         case announce, started, failed, stopped, enterCritical, leaveCritical
+        /// The core has become quiet, for a rest.
+        case quiet
         /// The core begins an activity, or ends the one of this id.
         case beginActivity, endActivity(Int)
         /// A message arrives from the server.
@@ -50,6 +52,8 @@ enum Event {
         case heldUp(Int)
         /// A call must be over at its deadline.
         case overdue(Int)
+        /// A rest that was woken at this time must be over.
+        case woken(rest: UInt64, since: UInt64)
     }
 }
 

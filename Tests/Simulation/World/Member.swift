@@ -9,6 +9,12 @@ struct Member {
     var session = SessionID(rawValue: 0)
     var process: ProcessIdentity
     var machine: OwnershipMachine
+    /// The machine of a holder, which takes the place of the others.
+    var hold: HolderMachine?
+    /// What the process of a holder wakes the Main for besides calls.
+    var need: Wake?
+    /// When a holder that closes ends in any case.
+    var endsAt: UInt64 = .max
     var intentions: Intentions
     var expected = OwnExpectations()
     /// The random source of its choices.
@@ -94,6 +100,11 @@ struct SimulatedCore {
     /// Since when it has been stopping.
     var endsSince: BootInstant?
     var problem: String?
+    /// Whether it becomes quiet for a rest, and whether it is: then it runs nothing but its stop.
+    var isBecomingQuiet = false
+    var isQuiet = false
+    /// The messages that it has stored and not acknowledged to the server.
+    var unacknowledged: Set<Int> = []
     /// The activities that it has begun, by id.
     var activities: [Activity] = []
 }
