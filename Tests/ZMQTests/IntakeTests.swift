@@ -343,7 +343,7 @@ extension ZMQTests {
             await hub.stop()
         }
 
-        @Test("news of more than 64 KiB does not go out: the beacon tells of it at once")
+        @Test("news of more than 64 KiB does not go out: news without effects, and a beacon, tell of it")
         func largeNews() async throws {
             let stage = try HubStage()
             let hub = try await stage.hub()
@@ -364,7 +364,9 @@ extension ZMQTests {
                     }
                 }
             }
-            let isNews = { (message: StreamMessage) in if case .news = message { true } else { false } }
+            let isNews = { (message: StreamMessage) in
+                if case .news(let news, _) = message { !news.effects.isEmpty } else { false }
+            }
             try await eventually("the stream is heard") {
                 let revision = try await client.put("small", [1]).revision
                 return try hears(revision) && heard.contains(where: isNews)
@@ -373,6 +375,10 @@ extension ZMQTests {
             let large = try await client.put("large", [UInt8](repeating: 7, count: 65 << 10)).revision
             try await eventually("the large one is told of") { try hears(large) }
             #expect(!heard.contains(where: isNews), "what is heard of a large value")
+            let isGap = { (message: StreamMessage) in
+                if case .news(let news, _) = message { news.effects.isEmpty && news.after >= large } else { false }
+            }
+            #expect(heard.contains(where: isGap))
             #expect(try await client.get("large")?.value.count == 65 << 10)
             await client.close()
             await hub.stop()

@@ -8,7 +8,7 @@ extension HubLink {
     private static let closingGrace = Duration.seconds(5)
     private static let lostClosingGrace = Duration.seconds(1)
     /// A hub that has answered nothing for this long, since a request was sent to it, is silent.
-    private static let silence = Duration.seconds(1)
+    private static let silence = Duration.milliseconds(750)
     /// How long an unanswered hello is followed up, since the hub may have opened a session for it.
     private static let unansweredPatience = Duration.seconds(30)
     /// Longer than any process lives.
