@@ -50,6 +50,8 @@ struct EpochGuardedStore: ForwardingStore {
     func commit(_ transaction: Transaction) async throws(SharedCoreError) -> Commit {
         let condition = Transaction.Guard.epoch(OwnershipKey.owner, epoch)
         let hasContent = transaction.hasContent
+        if hasContent { report(.begun) }
+        defer { if hasContent { report(.over) } }
         do throws(SharedCoreError) {
             let guarded = transaction.guarded(by: epoch)
             let commit = try await calls.run(through: inner) { store throws(SharedCoreError) in

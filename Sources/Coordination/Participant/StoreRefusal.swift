@@ -8,6 +8,8 @@ internal import Synchronization
 final class StoreRefusal: Sendable {
     private struct State {
         var error: SharedCoreError?
+        /// The number of writes that have no answer.
+        var waitingCount = 0
         var hasTaken = false
         /// Whether what stands in the group is not known to be ``error``.
         var isUntold = false
@@ -17,6 +19,9 @@ final class StoreRefusal: Sendable {
 
     /// What the core met with its last write of content.
     var current: SharedCoreError? { state.withLock(\.error) }
+
+    /// Whether the store has not answered a write of content.
+    var isWaiting: Bool { state.withLock { $0.waitingCount > 0 } }
 
     /// Whether a write of content has taken effect.
     var hasTaken: Bool { state.withLock(\.hasTaken) }
@@ -29,6 +34,12 @@ final class StoreRefusal: Sendable {
         state.withLock { state in
             let former = state.error?.code
             switch write {
+            case .begun:
+                state.waitingCount += 1
+                return false
+            case .over:
+                state.waitingCount -= 1
+                return false
             case .taken:
                 state.error = nil
                 state.hasTaken = true
@@ -51,6 +62,10 @@ final class StoreRefusal: Sendable {
 
 /// What the store answered to a core's write of content.
 enum CoreWrite {
+    /// It is on its way.
+    case begun
+    /// It is on its way no more, after one of the others or another end.
+    case over
     /// It has taken effect.
     case taken
     /// The store does not take what is written.
@@ -95,10 +110,13 @@ extension Participant {
         }
     }
 
-    /// Why messages could not be stored, as far as it is known here; nil where nothing is known to be in their way. A write that has no
-    /// answer yet says nothing.
+    /// Why messages could not be stored, as far as it is known here; nil where nothing is known to be in their way.
     var knownRefusal: SharedCoreError? {
         if let error = storeRefusal.current { return error }
+        if storeRefusal.isWaiting {
+            return SharedCoreError(
+                .unavailable, "The group has not answered yet whether a message is stored.", at: "core")
+        }
         // What the owner before met holds until the core here has stored something.
         if machine.holding == nil || !storeRefusal.hasTaken, let record = storeRefusalOfOwner { return record.error }
         guard let obstacle, StoreRefusal.isRefusal(obstacle.error) else { return nil }

@@ -47,14 +47,14 @@ extension Simulation {
         switch verdict {
         case .committed(let revision): members[number].machine.committed(transition, at: revision)
         case .refused:
-            members[number].machine.missed(transition, isUnknown: false)
+            members[number].machine.missed(transition, .refused)
             members[number].machine.refused(at: now)
         case .unknown:
-            members[number].machine.missed(transition, isUnknown: true)
+            members[number].machine.missed(transition, .unknown)
             members[number].machine.refused(at: now)
         case .failed:
             let now = now
-            members[number].machine.missed(transition, isUnknown: true)
+            members[number].machine.missed(transition, .unknown)
             members[number].machine.failed(at: now)
             members[number].machine.refused(at: now)
             members[number].hold?.failed(at: now)
