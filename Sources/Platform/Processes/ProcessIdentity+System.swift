@@ -58,7 +58,13 @@ extension ProcessIdentity {
         case .failure(let error): return error.isAbsent || error.number == ESRCH
         }
         // All threads are checked: the first one of a program may end long before the others.
-        guard let threads = try? Directory(path: "/proc/\(pid)/task").names() else { return false }
+        let threads: [String]
+        do throws(SystemCallError) {
+            threads = try Directory(path: "/proc/\(pid)/task").names()
+        } catch {
+            // It has ended since the first look.
+            return error.isAbsent || error.number == ESRCH
+        }
         return threads.allSatisfy { thread in
             switch Self.record(of: pid, thread: thread) {
             case .success(let record): record.isExiting
