@@ -84,9 +84,12 @@ extension Participant {
     func look(_ consistency: ReadConsistency = .linearizable) async throws(SharedCoreError) {
         let begun = clock.now()
         let standing = try await store.list(OwnershipKey.path, consistency: consistency)
-        if consistency == .linearizable { lookedAt = begun }
         machine.view.apply(standing, at: clock.now())
         noticeRefusal()
+        if consistency == .linearizable {
+            lookedAt = begun
+            signalListeners()
+        }
     }
 
     /// Commits a transition with what the timeline tells of it, then looks. A failed guard is no fault: what was seen

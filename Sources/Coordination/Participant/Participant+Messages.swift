@@ -187,9 +187,11 @@ extension Participant {
                 need(needsCore, for: call)
                 alarm.set(to: min(until, lookDue))
                 await call.serverEvent.wait()
-                // A look at the ownership has shown this handle every commit before it, so one look serves both (S4).
-                if let lookedAt, lookDue < lookedAt.advanced(by: wait.lookInterval) {
-                    lookDue = lookedAt.advanced(by: wait.lookInterval)
+                // A look at the ownership has shown this handle every commit before it, so one look serves both (S4). Where a core
+                // is needed the ownership is looked at as often, which wakes this wait: its own look comes behind that one.
+                let interval = needsCore ? wait.lookInterval * 9 / 8 : wait.lookInterval
+                if let lookedAt, lookDue < lookedAt.advanced(by: interval) {
+                    lookDue = lookedAt.advanced(by: interval)
                     call.noteLook(at: lookedAt)
                 }
                 // A change that has rung came through this handle, with what was stored before.

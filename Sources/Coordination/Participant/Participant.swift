@@ -323,6 +323,10 @@ actor Participant {
             for (_, report) in reporters.sorted(by: { $0.key < $1.key }) { report(waiting) }
         }
         published = state
+        signalListeners()
+    }
+
+    func signalListeners() {
         // In the order in which they came: the same each time.
         for (_, listener) in listeners.sorted(by: { $0.key < $1.key }) { listener.signal() }
     }

@@ -128,13 +128,6 @@ struct OldReadScenarios {
     }
 }
 
-extension Participant {
-    /// As when the state of this participant changes.
-    fileprivate func signalListeners() {
-        for listener in listeners.values { listener.signal() }
-    }
-}
-
 /// A store whose causal reads show what this handle has been shown last, and nothing that came after that.
 private final class LateStore: ForwardingStore {
     let inner: any SharedStore
