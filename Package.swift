@@ -158,7 +158,7 @@ let package = Package(
             "SharedCore",
             knows: [
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", zmqBackend, etcdBackend,
-                "Mailboxes", "Wormholes", "Coordination",
+                "Mailboxes", "Wormholes", "Coordination", "Platform",
             ]),
         room(
             "SharedCoreConfiguration",

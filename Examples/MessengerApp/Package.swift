@@ -16,12 +16,7 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "messenger",
-            dependencies: [
-                .product(name: "CoreAPI", package: "SharedCore"),
-                .product(name: "Coordination", package: "SharedCore"),
-                .product(name: "FileNotifyBackend", package: "SharedCore"),
-                .product(name: "Platform", package: "SharedCore"),
-            ],
+            dependencies: [.product(name: "SharedCore", package: "SharedCore")],
             swiftSettings: settings),
         .testTarget(
             name: "MessengerTests",

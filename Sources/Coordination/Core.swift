@@ -252,6 +252,20 @@ public struct CoreContext: Sendable {
         try await Inbox(store).withdraw(id)
     }
 
+    /// Counts one more post of a name and wakes its observers, in this process and in others.
+    ///
+    /// Source: contract N1, C4.
+    ///
+    /// - Parameters:
+    ///   - name: The name to post.
+    ///   - state: The new state word; nil leaves it as it is.
+    /// - Returns: The commit of the post.
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the core is superseded; the store's errors.
+    @discardableResult
+    public func post(_ name: NotificationName, state: UInt64? = nil) async throws(SharedCoreError) -> Revision {
+        try await store.commit(Transaction(operations: [.post(name, state: state)])).revision
+    }
+
     /// Puts a sentence about something that the core had to set aside on the timeline.
     public func report(_ problem: String) async {
         await reportProblem(problem)

@@ -12,7 +12,7 @@ public struct Key: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The key as text.
     public let text: String
 
-    /// Makes a key of `text`.
+    /// Makes a key of `text`. With a literal, `Key("a")`, Swift takes ``init(stringLiteral:)`` instead, which throws nothing.
     ///
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` when `text` is empty or longer than ``maximumByteCount``
     ///   bytes.

@@ -216,3 +216,22 @@ public struct StoreUsage: Hashable, Sendable {
         self.nameByteCount = nameByteCount
     }
 }
+
+/// Runs a body with an open group, and closes the group on every path: when the body returns, when it throws, and when the task
+/// is cancelled.
+///
+/// ```swift
+/// let group = try await FileGroup.open(directory: directory, as: SessionDescription(role: .tool))
+/// let members = try await withGroup(group) { try await $0.list("members") }  // closed on every path
+/// ```
+///
+/// - Parameters:
+///   - group: The handle, such as what opening gives. It is closed also for its other holders.
+///   - body: What is to be done with it.
+/// - Returns: What `body` returned.
+/// - Throws: What `body` throws.
+public func withGroup<Group: SharedStore, Value>(
+    _ group: Group, _ body: (Group) async throws -> Value
+) async throws -> Value {
+    try await group.closing { try await body(group) }
+}

@@ -6,6 +6,7 @@
 @_exported public import FileNotifyBackend
 @_exported public import InMemoryBackend
 @_exported public import Mailboxes
+@_exported public import Platform
 @_exported public import Wormholes
 
 #if ZMQ

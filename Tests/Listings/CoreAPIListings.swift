@@ -45,3 +45,9 @@ func save(_ bytes: [UInt8], in group: any SharedGroup, tellUser: (String) -> Voi
         tellUser("There is no space left: \(error.message)")
     }
 }
+
+func members(in directory: String) async throws -> Snapshot {
+    let group = try await FileGroup.open(directory: directory, as: SessionDescription(role: .tool))
+    let members = try await withGroup(group) { try await $0.list("members") }  // closed on every path
+    return members
+}

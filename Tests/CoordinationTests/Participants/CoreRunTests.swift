@@ -68,4 +68,39 @@ struct EpochGuardedStoreTests {
         #expect(store.capabilities == group.capabilities)
         #expect(try await store.sessions() == group.sessions())
     }
+
+    @Test("C4: a core posts under its epoch, and a superseded one wakes nobody")
+    func posts() async throws {
+        let group = try await MemorySpace().open("group", as: SessionDescription(role: .main))
+        let epoch = try await group.put(OwnershipKey.owner, [1], lifetime: .session).revision
+        let context = CoreContext(
+            store: EpochGuardedStore(inner: group, epoch: epoch, fenced: {}), epoch: epoch, role: .main,
+            acceptMessage: { _ throws(SharedCoreError) in .stored }, reportProblem: { _ in })
+        try await context.post("news", state: 7)
+        #expect(try await group.state(of: "news").state == 7)
+
+        try await group.delete(OwnershipKey.owner)
+        let error = await #expect(throws: SharedCoreError.self) { try await context.post("news", state: 8) }
+        #expect(error?.code == .guardFailed)
+        #expect(try await group.state(of: "news").state == 7)
+    }
+
+    @Test("A group is closed behind a scope, also where that throws", arguments: [false, true])
+    func scope(fails: Bool) async throws {
+        struct Failure: Error {}
+        let space = MemorySpace()
+        let group = try await space.open("group", as: SessionDescription(role: .tool))
+        do {
+            let value = try await withGroup(group) { group in
+                try await group.put("key", [1])
+                if fails { throw Failure() }
+                return try await group.get("key")?.value
+            }
+            #expect(!fails && value == [1])
+        } catch is Failure {
+            #expect(fails)
+        }
+        let error = await #expect(throws: SharedCoreError.self) { try await group.get("key") }
+        #expect(error?.code == .closed)
+    }
 }

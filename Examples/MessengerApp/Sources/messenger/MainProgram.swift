@@ -1,7 +1,5 @@
-import Coordination
-import CoreAPI
-import FileNotifyBackend
 import Foundation
+import SharedCore
 
 /// The application that its user has open: it owns the core from its start to its end.
 enum MainProgram {

@@ -1,5 +1,5 @@
-import Coordination
 import Foundation
+import SharedCore
 
 /// `messenger main DIRECTORY`, `messenger push DIRECTORY ID`, and `messenger story`, which runs both.
 @main

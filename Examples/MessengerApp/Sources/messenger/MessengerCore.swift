@@ -1,6 +1,4 @@
-import Coordination
-import CoreAPI
-import Platform
+import SharedCore
 
 /// The part that the author of a core writes: one protocol, and here a connection to a toy server.
 struct MessengerCore: Core {

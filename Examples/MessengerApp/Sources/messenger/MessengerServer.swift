@@ -1,5 +1,5 @@
-import Coordination
 import Foundation
+import SharedCore
 
 /// A toy server: a directory with a file for each message that no client has acknowledged. The file's name is the
 /// call-id that its push announces, its first line is the sender.

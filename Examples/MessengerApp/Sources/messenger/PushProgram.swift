@@ -1,7 +1,5 @@
-import Coordination
-import CoreAPI
-import FileNotifyBackend
 import Foundation
+import SharedCore
 
 /// The program that a push wakes: it shows one message and ends.
 enum PushProgram {

@@ -1,7 +1,5 @@
-import Coordination
-import CoreAPI
-import FileNotifyBackend
 import Foundation
+import SharedCore
 
 /// The whole life of the application, with a process for each part, and a check of the result at the end.
 struct Story {
