@@ -7,7 +7,7 @@ IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test check test-programs attack attack-brief attack-whole attack-programs optimized simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
-	release bench bench-brief without-zmq etcd api-breakage format lint dependencies clean
+	install demo-picture release bench bench-brief without-zmq etcd api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -78,6 +78,18 @@ at-length: check release
 docs: dependencies
 	@Scripts/install-dependencies python3 graphviz
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/documentation
+
+# The optimized programs in PREFIX, without need of Swift; manual pages, completions, the units of systemd. DESTDIR stands before it.
+PREFIX ?= /usr/local
+install: dependencies
+	@Scripts/install-dependencies binutils python3
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" DESTDIR="$(DESTDIR)" Scripts/install "$(PREFIX)"
+
+# The README's picture, of a run of the demo.
+demo-picture: dependencies
+	@Scripts/install-dependencies python3
+	$(MAKE) --silent --no-print-directory demo >.build/demo.txt
+	Scripts/demo-picture <.build/demo.txt >Docs/demo.svg
 
 # The Debian package, in .build/package: programs without need of Swift, manual pages, completions, the unit of systemd.
 deb: dependencies

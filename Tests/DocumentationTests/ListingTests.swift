@@ -51,12 +51,13 @@ struct Listing: CustomStringConvertible {
     }
 
     /// The lines of a text without what stands before and after them, where an empty one begins a new piece: a page does
-    /// not indent what stands in a function, and aligns its comments. An import says on a page nothing of its access.
+    /// not indent what stands in a function, and aligns its comments. An import says on a page nothing of its access, and a
+    /// package beside the clone has another path to it than one in Examples.
     static func pieces(_ text: String) -> [[String]] {
         text.components(separatedBy: "\n").map { line in
             var words = line.split(separator: " ")
             if words.count == 3, words[1] == "import" { words.removeFirst() }
-            return words.joined(separator: " ")
+            return words.joined(separator: " ").replacing(#""../SharedCore""#, with: #""../..""#)
         }.split(separator: "").map(Array.init)
     }
 }
