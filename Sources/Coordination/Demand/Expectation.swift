@@ -60,6 +60,9 @@ package struct OwnExpectations: Sendable {
         return self.deadline(of: item) ?? deadline
     }
 
+    /// Whether a call waits for an item here.
+    package func has(_ item: ItemName, for number: Int) -> Bool { deadlines[item]?[number] != nil }
+
     /// The deadline that the expectation of an item is to have; nil when no call waits for it.
     package func deadline(of item: ItemName) -> BootInstant? {
         deadlines[item]?.values.max()

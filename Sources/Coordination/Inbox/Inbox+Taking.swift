@@ -14,8 +14,10 @@ extension Inbox {
     }
 
     /// As ``take(_:)``, for a caller that may have seen already that the message is there.
+    ///
+    /// - Parameter key: What is deleted in the commit that takes the message.
     package func take(
-        _ id: MessageID, firstLook: ReadConsistency
+        _ id: MessageID, firstLook: ReadConsistency, deleting key: Key? = nil
     ) async throws(SharedCoreError) -> InboxTakeResult {
         var consistency = firstLook
         while true {
@@ -24,7 +26,7 @@ extension Inbox {
             guard case .stored(let message) = found.state, let entry = found.item.message else {
                 return .unavailable(found.state)
             }
-            if let delivery = try await mailbox.take(entry, of: found.id.item) {
+            if let delivery = try await mailbox.take(entry, of: found.id.item, deleting: key) {
                 return .taken(TakenMessage(message: message, delivery: delivery))
             }
         }

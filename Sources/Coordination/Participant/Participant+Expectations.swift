@@ -10,7 +10,7 @@ extension Participant {
     /// Lets the owner know that a call waits.
     func expect(_ item: ItemName, before deadline: BootInstant, as number: Int) async throws(SharedCoreError) {
         expected.expect(item, before: deadline, as: number)
-        if let error = await record(item).value { throw error }
+        try await record(item).value.get()
     }
 
     /// Returns whether a session of this machine, other than the owner's, has an open expectation that is older than this
@@ -35,31 +35,64 @@ extension Participant {
         _ = record(item)
     }
 
-    private func record(_ item: ItemName) -> Task<SharedCoreError?, Never> {
-        let number = newNumber()
-        let before = recordings[item]?.task
-        let task = Task(executorPreference: executor) { () -> SharedCoreError? in
-            _ = await before?.value
-            return await self.write(item, as: number)
+    /// Takes the message of a call, and in the same commit its expectation back, unless another call here waits for the same. Where there
+    /// is nothing to take, the call waits on.
+    ///
+    /// A task of its own, so that it is known what came of it also when the call is cancelled.
+    func take(for call: MessageCall) async throws(SharedCoreError) -> InboxTakeResult {
+        let item = call.id.item
+        let wasExpected = expected.has(item, for: call.number)
+        let wasLast = expected.forget(item, as: call.number)
+        let result = await next(for: item) { participant throws(SharedCoreError) in
+            let isOver = wasLast && participant.expected.deadline(of: item) == nil
+            let key = isOver ? try Expectation.key(of: item, for: participant.store.session.id) : nil
+            return try await participant.inbox.take(call.id, firstLook: .causal, deleting: key)
+        }.value
+        if case .success(.taken) = result { return try result.get() }
+        if wasExpected { try await expect(item, before: call.deadline, as: call.number) }
+        return try result.get()
+    }
+
+    private func record(_ item: ItemName) -> Task<Result<Void, SharedCoreError>, Never> {
+        next(for: item) { participant throws(SharedCoreError) in
+            let key = try Expectation.key(of: item, for: participant.store.session.id)
+            do throws(SharedCoreError) {
+                if let latest = participant.expected.deadline(of: item) {
+                    let expectation = Expectation(bootID: participant.clock.bootID, deadline: latest)
+                    _ = try await participant.store.put(key, expectation.bytes, lifetime: .session)
+                } else {
+                    _ = try await participant.store.delete(key)
+                }
+            } catch {
+                participant.note(error)
+                throw error
+            }
         }
-        recordings[item] = (number, task)
+    }
+
+    /// Makes a write about an item when those before it are over.
+    private func next<Value: Sendable>(
+        for item: ItemName, _ body: @escaping @Sendable (isolated Participant) async throws(SharedCoreError) -> Value
+    ) -> Task<Result<Value, SharedCoreError>, Never> {
+        let number = newNumber()
+        let before = writes[item]?.end
+        let task = Task(executorPreference: executor) { () -> Result<Value, SharedCoreError> in
+            await before?.value
+            return await self.write(item, as: number, by: body)
+        }
+        writes[item] = (number, Task(executorPreference: executor) { _ = await task.value })
         return task
     }
 
-    private func write(_ item: ItemName, as number: Int) async -> SharedCoreError? {
-        defer { if recordings[item]?.number == number { recordings[item] = nil } }
+    private func write<Value: Sendable>(
+        _ item: ItemName, as number: Int,
+        by body: @Sendable (isolated Participant) async throws(SharedCoreError) -> Value
+    ) async -> Result<Value, SharedCoreError> {
+        defer { if writes[item]?.number == number { writes[item] = nil } }
         do throws(SharedCoreError) {
-            let key = try Expectation.key(of: item, for: store.session.id)
-            if let latest = expected.deadline(of: item) {
-                let expectation = Expectation(bootID: clock.bootID, deadline: latest)
-                _ = try await store.put(key, expectation.bytes, lifetime: .session)
-            } else {
-                _ = try await store.delete(key)
-            }
-            return nil
+            return .success(try await body(self))
         } catch {
-            note(error)
-            return error
+            return .failure(error)
         }
     }
 }

@@ -164,7 +164,7 @@ extension Participant {
             }
             switch wait.step(found.state, at: clock.now()) {
             case .take:
-                guard case .taken(let message) = try await take(call.id).get() else { continue }
+                guard case .taken(let message) = try await take(for: call) else { continue }
                 return MessageResult(.message(message), from: source(storedBy: message.delivery.sender))
             case .nothingToShow:
                 // The caller tells its sender: what that rests on must last.
@@ -252,17 +252,6 @@ extension Participant {
         if found.call.isOpen { return MessageResult(.call(found.call), from: source) }
         try await inbox.waitUntilDurable(through: found.entry.revision)
         return MessageResult(found.isAcknowledged ? .nothingToShow : .call(found.call), from: source)
-    }
-
-    /// Takes a message in a task of its own, so that it is known what came of it also when the call is cancelled.
-    private func take(_ id: MessageID) async -> Result<InboxTakeResult, SharedCoreError> {
-        await Task(executorPreference: executor) { [inbox] () -> Result<InboxTakeResult, SharedCoreError> in
-            do throws(SharedCoreError) {
-                return .success(try await inbox.take(id, firstLook: .causal))
-            } catch {
-                return .failure(error)
-            }
-        }.value
     }
 
     private func signal(_ event: AsyncEvent, for watch: Watch) async {

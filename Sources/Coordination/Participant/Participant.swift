@@ -35,7 +35,7 @@ actor Participant {
     /// The expectations of this participant, by item.
     var expected = OwnExpectations()
     /// The last write of each expectation that is on its way.
-    var recordings: [ItemName: (number: Int, task: Task<SharedCoreError?, Never>)] = [:]
+    var writes: [ItemName: (number: Int, end: Task<Void, Never>)] = [:]
 
     var coreRun: CoreRun?
     /// When the last core stopped; nil before.

@@ -68,17 +68,20 @@ extension QueueMailbox {
 
     /// Tries to take a message as it was read; returns nil if something has changed.
     ///
-    /// - Parameter condition: A further condition; its failure is thrown.
+    /// - Parameters:
+    ///   - condition: A further condition; its failure is thrown.
+    ///   - key: What is deleted in the same commit.
     ///
     /// A take with a lost answer may have succeeded, and would keep the message from all consumers. So this searches
     /// for it by its nonce. If that search fails too, the take is given back as soon as it is found.
     package func take(
-        _ message: Entry, of item: ItemName, requiring condition: Transaction.Guard? = nil
+        _ message: Entry, of item: ItemName, requiring condition: Transaction.Guard? = nil, deleting key: Key? = nil
     ) async throws(SharedCoreError) -> QueueDelivery? {
         let nonce = (0..<8).map { _ in UInt8.random(in: .min ... .max) }
         var transaction = Transaction()
         if let condition { transaction.require(condition) }
         try addTake(of: message, item: item, nonce: nonce, to: &transaction)
+        if let key { transaction.delete(key) }
         do throws(SharedCoreError) {
             let commit = try await store.commit(transaction)
             return QueueDelivery(of: message, item: item, epoch: commit.revision)
