@@ -73,16 +73,16 @@ extension Participant {
     }
 
     private func answer(_ call: MessageCall) async throws(CoordinationError) -> MessageResult {
-        do throws(SharedCoreError) {
-            try await begin()
-        } catch {
-            throw failure(error)
-        }
         listeners[call.number] = call.serverEvent
         var alarm = Alarm(signalling: call.serverEvent, by: clock, on: executor)
         defer {
             listeners[call.number] = nil
             alarm.stop()
+        }
+        do throws(SharedCoreError) {
+            try await patiently(call, under: nil, &alarm) { () async throws(SharedCoreError) in try await begin() }
+        } catch {
+            throw failure(error, of: call)
         }
         try guardWanted(call)
         if call.insisting { try await own(as: call.number, before: call.deadline) }
@@ -101,8 +101,7 @@ extension Participant {
             if let answer = try await wait(for: call, under: held, alarm: &alarm) { return answer }
         } catch {
             if let held, intentions.lastLoss?.epoch == held { throw fenced() }
-            if isOutage(error), clock.now() >= call.deadline { throw timeout(of: call.id, because: error) }
-            throw failure(error)
+            throw failure(error, of: call)
         }
         try guardOpen()
         try guardWanted(call)
@@ -164,11 +163,16 @@ extension Participant {
             }
             switch wait.step(found.state, at: clock.now()) {
             case .take:
-                guard case .taken(let message) = try await take(for: call) else { continue }
+                let outcome = try await patiently(call, under: held, &alarm) { () async throws(SharedCoreError) in
+                    try await take(for: call)
+                }
+                guard case .taken(let message) = outcome else { continue }
                 return MessageResult(.message(message), from: source(storedBy: message.delivery.sender))
             case .nothingToShow:
                 // The caller tells its sender: what that rests on must last.
-                try await inbox.waitUntilDurable(through: found.revision)
+                try await patiently(call, under: held, &alarm) { () async throws(SharedCoreError) in
+                    try await inbox.waitUntilDurable(through: found.revision)
+                }
                 return MessageResult(.nothingToShow, from: source(storedBy: found.author))
             case .timeout:
                 if consistency == .linearizable {
@@ -199,30 +203,6 @@ extension Participant {
             }
         }
         return nil
-    }
-
-    /// Repeats an idempotent request until the store answers, the deadline of a call passes, or the call has another end.
-    private func patiently<Value>(
-        _ call: MessageCall, under held: Revision?, _ alarm: inout Alarm,
-        _ body: () async throws(SharedCoreError) -> Value
-    ) async throws(SharedCoreError) -> Value {
-        while true {
-            do throws(SharedCoreError) {
-                return try await body()
-            } catch {
-                let now = clock.now()
-                guard isOutage(error), now < call.deadline, !call.isOver,
-                    held == nil || intentions.lastLoss?.epoch != held
-                else { throw error }
-                alarm.set(to: min(call.deadline, now.advanced(by: machine.rules.lookInterval)))
-                await call.serverEvent.wait()
-            }
-        }
-    }
-
-    /// Whether the store may answer later. Where the group is lost, this participant has ended.
-    private func isOutage(_ error: SharedCoreError) -> Bool {
-        [.unavailable, .outcomeUnknown].contains(error.code) && end == nil && fault == nil
     }
 
     private struct FoundCall {
@@ -371,6 +351,11 @@ extension Participant {
     /// Where nothing could be stored until then, that is why the wait was still going on.
     private func cancelled() -> CoordinationError {
         CoordinationError(.cancelled, "The task that waited was cancelled.", cause: knownRefusal)
+    }
+
+    /// What a call hears that an error of the store has ended.
+    private func failure(_ error: SharedCoreError, of call: MessageCall) -> CoordinationError {
+        isOutage(error) && clock.now() >= call.deadline ? timeout(of: call.id, because: error) : failure(error)
     }
 
     private func timeout(of id: MessageID, because outage: SharedCoreError? = nil) -> CoordinationError {

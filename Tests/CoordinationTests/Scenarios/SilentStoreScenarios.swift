@@ -110,10 +110,16 @@ struct SilentStoreScenarios {
         }
     }
 
+    /// When the group is out of reach.
+    enum Outage { case beginning, looking, waiting, taking }
+
     @Test(
         "C7: a wait outlasts a group that is out of reach for a while, at each of its requests",
-        arguments: [(OutOfReach.Request.watch, false), (.read, false), (.commit, false), (.read, true)])
-    func outage(request: OutOfReach.Request, isKnown: Bool) async throws {
+        arguments: [
+            (OutOfReach.Request.watch, Outage.beginning), (.watch, .looking), (.read, .looking), (.commit, .looking),
+            (.read, .waiting), (.commit, .taking),
+        ])
+    func outage(request: OutOfReach.Request, while outage: Outage) async throws {
         let world = World()
         let main = try await world.main("main")
         try await main.participant.start()
@@ -128,10 +134,13 @@ struct SilentStoreScenarios {
             ScriptedCore(server: world.server, gauge: world.gauge, process: process, script: .init())
         }
         let observer = try await world.observer()
-        // It takes part already.
-        await #expect(throws: CoordinationError.self) {
-            try await executor.message(forCallID: .of("call-0"), timeout: .milliseconds(1))
+        if outage != .beginning {
+            // It takes part already.
+            await #expect(throws: CoordinationError.self) {
+                try await executor.message(forCallID: .of("call-0"), timeout: .milliseconds(1))
+            }
         }
+        let isKnown = [.waiting, .taking].contains(outage)
         if !isKnown { store.refused.update { $0 = [request] } }
         let wait = Task { try await executor.message(forCallID: .of("call-1"), timeout: .seconds(3_600)) }
         if isKnown {
@@ -141,12 +150,15 @@ struct SilentStoreScenarios {
             store.refused.update { $0 = [request] }
         }
         let before = store.refusals.value
+        if outage == .taking { world.server.receive(try .text("call-1")) }
         try await eventually("it has been refused several times") { store.refusals.value >= before + 5 }
         store.refused.update { $0 = [] }
-        try await eventually("it is known to wait") {
-            try await !observer.list(Self.expectations).entries.isEmpty
+        if outage != .taking {
+            try await eventually("it is known to wait") {
+                try await !observer.list(Self.expectations).entries.isEmpty
+            }
+            world.server.receive(try .text("call-1"))
         }
-        world.server.receive(try .text("call-1"))
         let result = try await withTimeout(TestTimeout.usual, "the message comes") { try await wait.value }
         guard case .message(let taken) = result.content else {
             Issue.record("\(result)")

@@ -1,0 +1,29 @@
+internal import CoreAPI
+internal import Mailboxes
+
+/// How a wait outlasts a group that is out of reach.
+extension Participant {
+    /// Repeats an idempotent request until the store answers, the deadline of a call passes, or the call has another end.
+    func patiently<Value>(
+        _ call: MessageCall, under held: Revision?, _ alarm: inout Alarm,
+        _ body: () async throws(SharedCoreError) -> Value
+    ) async throws(SharedCoreError) -> Value {
+        while true {
+            do throws(SharedCoreError) {
+                return try await body()
+            } catch {
+                let now = clock.now()
+                guard isOutage(error), now < call.deadline, !call.isOver,
+                    held == nil || intentions.lastLoss?.epoch != held
+                else { throw error }
+                alarm.set(to: min(call.deadline, now.advanced(by: machine.rules.lookInterval)))
+                await call.serverEvent.wait()
+            }
+        }
+    }
+
+    /// Whether the store may answer later. Where the group is lost, this participant has ended.
+    func isOutage(_ error: SharedCoreError) -> Bool {
+        [.unavailable, .outcomeUnknown].contains(error.code) && end == nil && fault == nil
+    }
+}
