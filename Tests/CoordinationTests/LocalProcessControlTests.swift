@@ -101,4 +101,23 @@ struct LocalProcessControlTests {
         #expect(await child.end() == .killed(by: SIGKILL))
         #expect(await control.isExiting(identity))
     }
+    #if FAIL_POINTS
+        @Test(
+            "C15: a process that is reaped between two looks at it runs nothing any more; one that cannot be seen may run",
+            arguments: [
+                ("open", ENOENT, true), ("readdir", ENOENT, true), ("readdir", ESRCH, true), ("open", EMFILE, false),
+            ])
+        func reapedBetweenLooks(call: String, number: Int32, isExiting: Bool) async throws {
+            let child = try ChildProcess("/bin/sleep", ["600"])
+            let identity = try #require(ProcessIdentity(of: child.pid))
+            // The answer of the system where the process has gone since its record was read.
+            let place = "\(call)/proc/\(child.pid)/task"
+            let armed = FailPoint.arm("\(place):fail=\(number)")
+            defer { armed.disarm() }
+
+            #expect(await LocalProcessControl().isExiting(identity) == isExiting)
+            #expect(FailPoint.strikeCount(of: place) == 1)
+            #expect(await !LocalProcessControl().isExiting(identity))
+        }
+    #endif
 }
