@@ -14,6 +14,28 @@ struct MailAttempts {
 
     private static let path = ".sharedcore/mail-reading/"
 
+    /// What the group has of one message: the number, then the marks that were counted last, with spaces between.
+    ///
+    /// A mark is removed behind the commit that counts it. Where the core is killed in between, the next one finds the mark
+    /// again: it was counted if it is named here.
+    private struct Record {
+        var count: Int
+        var marks: [String] = []
+
+        init(count: Int) {
+            self.count = count
+        }
+
+        /// Any participant can have written it: beyond the limit no number says more.
+        init(_ bytes: [UInt8]) {
+            let words = String(decoding: bytes, as: UTF8.self).split(separator: " ").map(String.init)
+            count = min(max(0, words.first.flatMap { Int($0) } ?? 1), MailAttempts.limit)
+            marks = Array(words.dropFirst())
+        }
+
+        var encoded: [UInt8] { Array(([String(count)] + marks).joined(separator: " ").utf8) }
+    }
+
     private let store: any SharedStore
     private var counts: [String: Int] = [:]
 
@@ -24,25 +46,36 @@ struct MailAttempts {
 
     /// Loads the attempts that the group knows, and forgets those of files that are not in the folder any more.
     ///
-    /// - Parameter marked: The messages that processes were reading when they ended, once for each.
-    mutating func load(standing arrivals: Maildir.Arrivals, marked: [FileName]) async throws(SharedCoreError) {
+    /// - Parameter marks: The marks of processes that have ended. Each counts once, however often it is found.
+    mutating func load(
+        standing arrivals: Maildir.Arrivals, marks: [Maildir.LeftMark]
+    ) async throws(SharedCoreError) {
         // It may be tried again.
         counts = [:]
         let standing = Set(arrivals.messages.map(Self.part))
         var changes = Transaction()
+        var records: [String: Record] = [:]
         for entry in try await store.list(try KeyPrefix(Self.path)).entries {
             let part = String(entry.key.text.dropFirst(Self.path.count))
             if arrivals.isPartial || standing.contains(part) {
-                // Any participant can have written it: beyond the limit no number says more.
-                let count = Int(String(decoding: entry.value, as: UTF8.self)) ?? 1
-                counts[part] = min(max(0, count), Self.limit)
+                records[part] = Record(entry.value)
             } else if changes.operations.count < Self.forgottenAtOnce {
                 changes.delete(entry.key)
             }
         }
-        let counted = marked.map(Self.part).filter { arrivals.isPartial || standing.contains($0) }
-        for part in counted { counts[part, default: 0] += 1 }
-        for part in Set(counted) { changes.put(try Key(Self.path + part), Array("\(counts[part, default: 0])".utf8)) }
+        let left = Dictionary(grouping: marks, by: { Self.part(for: $0.message) })
+        for (part, marks) in left where arrivals.isPartial || standing.contains(part) {
+            var record = records[part] ?? Record(count: 0)
+            let names = marks.map { Self.part(for: $0.name) }
+            let uncounted = names.filter { !record.marks.contains($0) }
+            if uncounted.isEmpty { continue }
+            record.count += uncounted.count
+            // At the limit the message is read no more.
+            record.marks = Array(names.prefix(Self.limit))
+            records[part] = record
+            changes.put(try Key(Self.path + part), record.encoded)
+        }
+        counts = records.mapValues(\.count)
         if !changes.operations.isEmpty { _ = try await store.commit(changes) }
     }
 

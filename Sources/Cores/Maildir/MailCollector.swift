@@ -149,8 +149,9 @@ struct MailCollector {
         await report(look.arrivals.others, in: look.maildir)
         if !knowsAttempts {
             do throws(SharedCoreError) {
-                try await attempts.load(standing: look.arrivals, marked: look.marks.map(\.message))
+                try await attempts.load(standing: look.arrivals, marks: look.marks)
                 knowsAttempts = true
+                FailPoint.hit("maildir.counted")
                 await thread.run { for mark in look.marks { look.maildir.unmark(mark.name) } }
             } catch {
                 return try await trouble(storing: nil, error)

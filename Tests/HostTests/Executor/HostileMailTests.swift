@@ -250,6 +250,19 @@ struct HostileMailTests {
         }
     }
 
+    @Test("A message whose reading has ended one process is shown, however many are killed behind counting that")
+    func countedOnce() async throws {
+        let program = try HostProgram()
+        try program.deliver("1@x")
+        for place in ["maildir.reading", "maildir.counted", "maildir.counted"] {
+            var dying = program
+            dying.environment["SHAREDCORE_FAIL_POINT"] = "\(place):kill"
+            #expect(try await dying.run("executor", "--call-id", "1@x", "--timeout", "60s").status != 0)
+        }
+        let shown = try await program.run("executor", "--call-id", "1@x", "--timeout", "60s", "--json")
+        #expect(try shown.objects().first?["event"] == .text("message"), "\(shown)")
+    }
+
     @Test("A text over a 24th of executor.memory is too large for an Executor of either program and for a Main")
     func textOfMemory() async throws {
         let mail = Self.head + "\n" + Self.times("x", 700_000) + "\n"
