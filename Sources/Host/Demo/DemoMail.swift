@@ -1,5 +1,7 @@
 internal import Coordination
+internal import CoreAPI
 internal import FoundationEssentials
+internal import Platform
 
 /// A message of the demo, as its server keeps it: RFC 5322, in one of the encodings that mail comes in.
 struct DemoMail: Sendable {
@@ -20,6 +22,9 @@ struct DemoMail: Sendable {
         self.callID = callID
         self.text = "\(number): " + Self.texts[(number - 1) % Self.texts.count]
     }
+
+    /// The name of its file.
+    var fileName: String { "\(number).\(ProcessIdentity.current.pid).demo" }
 
     /// The bytes of its file.
     var content: String {

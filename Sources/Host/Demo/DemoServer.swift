@@ -1,5 +1,6 @@
 internal import CoreAPI
 internal import FoundationEssentials
+internal import MaildirCore
 internal import Platform
 
 /// The server side of the demo: a Maildir, to which messages are delivered as a mail transfer agent does it.
@@ -20,7 +21,7 @@ struct DemoServer: Sendable {
     /// Delivers a message: written to `tmp`, then moved to `new` in one step.
     func deliver(_ mail: DemoMail) async throws {
         try await thread.run { [path] in
-            let name = "\(mail.number).\(ProcessIdentity.current.pid).demo"
+            let name = mail.fileName
             // Not by Foundation, which opens it so that an Executor which is started meanwhile has it open for writing
             // as long as it runs: a core leaves such a message alone.
             try OpenFile(path: path + "/tmp/" + name, .createNew).write(Array(mail.content.utf8), at: 0)
@@ -28,13 +29,14 @@ struct DemoServer: Sendable {
         }
     }
 
-    /// How many messages wait for a core, and how many were acknowledged by one.
-    func counts() async throws -> (waiting: Int, acknowledged: Int) {
+    /// How many messages wait for a core, how many were acknowledged by one, and how many were set aside.
+    func counts() async throws -> (waiting: Int, acknowledged: Int, setAside: Int) {
         try await thread.run { [path] in
             let files = FileManager.default
             return (
                 try files.contentsOfDirectory(atPath: path + "/new").count,
-                try files.contentsOfDirectory(atPath: path + "/cur").count
+                try files.contentsOfDirectory(atPath: path + "/cur").count,
+                try SetAsideMessage.all(beside: path).count
             )
         }
     }

@@ -53,8 +53,10 @@ final class Soak: Sendable {
         try await server.deliver(last)
         try await serve(last, drawing: splitChance(), spared: true)
         let found = try await server.counts()
-        if found != (0, count.messages) {
-            complain("the server has \(found.waiting) messages left and \(found.acknowledged) acknowledged")
+        if found != (0, count.messages, 0) {
+            complain(
+                "of \(count.messages) messages, the server has \(found.waiting) left, \(found.acknowledged) acknowledged and "
+                    + "\(found.setAside) set aside")
         }
     }
 
@@ -88,12 +90,14 @@ final class Soak: Sendable {
     private func serve(_ mail: DemoMail, drawing chance: SeededRandom, spared: Bool = false) async throws {
         var chance = chance
         var wasShown = false
+        var attempts: [SoakAttempt] = []
         for attempt in 1... {
             let fault = attempt <= 4 && !spared ? SoakFault.drawn(from: &chance, killsItself: killsItself) : .spared
             note { $0.pushes += 1 }
             let result = try await driver.push(
                 mail.callID, as: "push \(mail.number)", failPoint: fault.failPoint,
                 during: { await self.inject(fault, into: $0) })
+            attempts.append(SoakAttempt(fault: fault, result: result))
             if let complaint = result.complaint { return complain("\(mail.callID) \(complaint)") }
             if let line = result.line, line.event == "message", line.text != mail.text {
                 return complain("\(mail.callID) got the text of another: \(line.text ?? "none")")
@@ -111,9 +115,12 @@ final class Soak: Sendable {
                 // The one that was killed had shown it and acknowledged it.
                 return note { $0.delivered += 1 }
             case (.exited(0), "nothing"):
-                return complain("\(mail.callID) was acknowledged by nobody who showed it")
+                let evidence = await SoakEvidence(of: mail, attempts, in: driver.group)
+                return complain("\(mail.callID) has nothing to show, and no Executor has shown it\n\(evidence)")
             case (let end, let event):
-                return complain("\(mail.callID) ended with \(event ?? "nothing printed"), \(end.sentence)")
+                let evidence = await SoakEvidence(of: mail, attempts, in: driver.group)
+                return complain(
+                    "\(mail.callID) ended with \(event ?? "nothing printed"), \(end.sentence)\n\(evidence)")
             }
         }
     }
@@ -157,7 +164,7 @@ final class Soak: Sendable {
             case .frozen(let before, let duration):
                 try await pause(milliseconds: before)
                 await freeze(process, for: duration)
-            case .spared, .dies, .diesBeforeAcknowledging: break
+            case .spared, .dies, .diesBeforeAcknowledging, .diesReading: break
             }
             // It lives until its end; the wait is cancelled then.
             try await Task.sleep(for: .seconds(3600))
@@ -211,7 +218,7 @@ final class Soak: Sendable {
             switch fault {
             case .dies: count.writers += 1
             case .diesBeforeAcknowledging: count.cores += 1
-            case .spared, .killed, .frozen: break
+            case .spared, .killed, .frozen, .diesReading: break
             }
         }
     }

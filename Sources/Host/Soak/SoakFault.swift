@@ -8,6 +8,8 @@ enum SoakFault: Hashable, Sendable {
     case dies(writingAt: String, occurrence: Int)
     /// Its core kills itself before it acknowledges to the server.
     case diesBeforeAcknowledging
+    /// It kills itself while it reads a message, or behind counting that another one has ended so.
+    case diesReading(at: String)
     /// It is killed after so many milliseconds, at any point of its work.
     case killed(after: Int)
     /// It is frozen after so many milliseconds, for so many.
@@ -20,7 +22,7 @@ enum SoakFault: Hashable, Sendable {
 
     /// - Parameter killsItself: Whether this build can be made to die at a chosen place of the file backend.
     static func drawn(from random: inout SeededRandom, killsItself: Bool) -> SoakFault {
-        switch Int.random(in: 0..<10, using: &random) {
+        switch Int.random(in: 0..<11, using: &random) {
         case 0..<3 where killsItself:
             .dies(
                 writingAt: places[Int.random(in: 0..<places.count, using: &random)],
@@ -28,6 +30,7 @@ enum SoakFault: Hashable, Sendable {
         case 3..<6 where killsItself: .diesBeforeAcknowledging
         case 6..<8: .killed(after: Int.random(in: 0...120, using: &random))
         case 8: .frozen(after: Int.random(in: 0...200, using: &random), for: Int.random(in: 50...1500, using: &random))
+        case 9 where killsItself: .diesReading(at: random.once(in: 2) ? "maildir.reading" : "maildir.counted")
         default: .spared
         }
     }
@@ -37,6 +40,7 @@ enum SoakFault: Hashable, Sendable {
         switch self {
         case .dies(let place, let occurrence): "\(place):kill@\(occurrence)"
         case .diesBeforeAcknowledging: "maildir.beforeAcknowledgement:kill"
+        case .diesReading(let place): "\(place):kill"
         case .spared, .killed, .frozen: nil
         }
     }
