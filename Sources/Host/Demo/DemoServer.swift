@@ -1,3 +1,4 @@
+internal import Coordination
 internal import CoreAPI
 internal import FoundationEssentials
 internal import MaildirCore
@@ -27,6 +28,18 @@ struct DemoServer: Sendable {
             try OpenFile(path: path + "/tmp/" + name, .createNew).write(Array(mail.content.utf8), at: 0)
             try FileManager.default.moveItem(atPath: path + "/tmp/" + name, toPath: path + "/new/" + name)
         }
+    }
+
+    /// Has a message tried again that cores have set aside as one that ends processes, as `maildir --retry poison` does.
+    ///
+    /// - Returns: False where it was not set aside.
+    func retry(_ mail: DemoMail, in group: any SharedGroup) async throws -> Bool {
+        let found = try await thread.run { [path] in try SetAsideMessage.toRetry(.poison, of: path) }
+        guard let found, let index = found.callIDs.firstIndex(of: mail.callID),
+            try await Inbox(group).forgetNotice(of: mail.callID) == .gone
+        else { return false }
+        try await thread.run { () throws(SystemCallError) in try found.giveBack(index) }
+        return true
     }
 
     /// How many messages wait for a core, how many were acknowledged by one, and how many were set aside.

@@ -11,7 +11,7 @@ let scenarioTimeout = Duration.seconds(60)
 /// Starts the Mains and Executors of a scenario: as processes, or simulated in this process where the backend lives in
 /// one.
 protocol ParticipantDriver: Sendable {
-    /// The scenario's own handle, which only reads.
+    /// The scenario's own handle. It takes no part in the ownership.
     var group: any SharedGroup { get }
 
     /// Starts an Executor, which waits for the message of a call-id and prints an ``ExecutorLine``.

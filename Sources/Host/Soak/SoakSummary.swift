@@ -65,6 +65,8 @@ struct SoakCount: Hashable, Sendable, CustomStringConvertible {
     var writers = 0
     /// Killed that were to kill themselves between the commit of a message and its acknowledgement to the server.
     var cores = 0
+    /// Messages that were set aside, because three processes were killed while they read each, and then tried again.
+    var setAside = 0
     /// Participants that were stopped and continued.
     var freezes = 0
     /// Mains that were switched on.
@@ -76,7 +78,8 @@ struct SoakCount: Hashable, Sendable, CustomStringConvertible {
 
     var description: String {
         "\(pushes) pushes for \(messages) messages in \(rounds) rounds, \(mains) Mains, \(freezes) freezes, \(kills) kills "
-            + "(\(owners) owners, \(writers) inside a write, \(cores) between commit and acknowledgement)"
+            + "(\(owners) owners, \(writers) inside a write, \(cores) between commit and acknowledgement), "
+            + "\(setAside.counting("message")) set aside"
     }
 }
 
