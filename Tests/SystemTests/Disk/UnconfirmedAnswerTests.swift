@@ -50,19 +50,19 @@ struct UnconfirmedAnswerTests {
     }
 
     @Test(
-        "C10, C11, S10: while syncs fail, a call fails and says no “nothing to show”; it says so when the disk has confirmed that",
+        "C7, C10, C11, S10: while syncs fail, a call ends at its deadline; “nothing to show” waits for the disk",
         arguments: Mark.allCases)
     func failedSync(_ mark: Mark) async throws {
         let directory = try TemporaryDirectory()
         let (group, executor) = try await join(mark, in: directory)
         try await executor.tell("arm fdatasync/journal-:fail*")
         try await mark.leave(for: "call-1", in: Inbox(group))
-        for _ in 1...3 { #expect(try await ask(executor, "call-1") == "failed store") }
+        for _ in 1...3 { #expect(try await ask(executor, "call-1", milliseconds: 1_000) == "failed timeout") }
 
         try await executor.tell("arm none:fail")
         try await eventually("the disk has confirmed it") {
-            let answer = try await ask(executor, "call-1")
-            #expect(["failed store", "nothing inbox"].contains(answer))
+            let answer = try await ask(executor, "call-1", milliseconds: 1_000)
+            #expect(["failed timeout", "nothing inbox"].contains(answer))
             return answer == "nothing inbox"
         }
         await group.close()
