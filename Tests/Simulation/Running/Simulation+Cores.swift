@@ -97,9 +97,14 @@ extension Simulation {
         if goesWrong(schedule.weather.failingCores, for: number, .failingCores) {
             schedule(.core(core, .failed), after: members[number].random.time(1..<1500))
         }
-        // Some cores come to their batons only when the time of these is nearly over.
-        let isSlow = cores[core].gets != nil && members[number].random.once(in: 3)
-        schedule(.core(core, .started), after: members[number].random.time(isSlow ? 200..<1500 : 1..<200))
+        var start = members[number].random.time(1..<200)
+        if let gets = cores[core].gets, members[number].random.once(in: 3) {
+            // Some cores come to their batons at the very moment at which the time of these is over.
+            let left = Int(now.duration(to: gets.record.deadline).clampedNanoseconds / 1000)
+            let isLast = left < 3_000_000 && members[number].random.once(in: 2)
+            start = isLast ? left + members[number].random.time(0..<2) : members[number].random.time(200..<1500)
+        }
+        schedule(.core(core, .started), after: start)
     }
 
     private mutating func started(_ core: Int, of number: Int) {
