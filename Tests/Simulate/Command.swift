@@ -6,7 +6,7 @@ struct Command {
     static let usage = """
         usage: sharedcore-simulate [--schedules N] [--first SEED] [--workers N]   run schedules, judge, count
                sharedcore-simulate --seed SEED [--mutant NAME] [--whole]          tell the story of one, shrunk when it fails
-               sharedcore-simulate --mutants [--schedules N]                      how many schedules each mutant survives
+               sharedcore-simulate --mutants [--mutant NAME] [--schedules N]       how many schedules each mutant survives
                sharedcore-simulate --explore [--mutants] [--states N] [--of WORDS]  explore every state of small groups whose name has the words
                sharedcore-simulate --transitions [--schedules N]                  list the transitions that were taken
 
@@ -138,8 +138,8 @@ extension Command {
     /// Runs schedules of each mutant until one breaks a rule. Gives whether all were caught.
     func tryMutants() async -> Bool {
         var survivors = 0
-        for mutant in Mutant.every {
-            let limit = schedules ?? 50_000
+        for mutant in mutant.map({ [$0] }) ?? Mutant.every {
+            let limit = schedules ?? 100_000
             let report = Campaign(seeds: first..<first + limit, damagedBy: mutant, patience: 1).run()
             if let failure = report.failures.first {
                 print("caught after \(report.schedules) schedules: \(mutant.name) (\(failure.violation))")

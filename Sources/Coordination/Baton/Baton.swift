@@ -99,7 +99,8 @@ public struct BatonEnd: Hashable, Sendable, CustomStringConvertible {
     public static let expired = BatonEnd(.expired)
     /// It was not offered: end the calls over the network.
     public static let refused = BatonEnd(.refused)
-    /// The group does not answer, so that an owner may have the calls: send nothing, and close what is open.
+    /// The group does not answer, or the answer to the commit that ends the baton is lost, so that an owner may have the
+    /// calls: send nothing, and close what is open.
     public static let unknown = BatonEnd(.unknown)
 }
 

@@ -151,6 +151,8 @@ package struct GivenBaton: Hashable, Sendable {
     package var phase = Phase.kept
     /// Whether a commit that offers it may have taken effect.
     package var isUnclear = false
+    /// How it ends where a commit that ends it may have taken effect.
+    package var unclearEnd: BatonEnd?
 
     package init(_ record: BatonRecord, lifetime: Duration) {
         self.record = record

@@ -141,38 +141,15 @@ public final class ReceivedBaton: Sendable {
         }
     }
 
-    /// The commit that makes the calls this core's: it removes the record, so none does so after it.
     private func applying(
         _ consistency: ReadConsistency
     ) async throws(SharedCoreError) -> (Transaction, [OpenCall]) {
         let calls = try await openCalls(consistency)
-        var transaction = Transaction(guards: [.revision(OwnershipKey.baton, standing.revision)])
-        transaction.delete(OwnershipKey.baton)
-        for call in calls {
-            transaction.require(.revision(call.entry.key, call.entry.revision))
-            transaction.put(call.entry.key, call.entry.value)
-        }
-        let activities = calls.map { activity(of: $0.record) }
-        try await context.work(consistency: consistency).moving(
-            activities, to: context.epoch, reach: context.store.ownReach, in: &transaction)
+        var transaction = try standing.applying(
+            calls.map { ($0.entry, $0.record) }, beside: try await context.work(consistency: consistency),
+            under: context.epoch, reach: context.store.ownReach, at: context.clock.now(), in: context.clock.bootID)
         try tell(.batonApplied, from, standing.record.title, &transaction)
         return (transaction, calls.map(\.call))
-    }
-
-    /// The activity of a moved call. Instants of two machines cannot be compared, so a call from another machine begins
-    /// now.
-    private func activity(of call: CallRecord) -> Activity {
-        var (kind, begun) = (Activity.Kind.call, context.clock.now())
-        if call.bootID == context.clock.bootID {
-            begun = call.began
-        } else if call.bootID == standing.record.bootID {
-            // Both instants are of the former machine's clock. The former core had the call until the deadline at most.
-            let passed = call.began.duration(to: standing.record.deadline)
-            kind = Activity.Kind(name: kind.name, bound: max(.zero, kind.bound - passed))
-        }
-        return Activity(
-            kind, id: call.activityID, begun: begun, moves: self.kind,
-            needs: standing.record.descriptorCount == 0 ? .bytes : .descriptors)
     }
 
     private struct MovingCall {
@@ -191,6 +168,44 @@ public final class ReceivedBaton: Sendable {
             found.append(MovingCall(entry: entry, record: record, call: OpenCall(id: id, key: key, context: context)))
         }
         return found
+    }
+}
+
+extension Standing<BatonRecord> {
+    /// The commit that makes a baton's calls an ownership's: it removes the record, so none does so after it.
+    ///
+    /// - Parameters:
+    ///   - calls: Those that are open, as they were read.
+    ///   - work: The owner's work.
+    package func applying(
+        _ calls: [(entry: Entry, record: CallRecord)], beside work: OpenWork, under epoch: Revision, reach: OwnReach,
+        at now: BootInstant, in bootID: BootID
+    ) throws(SharedCoreError) -> Transaction {
+        var transaction = Transaction(guards: [.revision(OwnershipKey.baton, revision)])
+        transaction.delete(OwnershipKey.baton)
+        for call in calls {
+            transaction.require(.revision(call.entry.key, call.entry.revision))
+            transaction.put(call.entry.key, call.entry.value)
+        }
+        let activities = calls.map { activity(of: $0.record, at: now, in: bootID) }
+        try work.moving(activities, to: epoch, reach: reach, in: &transaction)
+        return transaction
+    }
+
+    /// The activity of a moved call. Instants of two machines cannot be compared, so a call from another machine begins
+    /// now.
+    private func activity(of call: CallRecord, at now: BootInstant, in bootID: BootID) -> Activity {
+        var (kind, begun) = (Activity.Kind.call, now)
+        if call.bootID == bootID {
+            begun = call.began
+        } else if call.bootID == record.bootID {
+            // Both instants are of the former machine's clock. The former core had the call until the deadline at most.
+            let passed = call.began.duration(to: record.deadline)
+            kind = Activity.Kind(name: kind.name, bound: max(.zero, kind.bound - passed))
+        }
+        return Activity(
+            kind, id: call.activityID, begun: begun, moves: record.kind,
+            needs: record.descriptorCount == 0 ? .bytes : .descriptors)
     }
 }
 

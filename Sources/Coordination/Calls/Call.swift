@@ -127,7 +127,7 @@ public struct Call: Hashable, Sendable {
 }
 
 extension Call.State {
-    var isOpen: Bool { if case .ended = self { false } else { true } }
+    package var isOpen: Bool { if case .ended = self { false } else { true } }
 
     /// The state in a word; of one that has ended, the reason.
     package var word: String {

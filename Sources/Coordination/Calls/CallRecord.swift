@@ -125,10 +125,37 @@ package struct CallRecord: Hashable, Sendable {
     }
 
     /// The activity that keeps the core while the call is open. Its id may be only a hash.
-    var activityID: String { PathPart.text(for: call.id.text, maximumByteCount: 128) }
+    package var activityID: String { PathPart.text(for: call.id.text, maximumByteCount: 128) }
 }
 
 extension CallRecord {
+    /// Returns the calls that the cores of former ownerships have left open, and the records that cannot be read.
+    ///
+    /// - Parameter spared: The calls that the owner's core may go on with.
+    package static func left(among entries: [Entry], before owner: Revision, butFor spared: Set<Key>) -> [Entry] {
+        entries.filter {
+            CallKey.records.contains($0.key) && $0.lifetime == .persistent && $0.isOlder(than: owner)
+                && !spared.contains($0.key)
+        }
+    }
+
+    /// The commit that ends calls as lost, and removes records that cannot be read.
+    package static func ending(
+        lost: some Sequence<Entry>, at now: BootInstant, for lifetime: Duration
+    ) -> Transaction {
+        var transaction = Transaction()
+        for entry in lost {
+            transaction.require(.revision(entry.key, entry.revision))
+            guard var record = CallRecord(entry.value), record.state.isOpen else {
+                transaction.delete(entry.key)
+                continue
+            }
+            record.change(to: .ended(.lost), at: now)
+            transaction.put(entry.key, record.bytes, lifetime: .expiring(after: lifetime))
+        }
+        return transaction
+    }
+
     /// Returns the oldest of the calls that ended and were not acknowledged, so many that with some more there are no more than are kept.
     static func surplus(among entries: some Sequence<Entry>, with more: Int = 0) -> some Collection<Entry> {
         let ended = entries.filter { $0.lifetime != .persistent && CallRecord($0.value)?.isAcknowledged != true }
@@ -161,7 +188,7 @@ extension Transaction {
 
 extension Entry {
     /// Whether a call's record was written under an ownership that is over.
-    func isOlder(than owner: Revision?) -> Bool { owner.map { revision < $0 } ?? true }
+    package func isOlder(than owner: Revision?) -> Bool { owner.map { revision < $0 } ?? true }
 }
 
 /// The calls of a group and its owner, at one revision.

@@ -144,14 +144,12 @@ extension CoreContext {
         while true {
             // The handle has seen its own acquisition, and with it all that stood before.
             let entries = try await store.list(CallKey.all, consistency: .causal).entries
-            let left = entries.filter {
-                CallKey.records.contains($0.key) && $0.lifetime == .persistent && $0.isOlder(than: epoch)
-                    && !spared.contains($0.key)
-            }
+            let left = CallRecord.left(among: entries, before: epoch, butFor: spared)
             do throws(SharedCoreError) {
                 for key in CallKey.leftovers(among: entries.map(\.key)) { _ = try await store.delete(key) }
                 for first in stride(from: 0, to: left.count, by: Self.endedAtOnce) {
-                    _ = try await store.commit(ending(left[first..<min(left.count, first + Self.endedAtOnce)]))
+                    let some = left[first..<min(left.count, first + Self.endedAtOnce)]
+                    _ = try await store.commit(CallRecord.ending(lost: some, at: clock.now(), for: callsLifetime))
                 }
                 let all = try await store.list(CallKey.records, consistency: .causal).entries
                 var transaction = Transaction()
@@ -164,20 +162,6 @@ extension CoreContext {
                 try await store.sync()
             }
         }
-    }
-
-    private func ending(_ lost: ArraySlice<Entry>) -> Transaction {
-        var transaction = Transaction()
-        for entry in lost {
-            transaction.require(.revision(entry.key, entry.revision))
-            guard var record = CallRecord(entry.value), record.state.isOpen else {
-                transaction.delete(entry.key)
-                continue
-            }
-            record.change(to: .ended(.lost), at: clock.now())
-            transaction.put(entry.key, record.bytes, lifetime: .expiring(after: callsLifetime))
-        }
-        return transaction
     }
 }
 

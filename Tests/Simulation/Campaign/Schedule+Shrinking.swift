@@ -26,7 +26,7 @@ extension Schedule {
                 }
                 size /= 2
             }
-            for (_, rate) in Weather.rates where best.weather[keyPath: rate] > 0 {
+            for (_, rate) in Weather.rates + Weather.ratesOfCalls where best.weather[keyPath: rate] > 0 {
                 var candidate = best
                 candidate.weather[keyPath: rate] = 0
                 _ = keep(candidate)

@@ -29,23 +29,23 @@ extension MachineTransition {
 
     /// The steps of an ownership machine in each situation.
     private static let ownership: [(Situation, [Move])] = [
-        (.idle, [.waits, .looks, .withdraws]),
+        (.idle, [.waits, .looks, .withdraws, .settles]),
         (.refused, [.waits]),
         (.resting, [.waits, .looks]),
-        (.free, [.waits, .acquires]),
-        (.behindRequest, [.waits, .looks, .buries, .removesRequest, .challenges, .challengesAgain]),
+        (.free, [.waits, .acquires, .settles]),
+        (.behindRequest, [.waits, .looks, .buries, .removesRequest, .challenges, .challengesAgain, .settles]),
         (
             .behindExecutor,
             [
                 .waits, .looks, .buries, .examines, .takesOverUnanswered, .asks, .challenges,
-                .challengesAgain,
+                .challengesAgain, .settles,
             ]
         ),
         (
             .behindMain,
             [
                 .waits, .looks, .buries, .examines, .takesOverUnanswered, .asks, .challenges,
-                .challengesAgain,
+                .challengesAgain, .settles,
             ]
         ),
         (.asking, [.waits, .looks, .buries, .asks, .examines, .challenges, .challengesAgain]),

@@ -301,7 +301,7 @@ extension CanonicalTokens {
                 "wokenFor", "waitsBehindOthers", "untold",
             ]
         ),
-        ("GivenBaton", ["record", "phase", "isUnclear"], ["lifetime"]),
+        ("GivenBaton", ["record", "phase", "isUnclear", "unclearEnd"], ["lifetime"]),
         ("Holding", ["epoch", "ending", "isReleasing"], ["isStuckSince"]),
         (
             "HolderMachine", ["view", "reason", "isClosing", "wakeWait", "lastLook", "retryAt"],
@@ -381,6 +381,7 @@ extension CanonicalTokens {
         add(machine.given) {
             $0.add($1.record)
             $0.add($1.isUnclear)
+            $0.add($1.unclearEnd.map { $0.isOwn ? $0 == .failed ? 1 : 2 : 3 } ?? 0)
             switch $1.phase {
             case .kept: $0.add(0)
             case .offered(let revision):

@@ -43,8 +43,9 @@ extension Simulation {
 
     /// Checks that no waiting request ends the ownership of a busy owner that answers.
     private mutating func judgeNeed(toEndBusy before: OwnershipView, by number: Int, _ stories: [Story]) {
-        guard let owner = before.owner, let activities = before.activities(of: owner.claim),
-            let handover = before.handover, !handover.record.insists, !handover.record.isKilling,
+        guard let owner = before.owner, let handover = before.handover,
+            let activities = before.activities(of: owner, holdingUp: handover), !handover.record.insists,
+            !handover.record.isKilling,
             owner.record.state != .stopping, let holder = member(owner.session),
             stories.last?.previous?.end != .unanswered,
             // The bounds count in the Main's own running time, which is at most the clock's.
@@ -69,8 +70,9 @@ extension Simulation {
         let member = members[number]
         guard member.isAlive, member.machine.wish == .takeOver, member.machine.insists,
             member.machine.holding == nil, member.machine.core == nil, member.machine.rest == nil,
-            let owner = present.owner, owner.record.state != .stopping, present.activities(of: owner.claim) != nil,
-            let handover = present.handover, handover.session != member.session, !handover.record.insists,
+            let owner = present.owner, owner.record.state != .stopping, let handover = present.handover,
+            present.activities(of: owner, holdingUp: handover) != nil, handover.session != member.session,
+            !handover.record.insists,
             !handover.record.isKilling
         else { return }
         guard canAct(member, for: Self.replacing),
@@ -82,6 +84,12 @@ extension Simulation {
     /// Returns whether an owner was recently right not to stop for a request.
     func mayBeBusy(_ owner: Standing<OwnerRecord>) -> Bool {
         guard present.handover?.record.insists != true else { return false }
+        // Calls that the Main takes are no reason, once the core has heard of its last baton.
+        if let handover = present.handover, let number = member(owner.session), members[number].machine.given == nil,
+            present.activities(of: owner.claim) != nil, present.activities(of: owner, holdingUp: handover) == nil
+        {
+            return (idleSince[owner.claim] ?? 0) + 600_000_000 > clock
+        }
         return busyEnd(of: owner.claim) + 600_000_000 > clock
     }
 
@@ -121,9 +129,10 @@ extension Simulation {
         case .handover,
             .bound where view.handover != nil:
             // An activity that is open now was open when the request was made.
-            guard present.handover?.claim == view.handover?.claim, present.handover?.record.insists != true else {
-                return
-            }
+            guard let handover = present.handover, handover.claim == view.handover?.claim, !handover.record.insists,
+                let owner = present.owner, let last = present.activities(of: owner, holdingUp: handover)?.last,
+                last.latestEnd > now
+            else { return }
         case .served, .budget: break
         case .bound:
             guard activitiesChangedAt + Self.hearing < clock, member.runsSince + Self.hearing < clock,

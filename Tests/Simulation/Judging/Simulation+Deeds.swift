@@ -26,6 +26,7 @@ extension Simulation {
     mutating func judgeStart(of core: Int) {
         let epoch = cores[core].epoch
         check(present.owner?.claim == epoch, "C4: a core starts under an epoch that is over")
+        judgeCalls(atStartOf: core)
         for other in cores.indices where other != core && cores[other].runs {
             check(
                 superseded.contains(cores[other].epoch),

@@ -21,6 +21,7 @@ extension Simulation {
             guard owner.session == member.session else { continue }
             if owner.record.state != .running { return "C1: the state of \(member.name) is \(owner.record.state)" }
         }
+        if let unmet = unmetMove() { return unmet }
         if let owner = present.owner, let number = member(owner.session), members[number].isAlive {
             for message in messages where message.isHeld {
                 return "C8: the core of \(members[number].name) has not fetched “\(message.callID)”"

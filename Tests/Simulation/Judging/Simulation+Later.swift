@@ -12,6 +12,7 @@ extension Simulation {
             judgeAsked(number, Revision(rawValue: handover), Revision(rawValue: epoch), since)
         case .heldUp(let number): judgeHeldUp(number)
         case .overdue(let call): judgeOverdue(call)
+        case .offered(let number, let baton): judgeOffered(number, Revision(rawValue: baton))
         case .woken(let rest, let since): judgeWoken(Revision(rawValue: rest), since: since)
         }
     }
@@ -98,7 +99,12 @@ extension Simulation {
     mutating func watchOver(_ handover: Standing<HandoverRecord>) {
         guard let number = member(handover.session), let owner = present.owner else { return }
         granted[handover.claim] = bound(of: present, on: owner.claim)
-        let activities = handover.record.insists ? nil : present.activities(of: owner.claim)
+        // A core gives no baton before it has heard of its last.
+        let mayMove = member(owner.session).map { members[$0].machine.given == nil } ?? true
+        let activities =
+            handover.record.insists
+            ? nil
+            : mayMove ? present.activities(of: owner, holdingUp: handover) : present.activities(of: owner.claim)
         watchOver(handover, of: number, to: owner, after: activities?.bound ?? .zero)
     }
 
@@ -118,6 +124,9 @@ extension Simulation {
         guard present.handover?.claim == handover, present.owner?.claim == epoch,
             canAct(members[number], for: clock - since - 1_000_000)
         else { return }
+        // Calls that the owner's core has got with a baton since keep it. Their end is watched anew.
+        let hasCalls = cores.contains { $0.epoch == epoch && $0.hasApplied }
+        guard !hasCalls || present.handover?.record.insists == true || busyEnd(of: epoch) <= since else { return }
         broke("C3: \(members[number].name) asked epoch \(epoch) for ownership \((clock - since) / 1_000_000) ms ago")
     }
 

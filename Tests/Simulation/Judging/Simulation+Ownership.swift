@@ -13,7 +13,10 @@ extension Simulation {
         if let handover = after.handover, handover.claim != before.handover?.claim { watchOver(handover) }
         judgeActivities(before, purpose, by: number)
         switch purpose {
-        case .transition(let stories): judgeRest(before, stories, by: number)
+        case .transition(let stories):
+            judgeRest(before, stories, by: number)
+            if let baton = after.baton, baton.claim != before.baton?.claim { watchOver(batonOf: number, baton.claim) }
+        case .applying: judgeApplied(before, by: number)
         case .storing(_, let epoch):
             check(after.owner?.claim == epoch, "C4: the write of a superseded core took effect")
         case .enteringCritical:
@@ -46,6 +49,7 @@ extension Simulation {
                 check(members[asker].isDead, "C3: a participant acquired past the request of a Main")
             }
         } else if let old = before.owner {
+            ownerGoneAt = clock
             check(
                 old.session == author.session,
                 "C5: \(author.name) ended the ownership of session \(old.session)")

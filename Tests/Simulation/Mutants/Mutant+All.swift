@@ -3,7 +3,7 @@ internal import CoreAPI
 
 extension Mutant {
     /// All mutants. Schedules detect each of them.
-    package static var every: [Mutant] { all + ofActivities + ofRestInSchedules }
+    package static var every: [Mutant] { all + ofActivities + ofRestInSchedules + ofBatons + ofCalls }
 
     /// The mutants of everything except activities, each with one line of damage.
     package static let all: [Mutant] = [
@@ -178,7 +178,28 @@ extension Mutant {
 }
 
 extension Mutant {
-    /// The mutants of batons. Only the exploration has batons.
+    /// The mutants of calls and batons that schedules alone detect.
+    package static let ofCalls: [Mutant] = [
+        Mutant("a core that starts and leaves the calls of former cores open") { $0.leavesLostCalls = true },
+        Mutant("a core that ends the calls of the baton that it gets") { $0.sparesNoCalls = true },
+        Mutant("an Executor that does not want to own for its baton") { $0.doesNotOwnAgain = true },
+        Mutant("an owner that does not see which batons the Main takes") {
+            $0.changeSeen = { entry, session in
+                entry.key == OwnershipKey.takes && entry.origin != session ? nil : entry
+            }
+        },
+        Mutant("a call that moves without its activity") {
+            $0.changeTransaction = { transaction, purpose in
+                guard case .applying = purpose else { return }
+                transaction.operations.removeAll {
+                    if case .put(OwnershipKey.activities, _, _) = $0 { true } else { false }
+                }
+            }
+        },
+        Mutant("a former owner that takes a lost answer for the end by another") { $0.forgetsUnclearEnds = true },
+    ]
+
+    /// The mutants of batons.
     package static let ofBatons: [Mutant] = [
         Mutant("a baton that is applied without its record as the guard") {
             $0.changeTransaction = { transaction, purpose in

@@ -33,6 +33,14 @@ package struct Mutant: Sendable {
     var overlooksOwnActivities = false
     /// Its owners ignore the demand.
     var overlooksDemand = false
+    /// Its cores start without ending the calls of former ones.
+    var leavesLostCalls = false
+    /// Its cores end the calls of the baton that they get, too.
+    var sparesNoCalls = false
+    /// Its Executors do not want to own for their batons.
+    var doesNotOwnAgain = false
+    /// Its members forget that a commit that ended their baton had no answer.
+    var forgetsUnclearEnds = false
     /// Its Executors receive an endless budget.
     var budgetIsEndless = false
 

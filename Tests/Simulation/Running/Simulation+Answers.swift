@@ -18,7 +18,7 @@ extension Simulation {
         guard members[number].isAlive else { return }
         // A call throws if its store fails.
         guard case .committed = verdict else { return end(call) }
-        calls[call].expectedAt = clock
+        calls[call].expectedAt = calls[call].expectedAt ?? clock
         calls[call].phase = calls[call].isSubscribed || mutant?.looksFirst == true ? .looking : .subscribing
         schedule(.call(call), after: stepTime(of: number))
     }
@@ -29,6 +29,12 @@ extension Simulation {
         let name = ItemName(messages[message].callID.text)
         var transaction = Transaction()
         guard (try? inbox.mailbox.addTake(of: entry, item: name, to: &transaction)) != nil else { return }
+        // The commit that takes the message takes the expectation back.
+        if members[number].expected.forget(name, as: call),
+            let key = try? Expectation.key(of: name, for: members[number].session)
+        {
+            transaction.delete(key)
+        }
         let before = inboxState(of: message)
         let since = messages[message].availableSince
         let verdict = commit(transaction, of: number, for: .taking(message: message))
@@ -42,9 +48,12 @@ extension Simulation {
             say("\(members[number].name) takes “\(messages[message].callID)”")
             end(call, with: .message(TakenMessage(message: content, delivery: delivery)))
         case .refused:
-            calls[call].phase = .looking
+            calls[call].phase = calls[call].wait.isExpected ? .expecting : .looking
             schedule(.call(call), after: stepTime(of: number))
         case .failed, .unknown:
+            if calls[call].wait.isExpected {
+                members[number].expected.expect(name, before: calls[call].wait.deadline, as: call)
+            }
             // The call throws. A message that it may have taken stays with its session.
             disturb(for: 1_000_000)
             end(call)

@@ -13,8 +13,8 @@ extension Simulation {
         case enteringCritical, leavingCritical
         /// An activity begins or ends.
         case beginning, ending
-        /// A core goes on with a call; in explorations only.
-        case applying
+        /// A core goes on with calls, says that it cannot, or ends those of former ownerships.
+        case applying, failingBaton, losing
         case taking(message: Int), acknowledging(message: Int), givingBack
         case expecting(call: Int), forgetting
     }
@@ -28,7 +28,10 @@ extension Simulation {
         case unknown
     }
 
-    mutating func commit(_ wanted: Transaction, of number: Int, for purpose: Purpose) -> Verdict {
+    /// - Parameter stories: What the timeline tells of a commit that is no transition.
+    mutating func commit(
+        _ wanted: Transaction, of number: Int, for purpose: Purpose, telling stories: [Story] = []
+    ) -> Verdict {
         expire()
         guard members[number].troubleUntil <= clock else { return .failed }
         var transaction = wanted
@@ -63,6 +66,7 @@ extension Simulation {
                 letRacersGoOn(by: number)
             }
             if case .transition(let stories) = purpose { record(stories, of: number, at: effect.revision) }
+            record(stories, of: number, at: effect.revision)
             judge(before, purpose, by: number)
             return aftermath(of: effect.revision, by: number)
         }
@@ -107,6 +111,7 @@ extension Simulation {
                     demand.append(change)
                     judgeInbox(change)
                 case .expectations: demand.append(change)
+                case .calls: judgeCall(change)
                 case .other: break
                 }
             }

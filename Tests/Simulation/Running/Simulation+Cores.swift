@@ -13,7 +13,9 @@ extension Simulation {
         cores.append(SimulatedCore(member: number, epoch: epoch))
         let core = cores.count - 1
         members[number].cores.append(core)
-        schedule(.core(core, .announce), after: stepTime(of: number))
+        cores[core].offered = members[number].machine.view.baton
+        let isFirst = dialogs.isEmpty && cores[core].offered == nil
+        schedule(.core(core, isFirst ? .announce : .prepare), after: stepTime(of: number))
         if members[number].intentions.policy != nil { schedule(.followDemand(number), after: stepTime(of: number)) }
     }
 
@@ -22,11 +24,12 @@ extension Simulation {
         let request = members[number].machine.core?.request
         judgeRequest(mutant?.tellsNoReason == true ? nil : request, to: core)
         cores[core].wasToldToStop = true
-        end(core)
+        cores[core].request = request
+        endCore(core)
     }
 
     /// Makes a core stop, which takes its time.
-    private mutating func end(_ core: Int) {
+    mutating func endCore(_ core: Int) {
         guard !cores[core].isEnding else { return }
         cores[core].isEnding = true
         cores[core].endsSince = now
@@ -45,7 +48,7 @@ extension Simulation {
             // It is no code of the core that notices these.
             case .receive: return wakeForData(core, of: number)
             case .failed: return cores[core].problem = "it lost its connection"
-            case .stopped, .leaveCritical, .endActivity: break
+            case .stopped, .leaveCritical, .endActivity, .endCall: break
             default: return
             }
         }
@@ -60,6 +63,11 @@ extension Simulation {
             _ = commit(CriticalRecord.leaving(cores[core].epoch), of: number, for: .leavingCritical)
         case .beginActivity: beginActivity(core, of: number)
         case .endActivity(let id): endActivity(id, of: core, in: number)
+        case .beginCall: beginCall(core, of: number)
+        case .endCall(let dialog): endCall(dialog, of: core, in: number)
+        case .prepare: prepare(core, of: number)
+        case .endLostCalls: endLostCalls(before: core, of: number)
+        case .useBaton: useBaton(core, of: number)
         case .receive(let message): receive(message, in: core)
         case .acknowledge(let message): acknowledge(message, by: core)
         }
@@ -73,12 +81,12 @@ extension Simulation {
         case .committed: break
         case .refused:
             // Its ownership is over: the next check notices that.
-            end(core)
+            endCore(core)
             return setAlarm(of: number, to: clock + 1000)
         case .failed, .unknown:
             guard members[number].isAlive else { return }
             cores[core].problem = "the store failed"
-            return end(core)
+            return endCore(core)
         }
         guard cores[core].phase == .announced else { return }
         record([Story(kind: .coreStarted, epoch: epoch, reason: "")], of: number, at: state.revision)
@@ -89,10 +97,24 @@ extension Simulation {
         if goesWrong(schedule.weather.failingCores, for: number, .failingCores) {
             schedule(.core(core, .failed), after: members[number].random.time(1..<1500))
         }
-        schedule(.core(core, .started), after: members[number].random.time(1..<200))
+        var start = members[number].random.time(1..<200)
+        if let gets = cores[core].gets, members[number].random.once(in: 3) {
+            // Some cores come to their batons at the very moment at which the time of these is over.
+            let left = Int(now.duration(to: gets.record.deadline).clampedNanoseconds / 1000)
+            let isLast = left < 3_000_000 && members[number].random.once(in: 2)
+            start = isLast ? left + members[number].random.time(0..<2) : members[number].random.time(200..<1500)
+        }
+        schedule(.core(core, .started), after: start)
     }
 
     private mutating func started(_ core: Int, of number: Int) {
+        guard !cores[core].isEnding, cores[core].phase == .starting else { return }
+        guard cores[core].gets == nil else { return useBaton(core, of: number) }
+        hasStarted(core, of: number)
+    }
+
+    /// The start of a core has returned, and it has no baton.
+    mutating func hasStarted(_ core: Int, of number: Int) {
         guard !cores[core].isEnding, cores[core].phase == .starting else { return }
         cores[core].phase = .running
         let before = CorePhase(members[number].machine.core)
@@ -106,6 +128,9 @@ extension Simulation {
         }
         if goesWrong(schedule.weather.activities, for: number, .activities) {
             schedule(.core(core, .beginActivity), after: members[number].random.time(0..<300))
+        }
+        if schedule.weather.calls > 0, !isQuiet, members[number].random.once(in: schedule.weather.calls) {
+            schedule(.core(core, .beginCall), after: members[number].random.time(0..<300))
         }
         proceed(number)
     }
@@ -127,7 +152,7 @@ extension Simulation {
         let before = CorePhase(members[number].machine.core)
         members[number].machine.coreFailed(cores[core].epoch, problem: problem, at: now)
         took(.core, before.rawValue, CorePhase(members[number].machine.core).rawValue, by: number)
-        end(core)
+        endCore(core)
         proceed(number)
     }
 
@@ -138,6 +163,11 @@ extension Simulation {
     }
 
     private mutating func stopped(_ core: Int, of number: Int) {
+        if members[number].isAlive {
+            partWithCalls(core, of: number)
+            // Its process may have died at one of its commits.
+            guard cores[core].phase != .over else { return }
+        }
         cores[core].phase = .over
         cores[core].runs = false
         members[number].cores.removeAll { $0 == core }
@@ -151,7 +181,7 @@ extension Simulation {
 
     /// Handles a write that has shown that the ownership is over: the core ends, and its member reads the records.
     mutating func fenced(_ core: Int) {
-        end(core)
+        endCore(core)
         let number = cores[core].member
         catchUp(number)
         setAlarm(of: number, to: clock + 1000)
@@ -197,7 +227,14 @@ extension Simulation {
         say("\(members[number].name)'s core begins \(activity.describe()), of \(kind.bound) at most")
         cores[core].activities.append(activity)
         wake(number)
-        schedule(.core(core, .endActivity(id)), after: members[number].random.time(0..<5000))
+        let isEndless =
+            schedule.weather.calls > 0 && kind != .call && kind != .transfer
+            && members[number].random.once(in: 3)
+        if isEndless {
+            count(.endlessActivities)
+        } else {
+            schedule(.core(core, .endActivity(id)), after: members[number].random.time(0..<5000))
+        }
         if id < 3, members[number].random.once(in: 2) {
             schedule(.core(core, .beginActivity), after: members[number].random.time(0..<2000))
         }

@@ -42,19 +42,21 @@ extension Simulation {
 
     /// Commits a transition, then reads. Returns whether the member continues at once.
     private mutating func carryOut(_ transition: Transition, of number: Int) -> Bool {
+        let wasUnclear = members[number].machine.begins(transition)
         let verdict = commit(transition.transaction, of: number, for: .transition(transition.stories))
         guard members[number].isAlive else { return false }
         switch verdict {
         case .committed(let revision): members[number].machine.committed(transition, at: revision)
         case .refused:
-            members[number].machine.missed(transition, .refused)
+            members[number].machine.missed(transition, .refused, wasUnclear: wasUnclear)
             members[number].machine.refused(at: now)
         case .unknown:
-            members[number].machine.missed(transition, .unknown)
+            members[number].machine.missed(transition, .unknown, wasUnclear: wasUnclear)
+            if mutant?.forgetsUnclearEnds == true { members[number].machine.given?.unclearEnd = nil }
             members[number].machine.refused(at: now)
         case .failed:
             let now = now
-            members[number].machine.missed(transition, .unknown)
+            members[number].machine.missed(transition, .unknown, wasUnclear: wasUnclear)
             members[number].machine.failed(at: now)
             members[number].machine.refused(at: now)
             members[number].hold?.failed(at: now)

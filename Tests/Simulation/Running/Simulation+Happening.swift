@@ -26,6 +26,7 @@ extension Simulation {
         case .staleNews: hearStaleNews(number)
         case .followDemand: followDemand(number)
         case .startAgain: startAgain(number)
+        case .batonEnded: forgetBaton(number)
         case .call(let call): proceed(withCall: call)
         case .callAlarm(let call, let time):
             guard calls[call].alarm == time, case .waiting = calls[call].phase else {
@@ -42,7 +43,7 @@ extension Simulation {
     private func member(of event: Event) -> Int? {
         switch event {
         case .alarm(let number, _), .carryOut(let number), .news(let number), .staleNews(let number),
-            .followDemand(let number), .startAgain(let number):
+            .followDemand(let number), .startAgain(let number), .batonEnded(let number):
             number
         case .call(let call), .callAlarm(let call, _): calls[call].member
         case .core(let core, _): cores[core].member

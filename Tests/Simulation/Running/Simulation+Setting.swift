@@ -50,6 +50,7 @@ extension Simulation {
         members[number].process = process
         var rules = rules
         if plan.role == .main { mutant?.changeMainRules?(&rules) }
+        rules.takesBatons = plan.takesBatons ? [Self.batonKind] : []
         members[number].machine = OwnershipMachine(
             for: participation, rules: rules, seed: members[number].random.next(), at: now)
         if plan.role == .holder {

@@ -14,6 +14,7 @@ extension Simulation {
         let directive = members[number].machine.step(at: now)
         let move = Move(directive, by: members[number].machine)
         took(.ownership, before.rawValue, move.rawValue, by: number)
+        hearOfBaton(number)
         noticeLoss(number)
         noticeState(number)
         if let wanted = directive {
@@ -27,7 +28,7 @@ extension Simulation {
             return schedule(.carryOut(number), after: stepTime(of: number))
         }
         let machine = members[number].machine
-        if members[number].intentions.isClosing, machine.core == nil,
+        if members[number].intentions.isClosing, machine.core == nil, machine.given == nil,
             machine.holding == nil || machine.isStuck(at: now)
         {
             return finish(number)
@@ -42,6 +43,7 @@ extension Simulation {
         let machine = members[number].machine
         let hadPolicy = members[number].intentions.policy != nil
         let activities = machine.holding.flatMap { machine.view.activities(of: $0.epoch) }
+        members[number].intentions.ownsAgain = mutant?.doesNotOwnAgain != true && machine.given?.isOffered == true
         let isBeginning = members[number].begun > machine.view.revision
         let wish = members[number].intentions.wish(
             holding: machine.holding?.epoch, core: machine.core,
@@ -149,7 +151,8 @@ extension Simulation {
     private mutating func finishWhenIdle(_ number: Int) {
         let member = members[number]
         guard !member.isMain, member.isFinishing, member.calls.isEmpty, !member.intentions.isClosing,
-            member.machine.holding == nil, member.machine.core == nil, member.intentions.policy == nil
+            member.machine.holding == nil, member.machine.core == nil, member.intentions.policy == nil,
+            member.machine.given == nil
         else { return }
         members[number].intentions.isClosing = true
         setAlarm(of: number, to: clock + 1000)
@@ -157,6 +160,8 @@ extension Simulation {
 
     /// Ends the participation, and with it the session.
     mutating func finish(_ number: Int) {
+        members[number].machine.abandonBaton()
+        hearOfBaton(number)
         say("\(members[number].name) closes")
         members[number].isOpen = false
         members[number].demandPosition = nil

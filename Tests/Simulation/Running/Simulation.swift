@@ -34,6 +34,9 @@ package struct Simulation {
     var members: [Member] = []
     var calls: [Call] = []
     var cores: [SimulatedCore] = []
+    /// The calls of the cores with their networks.
+    var dialogs: [Dialog] = []
+    var dialogNumbers: [Key: Int] = [:]
     var messages: [ServerMessage] = []
     var messageNumbers: [ItemName: Int] = [:]
 
@@ -52,6 +55,10 @@ package struct Simulation {
     /// When the activities of the owner last changed, and when they ended.
     var activitiesChangedAt: UInt64 = 0
     var idleSince: [Revision: UInt64] = [:]
+    /// The epochs whose batons were applied.
+    var appliedBatons: Set<Revision> = []
+    /// When an ownership was last released.
+    var ownerGoneAt: UInt64 = 0
     /// When a request for hand-over last ended.
     var requestOverAt: UInt64 = 0
     /// Until when promises for runs without faults do not apply.
@@ -103,6 +110,7 @@ package struct Simulation {
         var nextLook = max(quietFrom, last) + 1
         while narrative.violation == nil, let next = queue.next {
             if next > nextLook {
+                expire()
                 guard let unmet = unmetWant() else { return }
                 if next > limit {
                     clock = limit

@@ -29,6 +29,8 @@ extension Schedule {
         // A random source of its own: the rest of the schedule is the same with and without rests.
         var restRandom = SeededRandom(seed: seed &* 0x9e37_79b9_7f4a_7c15 &+ 26)
         if restRandom.once(in: 3) { addRests(until: busy, perMember: size < 40 ? 2 : 3, &restRandom) }
+        var callRandom = SeededRandom(seed: seed &* 0x9e37_79b9_7f4a_7c15 &+ 25)
+        if callRandom.once(in: 3) { addCalls(until: busy, perMember: size < 40 ? 2 : 3, &callRandom) }
         incidents.sort { $0.at < $1.at }
     }
 
@@ -61,6 +63,30 @@ extension Schedule {
         }
         let last = join(.executor, at: end + random.time(0..<2000), &random)
         push(last, deadline: 20_000_000, at: end + random.time(2500..<5000), &random)
+    }
+
+    /// Adds calls that cores begin, members that take batons, and Mains that ask for the core.
+    private mutating func addCalls(until end: Int, perMember most: Int, _ random: inout SeededRandom) {
+        weather.calls = random.number(1..<3)
+        if random.once(in: 2) { weather.refusedBatons = random.number(2..<6) }
+        if weather.activities == 0, random.once(in: 2) { weather.activities = random.number(1..<4) }
+        weather.keepsAtHost = random.once(in: 3)
+        batonLifetime = .seconds(random.once(in: 2) ? 10 : random.number(1..<4))
+        let first = members.count
+        for _ in 0..<random.number(1..<3) {
+            let open = random.number(0..<end * 3 / 4)
+            let main = join(.main, at: open, &random)
+            let kind = Incident.Kind.start(
+                member: main, takingOver: random.once(in: 3), insisting: random.once(in: 8))
+            incidents.append(Incident(at: open + random.number(0..<max(1, end - open)), kind: kind))
+            // A Main that closes, or is killed, leaves the calls to the next owner.
+            guard random.once(in: 3) else { continue }
+            incidents.append(Incident(at: open + random.number(0..<end), kind: .close(member: main)))
+        }
+        addFaults(to: first..<members.count, until: end, perMember: most + 1, &random)
+        for member in members.indices where members[member].role != .holder {
+            members[member].takesBatons = members[member].role == .main ? !random.once(in: 4) : random.once(in: 3)
+        }
     }
 
     private mutating func join(_ role: SessionRole, at time: Int, _ random: inout SeededRandom) -> Int {

@@ -18,6 +18,8 @@ package struct Schedule: Hashable, Sendable {
     package var onHandoverTimeout = HandoverTimeoutAction.kill
     /// How long an Executor's core may run.
     package var budget = Duration.seconds(30)
+    /// How long a baton is kept.
+    package var batonLifetime = Duration.seconds(10)
 
     package enum MessageKind: CaseIterable, Hashable, Sendable {
         case text, invitation, nothingToShow
@@ -32,6 +34,8 @@ package struct MemberPlan: Hashable, Sendable {
     package let role: SessionRole
     /// The member's process; several members may share one.
     package let process: Int
+    /// Whether its cores take batons.
+    package var takesBatons = false
 }
 
 /// The faults that happen at random until the quiet begins. A rate of n means once in n times; zero means never.
@@ -66,11 +70,22 @@ package struct Weather: Hashable, Sendable {
     package var reusedNumbers = 0
     /// Messages that the taking call gives back instead of showing.
     package var returnedMessages = 0
+    /// Cores that begin calls; in schedules of calls only.
+    package var calls = 0
+    /// Cores that refuse the batons that they get, or start without applying them.
+    package var refusedBatons = 0
+    /// Whether the host keeps batons as well.
+    package var keepsAtHost = false
     /// Whether processes are visible. If not, as in another namespace, a process that does not answer counts as
     /// stopped.
     package var showsProcesses = true
 
     package init() {}
+
+    /// The rates of schedules with calls.
+    package static let ratesOfCalls: [(name: String, rate: any WritableKeyPath<Weather, Int> & Sendable)] = [
+        ("calls", \.calls), ("refused batons", \.refusedBatons),
+    ]
 
     /// The names of the faults, each with its rate.
     package static let rates: [(name: String, rate: any WritableKeyPath<Weather, Int> & Sendable)] = [

@@ -20,6 +20,8 @@ enum Event {
     case callAlarm(Int, UInt64)
     /// An event of a core.
     case core(Int, CoreEvent)
+    /// The core that gave a member's baton has dealt with its end.
+    case batonEnded(Int)
     /// The system reports that a member is dead.
     case bury(Int)
     /// A stopped member is resumed, if it is still set to this time.
@@ -33,6 +35,10 @@ enum Event {
         case quiet
         /// The core begins an activity, or ends the one of this id.
         case beginActivity, endActivity(Int)
+        /// The core begins a call, or ends the one of this number.
+        case beginCall, endCall(Int)
+        /// The core fetches a baton, ends the calls of former cores, and applies the baton.
+        case prepare, endLostCalls, useBaton
         /// A message arrives from the server.
         case receive(Int)
         /// The core acknowledges a message to the server.
@@ -50,6 +56,8 @@ enum Event {
         case asked(Int, handover: UInt64, epoch: UInt64, since: UInt64)
         /// A Main that was started to take over and insist must not wait behind a Main that waits for activities.
         case heldUp(Int)
+        /// A baton must not stand for long.
+        case offered(Int, baton: UInt64)
         /// A call must be over at its deadline.
         case overdue(Int)
         /// A rest that was woken at this time must be over.

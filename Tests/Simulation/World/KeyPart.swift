@@ -3,7 +3,7 @@ internal import CoreAPI
 
 /// The part of the group's keys to which a key belongs.
 enum KeyPart {
-    case ownership, inbox, expectations, other
+    case ownership, inbox, expectations, calls, other
 
     init(_ key: Key) {
         // The first letter after “.sharedcore/” identifies the part.
@@ -17,6 +17,7 @@ enum KeyPart {
             case UInt8(ascii: "o"): .ownership
             case UInt8(ascii: "i"): .inbox
             case UInt8(ascii: "e"): .expectations
+            case UInt8(ascii: "c"): .calls
             default: .other
             }
     }

@@ -59,6 +59,10 @@ struct Member {
     var staleSnapshots: [Snapshot] = []
     /// The last commit with which its core began an activity.
     var begun = Revision.zero
+    /// Whether a core of it has given a baton: its later cores take them, too.
+    var hasGiven = false
+    /// Whether its core hears at present what became of its baton.
+    var hearsOfBaton = false
     /// The position of its watch of the demand; nil if it has none.
     var demandPosition: Int?
     var demand: Demand?
@@ -107,4 +111,17 @@ struct SimulatedCore {
     var unacknowledged: Set<Int> = []
     /// The activities that it has begun, by id.
     var activities: [Activity] = []
+    /// Why it was told to stop.
+    var request: StopRequest?
+    /// The calls that it has, by number.
+    var dialogs: Set<Int> = []
+    /// The baton that stood when it was started, and the one that it has fetched and not used.
+    var offered: Standing<BatonRecord>?
+    var gets: Standing<BatonRecord>?
+    /// Whether it has asked a keeper in vain.
+    var hasAsked = false
+    /// Whether it has applied a baton, though it may not know.
+    var hasApplied = false
+    /// Whether a commit that applies its baton may have taken effect.
+    var isApplyUnclear = false
 }

@@ -63,6 +63,7 @@ extension OwnershipMachine {
             given?.isUnclear = wasUnclear || miss == .unknown
             if miss == .noRoom, !wasUnclear, given?.phase == .kept { given?.phase = .over(.refused) }
         }
+        if case .ends(let end) = transition.baton, miss == .unknown { given?.unclearEnd = end }
         if transition.offersRest, miss != .refused { hasOffered = true }
         // Without this entry the next core of this participant seems to run beside the lost one.
         if transition.transaction.operations.isEmpty { untold = transition.stories.first }
@@ -106,7 +107,9 @@ extension OwnershipMachine {
         case .offered(let revision):
             guard view.revision >= revision else { return nil }
             guard let standing else {
-                self.given?.phase = .over(.applied)
+                // No owner applies a baton that has failed. One whose time was over may have been applied just before.
+                let end = given.unclearEnd.map { $0 == .failed ? BatonEnd.failed : .unknown }
+                self.given?.phase = .over(end ?? .applied)
                 return nil
             }
             return settle(standing, at: now)
@@ -139,8 +142,9 @@ extension OwnershipView {
     /// The activities of the owner that hold a request up; nil when none does.
     ///
     /// The owner and the author of the request go by this. Both know the activities, the request and the baton at one revision.
-    func activities(of owner: Standing<OwnerRecord>, holdingUp handover: Standing<HandoverRecord>?) -> ActivitiesRecord?
-    {
+    package func activities(
+        of owner: Standing<OwnerRecord>, holdingUp handover: Standing<HandoverRecord>?
+    ) -> ActivitiesRecord? {
         guard var activities = activities(of: owner.claim) else { return nil }
         guard let handover, baton == nil else { return activities }
         let reach = reach(of: owner, to: handover)
