@@ -1,4 +1,5 @@
-// 64 threads that block in sc_take, and calls that go on beside them; then closing, which wakes them. No handler of a signal and
+// 64 threads block in sc_take, most of them for messages that never come. The others are served, and all calls go on: a wait has no
+// thread of a pool. Closing wakes all of them. No handler of a signal and
 // no mask is changed.
 
 #include <pthread.h>
@@ -8,19 +9,19 @@
 
 #include "check.h"
 
-enum { thread_count = 64 };
+enum { thread_count = 64, served_count = 4 };
 
-static sc_mailbox mailbox;
+static sc_mailbox mailbox, idle;
 static atomic_int waiting, taken, woken;
 
 static void *take(void *argument) {
-    (void)argument;
+    sc_mailbox own_mailbox = *(sc_mailbox *)argument;
     sc_error own;
     for (;;) {
         sc_delivery delivery;
         sc_bytes bytes;
         atomic_fetch_add(&waiting, 1);
-        int32_t code = sc_take(mailbox, SC_FOREVER, &delivery, &bytes, &own);
+        int32_t code = sc_take(own_mailbox, SC_FOREVER, &delivery, &bytes, &own);
         if (code == SC_ERR_CLOSED) {
             atomic_fetch_add(&woken, 1);
             return NULL;
@@ -60,8 +61,14 @@ int main(int count, char **arguments) {
     signals(1);
     sc_group group = open_group(arguments[1], NULL);
     CHECK_CODE(SC_OK, sc_mailbox_open(group, "work", 0, SC_REFUSE, &mailbox, &error));
+    CHECK_CODE(SC_OK, sc_mailbox_open(group, "idle", 0, SC_REFUSE, &idle, &error));
     pthread_t threads[thread_count];
-    for (int index = 0; index < thread_count; index++) CHECK(pthread_create(&threads[index], NULL, take, NULL) == 0);
+    for (int index = 0; index < thread_count; index++) {
+        sc_mailbox *own = index < thread_count - served_count ? &idle : &mailbox;
+        CHECK(pthread_create(&threads[index], NULL, take, own) == 0);
+        // Those for which nothing comes wait first.
+        if (own == &idle) wait_until(&waiting, index + 1);
+    }
     wait_until(&waiting, thread_count);
     // Beside them.
     for (int number = 0; number < 200; number++) {
@@ -77,6 +84,7 @@ int main(int count, char **arguments) {
     wait_until(&taken, 128);
     signals(0);
     CHECK_CODE(SC_OK, sc_close(mailbox));
+    CHECK_CODE(SC_OK, sc_close(idle));
     for (int index = 0; index < thread_count; index++) pthread_join(threads[index], NULL);
     CHECK(atomic_load(&woken) == thread_count);
     CHECK_CODE(SC_OK, sc_close(group));
