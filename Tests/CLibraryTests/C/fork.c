@@ -1,5 +1,7 @@
-// After a fork: every call in the child returns SC_ERR_FORKED, at once, and the parent goes on.
+// After a fork: every call in the child returns SC_ERR_FORKED, at once, and the parent goes on. The session of a killed parent ends,
+// although its child lives.
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,8 +34,49 @@ static void child(sc_group group, sc_watch watch, sc_mailbox mailbox, const char
     _exit(0);
 }
 
+// In a process that has not used the library: another one is killed that has, while a child of it lives on.
+static void outlived(const char *directory) {
+    int ends[2];
+    pid_t child;
+    CHECK(pipe(ends) == 0);
+    pid_t parent = fork();
+    if (parent == 0) {
+        sc_group group = open_group(directory, NULL);
+        sc_operation operation = {.key = "s", .key_count = SC_NUL, .kind = SC_PUT, .lifetime_kind = SC_SESSION};
+        CHECK_CODE(SC_OK, sc_commit(group, NULL, 0, &operation, 1, 0, NULL, &error));
+        child = fork();
+        if (child != 0) CHECK(write(ends[1], &child, sizeof child) == sizeof child);
+        for (;;) pause();
+    }
+    CHECK(read(ends[0], &child, sizeof child) == sizeof child);
+    pid_t observer = fork();
+    if (observer == 0) {
+        sc_group group = open_group(directory, NULL);
+        sc_watch watch;
+        sc_event event;
+        CHECK_CODE(SC_OK, sc_watch_open(group, "s", SC_NUL, SC_FROM_SNAPSHOT, 0, &watch, &error));
+        CHECK_CODE(SC_OK, sc_watch_next(watch, 30000, &event, &error));
+        CHECK(event.count == 1);
+        sc_event_free(&event);
+        CHECK(kill(parent, SIGKILL) == 0);
+        // Although the child keeps its files open (contract L3).
+        CHECK_CODE(SC_OK, sc_watch_next(watch, 5000, &event, &error));
+        CHECK(event.count == 1 && event.changes[0].kind == SC_CHANGE_SESSION_ENDED);
+        sc_event_free(&event);
+        CHECK_CODE(SC_OK, sc_close(group));
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(observer, &status, 0) == observer);
+    kill(parent, SIGKILL);
+    CHECK(waitpid(parent, NULL, 0) == parent);
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(status == 0);
+}
+
 int main(int count, char **arguments) {
     CHECK(count == 2);
+    outlived(arguments[1]);
     // A child that was forked before the library was used may use it.
     pid_t early = fork();
     if (early == 0) {
