@@ -7,7 +7,7 @@ IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test check test-programs attack attack-brief attack-whole attack-programs optimized simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
-	install demo-picture release bench bench-brief without-zmq etcd api-breakage format lint dependencies clean
+	c-library install demo-picture release bench bench-brief without-zmq etcd api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -56,10 +56,10 @@ optimized: dependencies
 	[ "$$(uname -m)" != x86_64 ] || { cd "$$($(SWIFT) build $(OPTIMIZED) --show-bin-path)" && \
 	    $(CURDIR)/Scripts/check-contexts sharedcore sharedcore-executor sharedcore-holder; }
 
-# Everything slow: the formatter's rules, the documentation, the tests at length, the whole attack, a brief measurement, the build without
+# Everything slow: the formatter's rules, the documentation, the tests at length, the whole attack, a brief measurement, the C library, the build without
 # ZeroMQ, the backend on etcd, the examples, the suite on two kinds of file system, the sanitizers, the Debian package, for root
 # in a fresh system.
-check-all: lint docs at-length attack-whole bench-brief without-zmq etcd examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
+check-all: lint docs at-length attack-whole bench-brief c-library without-zmq etcd examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
 	@[ "$(IS_ROOT)" ] || echo "The Debian package was made, but not tried: as root, make try-deb does that." >&2
 
 # The tests three times over, the suite with the optimized build, the demo again and again.
@@ -90,6 +90,14 @@ demo-picture: dependencies
 	@Scripts/install-dependencies python3
 	$(MAKE) --silent --no-print-directory demo >.build/demo.txt
 	Scripts/demo-picture <.build/demo.txt >Docs/demo.svg
+
+# The library for C and other languages in .build/libsharedcore, without need of Swift; then its programs in C and the tests of the Python
+# package, and what it exports.
+c-library: dependencies
+	@Scripts/install-dependencies binutils python3
+	$(SWIFT) build -j $(JOBS) --product sharedcore
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" PREFIX="$(PREFIX)" Scripts/c-library
+	Scripts/try-c-library .build/libsharedcore/libsharedcore.so.0 "$$($(SWIFT) build --show-bin-path)/sharedcore" --released
 
 # The Debian package, in .build/package: programs without need of Swift, manual pages, completions, the unit of systemd.
 deb: dependencies

@@ -77,6 +77,8 @@ let package = Package(
         .library(name: "KeptSockets", targets: ["KeptSockets"]),
         .library(name: "MaildirCore", targets: ["MaildirCore"]),
         .library(name: "CommandCore", targets: ["CommandCore"]),
+        // The library for C and all languages that can call C; Foundation is not in it.
+        .library(name: "sharedcore-c", type: .dynamic, targets: ["CLibrary"]),
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
         .executable(name: "sharedcore-keeper", targets: ["sharedcore-keeper"]),
@@ -166,6 +168,12 @@ let package = Package(
                 "CoreAPI", "BackendRegistry", "Coordination", "Lifecycle", "Platform", "ProgramOutput",
                 zmqBackend, .product(name: "Yams", package: "Yams"),
             ]),
+
+        // For programs in other languages.
+        .target(name: "CSharedCore"),
+        room(
+            "CLibrary",
+            knows: ["CoreAPI", "CSharedCore", "BackendRegistry", "Coordination", "Mailboxes", "Platform"]),
 
         // What the kernel tells of the machine's networks.
         room("NetworkMonitor", knows: ["CoreAPI", "Platform"]),
@@ -405,6 +413,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]),
+        // Its programs in C and Python are built and run by a script, against the library beside the tests.
+        tests("CLibraryTests", of: ["Platform", "CLibrary", "sharedcore"], beside: ["C"]),
         tests("BenchTests", of: ["Platform", "ProgramOutput", "sharedcore-bench"]),
         tests(
             "SystemTests",
@@ -414,6 +424,12 @@ let package = Package(
             ]),
     ]
 )
+
+// `@c` needs Swift 6.3: the C library is not in the package of an earlier one.
+#if !compiler(>=6.3)
+    package.targets.removeAll { ["CLibrary", "CLibraryTests"].contains($0.name) }
+    package.products.removeAll { $0.name == "sharedcore-c" }
+#endif
 
 // A build with a sanitizer (`Scripts/sanitize`) is for the tests that it runs, and takes long: nothing else is in it.
 // The linker could not make the static C program there, either.

@@ -270,6 +270,8 @@ size_t clinux_stack_size(void);
 bool clinux_can_map(size_t count);
 /// Whether the process has a limit of its address space or of its data.
 bool clinux_has_limited_memory(void);
+/// Whether the calling process is a child that was forked after the first call of this. Costs a load.
+bool clinux_is_forked_child(void);
 /// Gives memory that was freed back to the system, where the C library keeps it otherwise. Takes milliseconds, or tens of them.
 void clinux_return_heap(void);
 /// Becomes another program, which is looked for where the shell looks. Returns only when that fails.

@@ -1,0 +1,173 @@
+internal import CSharedCore
+internal import CoreAPI
+internal import Platform
+
+/// The two answers that are no failure beside `SC_OK`.
+enum Answer {
+    static let ok = Int32(SC_OK)
+    static let nothing = Int32(SC_NOTHING)
+    static let ended = Int32(SC_ENDED)
+}
+
+/// Runs the body of a call of C: every failure becomes a code, and in a forked child nothing is done.
+func boundary(_ buffer: UnsafeMutablePointer<sc_error>?, _ body: () throws(Failure) -> Int32) -> Int32 {
+    do throws(Failure) {
+        guard !ForkedChild.isCurrent else {
+            throw Failure(
+                .forked,
+                "This process was forked after the library was used, and has none of its threads. Use the library in the parent,"
+                    + " or start the child as a program of its own.", at: "process")
+        }
+        return try body()
+    } catch {
+        error.write(to: buffer)
+        return error.code.rawValue
+    }
+}
+
+/// Waits for an asynchronous call on the caller's thread.
+func wait<Value: Sendable>(
+    for body: @escaping @Sendable () async throws(SharedCoreError) -> Value
+) throws(Failure) -> Value {
+    let result: Result<Value, SharedCoreError> = CallingThread.wait {
+        do throws(SharedCoreError) {
+            return .success(try await body())
+        } catch {
+            return .failure(error)
+        }
+    }
+    switch result {
+    case .success(let value): return value
+    case .failure(let error): throw Failure(error)
+    }
+}
+
+/// Gives what throws the store's error as a value, or throws it as C has it.
+func store<Value>(_ body: () throws(SharedCoreError) -> Value) throws(Failure) -> Value {
+    do throws(SharedCoreError) {
+        return try body()
+    } catch {
+        throw Failure(error)
+    }
+}
+
+/// Returns what a caller's pointer for a result points to.
+///
+/// - Throws: `invalidArgument` for NULL.
+func required<Value>(
+    _ pointer: UnsafeMutablePointer<Value>?, _ name: String
+) throws(Failure) -> UnsafeMutablePointer<Value> {
+    guard let pointer else {
+        throw Failure(.invalidArgument, "The place for the result “\(name)” is NULL.", at: name)
+    }
+    return pointer
+}
+
+/// The most that is read of what C gives.
+enum Bound {
+    /// Keys, prefixes and names. The store accepts fewer.
+    static let name = 4096
+    /// Values. The store accepts fewer.
+    static let bytes = 1 << 30
+    /// Guards, operations and settings.
+    static let elements = 1 << 20
+}
+
+/// Reads text of C.
+///
+/// - Parameter count: Its bytes; -1 where it ends with a NUL.
+/// - Throws: `invalidArgument` for NULL, for what is not UTF-8, and for text beyond the limit.
+func text(
+    _ pointer: UnsafePointer<CChar>?, _ count: Int, _ name: String, limit: Int = Bound.name
+) throws(Failure) -> String {
+    guard let pointer else { throw Failure(.invalidArgument, "The text “\(name)” is NULL.", at: name) }
+    var length = count
+    if count == -1 {
+        length = 0
+        while length <= limit, pointer[length] != 0 { length += 1 }
+    }
+    guard (0...limit).contains(length) else {
+        throw Failure(.invalidArgument, "The text “\(name)” has more than \(limit) bytes.", at: name)
+    }
+    let bytes = UnsafeBufferPointer(start: pointer, count: length)
+    guard let text = String(validating: bytes.lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self) else {
+        throw Failure(.invalidArgument, "The text “\(name)” is not UTF-8.", at: name)
+    }
+    return text
+}
+
+/// Reads text of C that ends with a NUL.
+func text(_ pointer: UnsafePointer<CChar>?, _ name: String, limit: Int = Bound.name) throws(Failure) -> String {
+    try text(pointer, -1, name, limit: limit)
+}
+
+/// Reads text of C that may be NULL.
+func optionalText(_ pointer: UnsafePointer<CChar>?, _ name: String, limit: Int = Bound.name) throws(Failure) -> String?
+{
+    guard let pointer else { return nil }
+    return try text(pointer, name, limit: limit)
+}
+
+/// Reads bytes of C. NULL is allowed for none.
+func bytes(_ pointer: UnsafePointer<UInt8>?, _ count: Int, _ name: String) throws(Failure) -> [UInt8] {
+    try Array(elements(pointer, count, name, limit: Bound.bytes))
+}
+
+/// Returns elements of C. NULL is allowed for none.
+func elements<Element>(
+    _ pointer: UnsafePointer<Element>?, _ count: Int, _ name: String, limit: Int = Bound.elements
+) throws(Failure) -> UnsafeBufferPointer<Element> {
+    guard (0...limit).contains(count) else {
+        throw Failure(.limitExceeded, "“\(name)” has more than \(limit) elements.", at: name)
+    }
+    guard count == 0 || pointer != nil else {
+        throw Failure(.invalidArgument, "“\(name)” is NULL and has \(count) elements.", at: name)
+    }
+    return UnsafeBufferPointer(start: pointer, count: count)
+}
+
+func key(_ pointer: UnsafePointer<CChar>?, _ count: Int) throws(Failure) -> Key {
+    let text = try text(pointer, count, "key")
+    return try store { () throws(SharedCoreError) in try Key(text) }
+}
+
+func prefix(_ pointer: UnsafePointer<CChar>?, _ count: Int) throws(Failure) -> KeyPrefix {
+    let text = try text(pointer, count, "prefix")
+    return try store { () throws(SharedCoreError) in try KeyPrefix(text) }
+}
+
+func name(_ pointer: UnsafePointer<CChar>?, _ count: Int) throws(Failure) -> NotificationName {
+    let text = try text(pointer, count, "name")
+    return try store { () throws(SharedCoreError) in try NotificationName(text) }
+}
+
+func lifetime(_ kind: Int32, _ milliseconds: Int64) throws(Failure) -> Lifetime {
+    switch Int(kind) {
+    case Int(SC_PERSISTENT): return .persistent
+    case Int(SC_SESSION): return .session
+    case Int(SC_EXPIRING): return .expiring(after: .milliseconds(min(max(milliseconds, 0), Deadline.most)))
+    default: throw Failure(.invalidArgument, "There is no lifetime \(kind).", at: "lifetime_kind")
+    }
+}
+
+/// Until when a call waits.
+struct Deadline {
+    /// 30 years in milliseconds: as good as no end, and no sum with it overflows.
+    static let most: Int64 = 946_080_000_000
+
+    private let end: BootInstant?
+
+    /// - Parameter milliseconds: Below 0 for no end.
+    init(_ milliseconds: Int64) {
+        end = milliseconds < 0 ? nil : SystemClock().now().advanced(by: .milliseconds(min(milliseconds, Self.most)))
+    }
+
+    /// Blocks the calling thread until a descriptor is readable. Returns false at the deadline.
+    func wait(for descriptor: Int32) -> Bool {
+        while true {
+            let left = end.map { SystemClock().now().duration(to: $0) }
+            if let left, left <= .zero { return false }
+            if Poll.wait(for: [descriptor], timeout: left)[0] { return true }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+internal import CSharedCore
+internal import Coordination
+internal import CoreAPI
+internal import Synchronization
+
+/// A core that is written in C: each call of the participant becomes an event, and waits for the answer.
+final class BridgedCore: Core {
+    private let events: ParticipantEvents
+    private let running = Mutex<CoreObject?>(nil)
+
+    init(_ events: ParticipantEvents) { self.events = events }
+
+    func start(in context: CoreContext) async throws {
+        let core = try CoreObject(context)
+        running.withLock { $0 = core }
+        guard events.begin(core) else { throw CoreFailure(reason: "The participant was closed.") }
+        events.add(.startCore(core.handle, epoch: context.epoch))
+        try await core.waitUntilStarted()
+    }
+
+    func iterate(in context: CoreContext) async throws {
+        guard let core = running.withLock({ $0 }) else { return }
+        try await core.waitUntilFailed()
+    }
+
+    func stop() async { await stop(StopRequest(.closing)) }
+
+    func stop(_ request: StopRequest) async {
+        let core = running.withLock { core in
+            defer { core = nil }
+            return core
+        }
+        guard let core, !core.isStopped else { return }
+        events.add(.stopCore(core.handle, request))
+        await core.waitUntilStopped()
+        events.end(core)
+    }
+}
+
+/// The error with which a core in C has failed.
+struct CoreFailure: Error, CustomStringConvertible {
+    let reason: String
+
+    var description: String { reason }
+}
+
+/// One run of a core in C.
+final class CoreObject: HandleObject {
+    let context: CoreContext
+    private let given = Mutex<UInt64>(0)
+    private let started = Answers()
+    private let failed = Answers()
+    private let stopped = Answers()
+
+    init(_ context: CoreContext) throws(Failure) {
+        self.context = context
+        let handle = try Handles.add(self)
+        given.withLock { $0 = handle }
+    }
+
+    var handle: UInt64 { given.withLock { $0 } }
+    var isStopped: Bool { stopped.isGiven }
+
+    func waitUntilStarted() async throws { try await started.value() }
+
+    func waitUntilFailed() async throws { try await failed.value() }
+
+    /// The participant has a time limit of its own for this, so it does not end with the task.
+    func waitUntilStopped() async { await stopped.valueIgnoringCancellation() }
+
+    func start() { started.give(.success(())) }
+
+    func fail(_ reason: String) {
+        let failure = CoreFailure(reason: reason)
+        started.give(.failure(failure))
+        failed.give(.failure(failure))
+    }
+
+    /// Counts as stopped, and whatever waits goes on.
+    func close() {
+        started.give(.failure(CoreFailure(reason: "The core was stopped.")))
+        failed.give(.failure(CancellationError()))
+        stopped.give(.success(()))
+    }
+}
+
+/// An answer that comes once, and the tasks that wait for it.
+private final class Answers: Sendable {
+    private struct State {
+        var answer: Result<Void, any Error>?
+        var waiting: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+        var next: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    var isGiven: Bool { state.withLock { $0.answer != nil } }
+
+    func give(_ answer: Result<Void, any Error>) {
+        let waiting = state.withLock { state in
+            guard state.answer == nil else { return [CheckedContinuation<Void, any Error>]() }
+            state.answer = answer
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for continuation in waiting { continuation.resume(with: answer) }
+    }
+
+    /// Returns the answer, or throws when the task is cancelled.
+    func value() async throws {
+        let number = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let answer = state.withLock { state -> Result<Void, any Error>? in
+                    if let answer = state.answer { return answer }
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    state.waiting[number] = continuation
+                    return nil
+                }
+                if let answer { continuation.resume(with: answer) }
+            }
+        } onCancel: {
+            let continuation = state.withLock { $0.waiting.removeValue(forKey: number) }
+            continuation?.resume(throwing: CancellationError())
+        }
+    }
+
+    func valueIgnoringCancellation() async {
+        _ = try? await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            let answer = state.withLock { state -> Result<Void, any Error>? in
+                if let answer = state.answer { return answer }
+                state.next += 1
+                state.waiting[state.next] = continuation
+                return nil
+            }
+            if let answer { continuation.resume(with: answer) }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// The names of functions are those of the header.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+public import CSharedCore
+internal import CoreAPI
+internal import Platform
+
+/// What a program can poll for.
+protocol PollableObject: HandleObject {
+    var descriptor: Int32 { get }
+}
+
+/// An open watch.
+final class WatchObject: PollableObject {
+    let events: PollableEvents<WatchEvent>
+
+    init(_ events: PollableEvents<WatchEvent>) { self.events = events }
+
+    var descriptor: Int32 { events.descriptor }
+
+    func close() { events.cancel() }
+}
+
+/// An open observation.
+final class ObservationObject: PollableObject {
+    let events: PollableEvents<NotificationDelivery>
+
+    init(_ events: PollableEvents<NotificationDelivery>) { self.events = events }
+
+    var descriptor: Int32 { events.descriptor }
+
+    func close() { events.cancel() }
+}
+
+@c @implementation public func sc_descriptor(
+    _ handle: UInt64, _ descriptor: UnsafeMutablePointer<Int32>?, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let result = try required(descriptor, "descriptor")
+        result.pointee = -1
+        result.pointee = try Handles.findPollable(handle).descriptor
+        return Answer.ok
+    }
+}
+
+extension Handles {
+    fileprivate static func findPollable(_ handle: UInt64) throws(Failure) -> any PollableObject {
+        guard let object = find(handle) as? any PollableObject else {
+            throw Failure(
+                .handle, "The handle is none of an open watch, observation or participant.", at: "handle \(handle)")
+        }
+        return object
+    }
+}
+
+extension PollableEvents {
+    /// Takes the next event, and waits for it: nil where none has come in time.
+    ///
+    /// - Throws: The failure that ended the sequence.
+    func take(within timeout: Int64) throws(Failure) -> Next {
+        let deadline = Deadline(timeout)
+        while true {
+            let next = try store { () throws(SharedCoreError) in try self.next() }
+            guard case .nothing = next else { return next }
+            guard timeout != 0, deadline.wait(for: descriptor) else { return .nothing }
+        }
+    }
+}
+
+@c @implementation public func sc_watch_open(
+    _ group: UInt64, _ prefix: UnsafePointer<CChar>?, _ prefixCount: Int, _ start: Int32, _ after: UInt64,
+    _ watch: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let result = try required(watch, "watch")
+        result.pointee = 0
+        let group = try Handles.find(group, as: GroupObject.self).store
+        let prefix = try CLibrary.prefix(prefix, prefixCount)
+        let from: WatchStart
+        switch Int(start) {
+        case Int(SC_FROM_SNAPSHOT): from = .snapshot
+        case Int(SC_FROM_NOW): from = .now
+        case Int(SC_FROM_REVISION): from = .after(Revision(rawValue: after))
+        default: throw Failure(.invalidArgument, "There is no start \(start) of a watch.", at: "start")
+        }
+        let watch = try wait { () async throws(SharedCoreError) in try await group.watch([prefix], from: from) }
+        let events = try store { () throws(SharedCoreError) in try watch.pollable(on: group.deliveryExecutor) }
+        result.pointee = try Handles.add(WatchObject(events))
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_watch_next(
+    _ watch: UInt64, _ timeout: Int64, _ event: UnsafeMutablePointer<sc_event>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let result = try required(event, "event")
+        result.pointee = sc_event()
+        switch try Handles.find(watch, as: WatchObject.self).events.take(within: timeout) {
+        case .nothing: return Answer.nothing
+        case .ended: return Answer.ended
+        case .event(let event):
+            result.pointee = event.event
+            return Answer.ok
+        }
+    }
+}
+
+@c @implementation public func sc_event_free(_ event: UnsafeMutablePointer<sc_event>?) {
+    guard let event else { return }
+    Block.free(event.pointee.changes)
+    event.pointee = sc_event()
+}
+
+@c @implementation public func sc_observe(
+    _ group: UInt64, _ name: UnsafePointer<CChar>?, _ nameCount: Int, _ observation: UnsafeMutablePointer<UInt64>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let result = try required(observation, "observation")
+        result.pointee = 0
+        let notifier = try notifier(group)
+        let name = try CLibrary.name(name, nameCount)
+        let executor = try Handles.find(group, as: GroupObject.self).store.deliveryExecutor
+        let observation = try wait { () async throws(SharedCoreError) in try await notifier.observe(name) }
+        let events = try store { () throws(SharedCoreError) in try observation.pollable(on: executor) }
+        result.pointee = try Handles.add(ObservationObject(events))
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_observation_next(
+    _ observation: UInt64, _ timeout: Int64, _ notification: UnsafeMutablePointer<sc_notification>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let result = try required(notification, "notification")
+        result.pointee = sc_notification()
+        switch try Handles.find(observation, as: ObservationObject.self).events.take(within: timeout) {
+        case .nothing: return Answer.nothing
+        case .ended: return Answer.ended
+        case .event(let delivery):
+            result.pointee.state = delivery.state
+            result.pointee.count = delivery.count
+            result.pointee.revision = delivery.revision.rawValue
+            result.pointee.origin = delivery.origin.rawValue
+            return Answer.ok
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import CSharedCore
+internal import Coordination
+internal import CoreAPI
+
+/// A code of C, without the two that are no failure.
+enum FailureCode: Int32, CaseIterable {
+    case invalidArgument = 1
+    case limitExceeded, guardFailed, closed, sessionEnded, cancelled, outcomeUnknown, unsupported, storageFull
+    case forbidden, unavailable, incompatible, corrupt, system
+    case refused = 20
+    case timeout, fenced, superseded, coreFailed, notFound
+    case handle = 40
+    case forked = 41
+    case unknown = 99
+
+    /// The code with the name of a store's or a participant's code.
+    init(named name: String) {
+        self = Self.allCases.first { "\($0)" == name } ?? .unknown
+    }
+}
+
+/// An error on its way to C.
+struct Failure: Error {
+    let code: FailureCode
+    let message: String
+    let location: String
+    var guardFailure: GuardFailure?
+
+    init(_ code: FailureCode, _ message: String, at location: String) {
+        self.code = code
+        self.message = message
+        self.location = location
+    }
+
+    init(_ error: SharedCoreError) {
+        code = FailureCode(named: error.code.description)
+        message = error.cause.map { "\(error.message) (\($0))" } ?? error.message
+        location = error.location
+        guardFailure = error.guardFailure
+    }
+
+    init(_ error: CoordinationError) {
+        if error.code == .store, let cause = error.cause {
+            self.init(cause)
+        } else {
+            let text = error.cause.map { "\(error.message) (\($0))" } ?? error.message
+            self.init(FailureCode(named: error.code.description), text, at: "participant")
+        }
+    }
+
+    /// Writes itself into the caller's buffer.
+    func write(to error: UnsafeMutablePointer<sc_error>?) {
+        guard let error else { return }
+        error.pointee = sc_error()
+        error.pointee.code = code.rawValue
+        if let guardFailure {
+            error.pointee.guard_index = UInt32(clamping: guardFailure.index)
+            error.pointee.found_revision = guardFailure.found?.revision.rawValue ?? 0
+            error.pointee.found_creation_revision = guardFailure.found?.creationRevision.rawValue ?? 0
+        }
+        withUnsafeMutableBytes(of: &error.pointee.message) { message.copy(to: $0) }
+        withUnsafeMutableBytes(of: &error.pointee.location) { location.copy(to: $0) }
+    }
+}
+
+extension String {
+    /// Writes as many whole characters as there is space for, and a NUL.
+    fileprivate func copy(to buffer: UnsafeMutableRawBufferPointer) {
+        let bytes = cut(toByteCount: buffer.count - 1).utf8
+        buffer.copyBytes(from: bytes)
+        buffer[bytes.count] = 0
+    }
+}

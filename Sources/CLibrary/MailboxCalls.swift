@@ -1,0 +1,175 @@
+// The names of functions are those of the header.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+public import CSharedCore
+internal import CoreAPI
+internal import Mailboxes
+internal import Platform
+internal import Synchronization
+
+/// A mailbox of a group.
+final class MailboxObject: HandleObject {
+    let mailbox: QueueMailbox
+    private let state = Mutex(State())
+
+    private struct State {
+        var isClosed = false
+        /// What the threads wait with that take.
+        var waits: [ObjectIdentifier: PollableEvents<WatchEvent>] = [:]
+    }
+
+    init(_ mailbox: QueueMailbox) { self.mailbox = mailbox }
+
+    func close() {
+        let waits = state.withLock { state in
+            state.isClosed = true
+            defer { state.waits = [:] }
+            return state.waits.values
+        }
+        for wait in waits { wait.cancel() }
+    }
+
+    /// Takes a message, and waits for one.
+    func take(within timeout: Int64) throws(Failure) -> QueueDelivery? {
+        let mailbox = mailbox
+        if let delivery = try wait(for: { () async throws(SharedCoreError) in try await mailbox.take() }) {
+            return delivery
+        }
+        if timeout == 0 { return nil }
+        let deadline = Deadline(timeout)
+        // Armed before the next attempt, so no message is missed. One watch for each waiting thread: a message that another
+        // thread takes must not use up the wake-up for the next one.
+        let watch = try wait { () async throws(SharedCoreError) in try await mailbox.watch(from: .now) }
+        let changes = try store { () throws(SharedCoreError) in
+            try watch.pollable(on: mailbox.store.deliveryExecutor)
+        }
+        defer { changes.cancel() }
+        guard begin(changes) else { throw closed }
+        defer { end(changes) }
+        while true {
+            if let delivery = try wait(for: { () async throws(SharedCoreError) in try await mailbox.take() }) {
+                return delivery
+            }
+            guard deadline.wait(for: changes.descriptor) else { return nil }
+            drain: while true {
+                switch try store({ () throws(SharedCoreError) in try changes.next() }) {
+                case .event: continue
+                case .nothing: break drain
+                case .ended: throw closed
+                }
+            }
+        }
+    }
+
+    private var closed: Failure { Failure(.closed, "The mailbox or its group was closed.", at: mailbox.path) }
+
+    private func begin(_ wait: PollableEvents<WatchEvent>) -> Bool {
+        state.withLock { state in
+            if !state.isClosed { state.waits[ObjectIdentifier(wait)] = wait }
+            return !state.isClosed
+        }
+    }
+
+    private func end(_ wait: PollableEvents<WatchEvent>) {
+        state.withLock { _ = $0.waits.removeValue(forKey: ObjectIdentifier(wait)) }
+    }
+}
+
+/// A message that was taken.
+final class DeliveryObject: HandleObject {
+    let mailbox: QueueMailbox
+    let delivery: QueueDelivery
+
+    init(_ delivery: QueueDelivery, of mailbox: QueueMailbox) {
+        self.delivery = delivery
+        self.mailbox = mailbox
+    }
+
+    /// The message stays taken until the session ends, as for a consumer that keeps it.
+    func close() {}
+}
+
+@c @implementation public func sc_mailbox_open(
+    _ group: UInt64, _ path: UnsafePointer<CChar>?, _ capacity: UInt64, _ overflow: Int32,
+    _ mailbox: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let result = try required(mailbox, "mailbox")
+        result.pointee = 0
+        let group = try Handles.find(group, as: GroupObject.self).store
+        var options = QueueOptions(capacity: capacity == 0 ? nil : Int(clamping: capacity))
+        switch Int(overflow) {
+        case Int(SC_REFUSE): options.overflow = .refuse
+        case Int(SC_DROP_OLDEST): options.overflow = .dropOldest
+        default: throw Failure(.invalidArgument, "There is no overflow \(overflow).", at: "overflow")
+        }
+        let path = try text(path, "path")
+        let mailbox = try store { () throws(SharedCoreError) in
+            try QueueMailbox(group, path: path, options: options)
+        }
+        result.pointee = try Handles.add(MailboxObject(mailbox))
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_send(
+    _ mailbox: UInt64, _ bytes: UnsafePointer<UInt8>?, _ count: Int, _ revision: UnsafeMutablePointer<UInt64>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let mailbox = try Handles.find(mailbox, as: MailboxObject.self).mailbox
+        let bytes = try CLibrary.bytes(bytes, count, "bytes")
+        let receipt = try wait { () async throws(SharedCoreError) in try await mailbox.send(bytes) }
+        revision?.pointee = receipt.revision.rawValue
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_take(
+    _ mailbox: UInt64, _ timeout: Int64, _ delivery: UnsafeMutablePointer<UInt64>?,
+    _ bytes: UnsafeMutablePointer<sc_bytes>?, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let handle = try required(delivery, "delivery")
+        let content = try required(bytes, "bytes")
+        handle.pointee = 0
+        content.pointee = sc_bytes()
+        let object = try Handles.find(mailbox, as: MailboxObject.self)
+        guard let taken = try object.take(within: timeout) else { return Answer.nothing }
+        handle.pointee = try Handles.add(DeliveryObject(taken, of: object.mailbox))
+        var block = Block(size: taken.bytes.count)
+        content.pointee = sc_bytes(bytes: block.bytes(taken.bytes), count: taken.bytes.count)
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_bytes_free(_ bytes: UnsafeMutablePointer<sc_bytes>?) {
+    guard let bytes else { return }
+    Block.free(bytes.pointee.bytes)
+    bytes.pointee = sc_bytes()
+}
+
+@c @implementation public func sc_acknowledge(
+    _ delivery: UInt64, _ acknowledged: UnsafeMutablePointer<Int32>?, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let object = try Handles.find(delivery, as: DeliveryObject.self)
+        let answer = try wait { () async throws(SharedCoreError) in
+            try await object.mailbox.acknowledge(object.delivery)
+        }
+        _ = Handles.remove(delivery)
+        if case .superseded = answer { acknowledged?.pointee = 0 } else { acknowledged?.pointee = 1 }
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_give_back(
+    _ delivery: UInt64, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let object = try Handles.find(delivery, as: DeliveryObject.self)
+        try wait { () async throws(SharedCoreError) in try await object.mailbox.giveBack(object.delivery) }
+        _ = Handles.remove(delivery)
+        return Answer.ok
+    }
+}

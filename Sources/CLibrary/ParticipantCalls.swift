@@ -1,0 +1,365 @@
+// The names of functions are those of the header.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+public import CSharedCore
+internal import Coordination
+internal import CoreAPI
+internal import Platform
+internal import Synchronization
+
+/// A Main or an Executor.
+final class ParticipantObject: PollableObject {
+    enum Kind: Sendable {
+        case main(MainParticipant)
+        case executor(ExecutorParticipant)
+    }
+
+    let kind: Kind
+    let events: ParticipantEvents
+    private let requests = Mutex<UInt64>(0)
+
+    init(_ kind: Kind, _ events: ParticipantEvents) {
+        self.kind = kind
+        self.events = events
+    }
+
+    var descriptor: Int32 { events.descriptor }
+
+    func close() {
+        events.close()
+        CallingThread.wait { [kind] in await Self.end(kind) }
+    }
+
+    /// Ends the participation, and tells it when it has ended.
+    func end() {
+        Task.detached { [kind, events] in
+            await Self.end(kind)
+            events.add(.ended(nil))
+        }
+    }
+
+    private static func end(_ kind: Kind) async {
+        switch kind {
+        case .main(let main): await main.stop()
+        case .executor(let executor): await executor.close()
+        }
+    }
+
+    /// Has a Main own, and tells what comes of it.
+    func start(_ main: MainParticipant) {
+        Task.detached { [events] in
+            do throws(CoordinationError) {
+                try await main.start()
+                events.add(.started(nil))
+            } catch {
+                events.add(.started(Failure(error)))
+                events.add(.ended(Failure(error)))
+                return
+            }
+            switch await main.waitUntilEnded() {
+            // `end` tells when the core has stopped.
+            case .stopped: break
+            case .superseded: events.add(.ended(Failure(.superseded, "Another Main took over.", at: "participant")))
+            case .coreFailed(let reason): events.add(.ended(Failure(.coreFailed, reason, at: "participant")))
+            case .sessionEnded:
+                events.add(.ended(Failure(.sessionEnded, "The session is over for the group.", at: "participant")))
+            }
+        }
+    }
+
+    /// Asks for a message; the answer is an event.
+    func ask(_ executor: ExecutorParticipant, for callID: CallID, within timeout: Int64) -> UInt64 {
+        let request = requests.withLock { requests in
+            requests += 1
+            return requests
+        }
+        let limit = Duration.milliseconds(min(timeout < 0 ? Deadline.most : timeout, Deadline.most))
+        Task.detached { [events] in
+            do throws(CoordinationError) {
+                let result = try await executor.message(forCallID: callID, timeout: limit)
+                var taken: UInt64 = 0
+                if case .message(let message) = result.content {
+                    taken = (try? Handles.add(TakenObject(message, of: executor))) ?? 0
+                }
+                events.add(.result(request, .success((result, taken))))
+            } catch {
+                events.add(.result(request, .failure(Failure(error))))
+            }
+        }
+        return request
+    }
+}
+
+/// A message that an Executor has taken.
+final class TakenObject: HandleObject {
+    let message: TakenMessage
+    let executor: ExecutorParticipant
+
+    init(_ message: TakenMessage, of executor: ExecutorParticipant) {
+        self.message = message
+        self.executor = executor
+    }
+
+    func close() {}
+}
+
+/// Waits for an asynchronous call of a participant on the caller's thread.
+private func waitForParticipant<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws(CoordinationError) -> Value
+) throws(Failure) -> Value {
+    let result: Result<Value, CoordinationError> = CallingThread.wait {
+        do throws(CoordinationError) {
+            return .success(try await body())
+        } catch {
+            return .failure(error)
+        }
+    }
+    switch result {
+    case .success(let value): return value
+    case .failure(let error): throw Failure(error)
+    }
+}
+
+private func read(_ options: UnsafePointer<sc_participant_options>?) throws(Failure) -> CoordinationOptions {
+    var result = CoordinationOptions()
+    guard let options else { return result }
+    guard options.pointee.size == MemoryLayout<sc_participant_options>.size else {
+        throw Failure(
+            .invalidArgument,
+            "The options have the size \(options.pointee.size), not \(MemoryLayout<sc_participant_options>.size): "
+                + "set it with SC_PARTICIPANT_OPTIONS_INIT.", at: "options")
+    }
+    func set(_ path: WritableKeyPath<CoordinationOptions, Duration>, _ milliseconds: Int64) {
+        if milliseconds > 0 { result[keyPath: path] = .milliseconds(min(milliseconds, Deadline.most)) }
+    }
+    set(\.handoverTimeout, options.pointee.handover_timeout)
+    set(\.stopTimeout, options.pointee.stop_timeout)
+    set(\.executorBudget, options.pointee.executor_budget)
+    set(\.coreLinger, options.pointee.core_linger)
+    return result
+}
+
+private func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
+    guard let id = CallID(try CLibrary.text(text, "call_id")) else {
+        throw Failure(.invalidArgument, "A call-id is not empty.", at: "call_id")
+    }
+    return id
+}
+
+@c @implementation public func sc_main_start(
+    _ group: UInt64, _ options: UnsafePointer<sc_participant_options>?, _ participant: UnsafeMutablePointer<UInt64>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let result = try required(participant, "participant")
+        result.pointee = 0
+        let group = try Handles.find(group, as: GroupObject.self).store
+        let options = try read(options)
+        let events = try ParticipantEvents()
+        let main = try store { () throws(SharedCoreError) in
+            try MainParticipant(of: group, options: options) { BridgedCore(events) }
+        }
+        let object = ParticipantObject(.main(main), events)
+        result.pointee = try Handles.add(object)
+        object.start(main)
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_executor_open(
+    _ group: UInt64, _ options: UnsafePointer<sc_participant_options>?, _ participant: UnsafeMutablePointer<UInt64>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let result = try required(participant, "participant")
+        result.pointee = 0
+        let group = try Handles.find(group, as: GroupObject.self).store
+        let options = try read(options)
+        let events = try ParticipantEvents()
+        let executor = try store { () throws(SharedCoreError) in
+            try ExecutorParticipant(of: group, options: options) { BridgedCore(events) }
+        }
+        result.pointee = try Handles.add(ParticipantObject(.executor(executor), events))
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_participant_next(
+    _ participant: UInt64, _ timeout: Int64, _ event: UnsafeMutablePointer<sc_participant_event>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let result = try required(event, "event")
+        result.pointee = sc_participant_event()
+        switch try Handles.find(participant, as: ParticipantObject.self).events.take(within: timeout) {
+        case .nothing: return Answer.nothing
+        case .ended: return Answer.ended
+        case .event(let event):
+            result.pointee = event.event
+            return Answer.ok
+        }
+    }
+}
+
+@c @implementation public func sc_participant_event_free(
+    _ event: UnsafeMutablePointer<sc_participant_event>?
+) {
+    guard let event else { return }
+    Block.free(event.pointee.reason)
+    event.pointee = sc_participant_event()
+}
+
+@c @implementation public func sc_participant_end(
+    _ participant: UInt64, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        try Handles.find(participant, as: ParticipantObject.self).end()
+        return Answer.ok
+    }
+}
+
+/// Returns the participant of a handle, which is an Executor.
+private func executor(_ handle: UInt64) throws(Failure) -> (ParticipantObject, ExecutorParticipant) {
+    let object = try Handles.find(handle, as: ParticipantObject.self)
+    guard case .executor(let executor) = object.kind else {
+        throw Failure(.handle, "The participant is a Main, not an Executor.", at: "handle \(handle)")
+    }
+    return (object, executor)
+}
+
+@c @implementation public func sc_executor_ask(
+    _ executor: UInt64, _ id: UnsafePointer<CChar>?, _ timeout: Int64, _ request: UnsafeMutablePointer<UInt64>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let (object, executor) = try CLibrary.executor(executor)
+        let number = object.ask(executor, for: try callID(id), within: timeout)
+        request?.pointee = number
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_executor_finish(
+    _ executor: UInt64, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let (object, executor) = try CLibrary.executor(executor)
+        Task.detached { [events = object.events] in
+            await executor.finish()
+            events.add(.finished)
+        }
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_taken_acknowledge(
+    _ taken: UInt64, _ acknowledged: UnsafeMutablePointer<Int32>?, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let object = try Handles.find(taken, as: TakenObject.self)
+        let wasOwn = try waitForParticipant { () async throws(CoordinationError) in
+            try await object.executor.acknowledge(object.message)
+        }
+        _ = Handles.remove(taken)
+        acknowledged?.pointee = wasOwn ? 1 : 0
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_taken_give_back(
+    _ taken: UInt64, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let object = try Handles.find(taken, as: TakenObject.self)
+        try waitForParticipant { () async throws(CoordinationError) in
+            try await object.executor.giveBack(object.message)
+        }
+        _ = Handles.remove(taken)
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_main_acknowledge(
+    _ main: UInt64, _ id: UnsafePointer<CChar>?, _ acknowledged: UnsafeMutablePointer<Int32>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        guard case .main(let participant) = try Handles.find(main, as: ParticipantObject.self).kind else {
+            throw Failure(.handle, "The participant is an Executor, not a Main.", at: "handle \(main)")
+        }
+        let message = MessageID(try callID(id))
+        let wasThere = try waitForParticipant { () async throws(CoordinationError) in
+            try await participant.acknowledge(message)
+        }
+        acknowledged?.pointee = wasThere ? 1 : 0
+        return Answer.ok
+    }
+}
+
+// MARK: - The core
+
+@c @implementation public func sc_core_started(_ core: UInt64, _ error: UnsafeMutablePointer<sc_error>?)
+    -> Int32
+{
+    boundary(error) { () throws(Failure) in
+        try Handles.find(core, as: CoreObject.self).start()
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_core_failed(
+    _ core: UInt64, _ reason: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let reason = try optionalText(reason, "reason") ?? "The core has failed."
+        try Handles.find(core, as: CoreObject.self).fail(reason)
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_core_stopped(_ core: UInt64, _ error: UnsafeMutablePointer<sc_error>?)
+    -> Int32
+{
+    boundary(error) { () throws(Failure) in
+        try Handles.find(core, as: CoreObject.self).close()
+        _ = Handles.remove(core)
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_core_deliver(
+    _ core: UInt64, _ message: UnsafePointer<sc_message>?, _ duplicate: UnsafeMutablePointer<Int32>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let core = try Handles.find(core, as: CoreObject.self)
+        guard let message = message?.pointee else {
+            throw Failure(.invalidArgument, "The message is NULL.", at: "message")
+        }
+        let kindName = try optionalText(message.kind, "kind") ?? "text"
+        guard let kind = InboxMessage.Kind(kindName) else {
+            throw Failure(.invalidArgument, "“\(kindName)” is no kind of message.", at: "kind")
+        }
+        let content = InboxMessage.Content(
+            kind: kind, sender: try optionalText(message.sender, "sender", limit: Bound.bytes) ?? "",
+            recipient: try optionalText(message.recipient, "recipient", limit: Bound.bytes) ?? "",
+            text: try optionalText(message.text, "text", limit: Bound.bytes) ?? "",
+            body: try bytes(message.body, message.body_count, "body"))
+        let received = InboxMessage(callID: try callID(message.call_id), content: content)
+        let result = try wait { () async throws(SharedCoreError) in try await core.context.deliver(received) }
+        duplicate?.pointee = result == .duplicate ? 1 : 0
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_core_group(
+    _ core: UInt64, _ group: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let result = try required(group, "group")
+        result.pointee = 0
+        let core = try Handles.find(core, as: CoreObject.self)
+        result.pointee = try Handles.add(GroupObject(core.context.store, isBorrowed: true))
+        return Answer.ok
+    }
+}

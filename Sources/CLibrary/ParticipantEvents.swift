@@ -1,0 +1,176 @@
+internal import CSharedCore
+internal import Coordination
+internal import CoreAPI
+internal import Platform
+internal import Synchronization
+
+/// What a participant tells its program.
+enum ParticipantEvent: Sendable {
+    case startCore(UInt64, epoch: Revision)
+    case stopCore(UInt64, StopRequest)
+    /// A Main's first start is over.
+    case started(Failure?)
+    /// The answer to a request; the handle is that of a message that was taken.
+    case result(UInt64, Result<(result: MessageResult, taken: UInt64), Failure>)
+    case finished
+    case ended(Failure?)
+}
+
+/// The events of a participant, and the cores that they are about.
+final class ParticipantEvents: Sendable {
+    private struct State {
+        var events: [ParticipantEvent] = []
+        var cores: [UInt64: CoreObject] = [:]
+        /// Whether the handle of the participant was closed.
+        var isClosed = false
+        /// Whether the last event was added.
+        var isOver = false
+    }
+
+    private let counter: EventCounter
+    private let state = Mutex(State())
+
+    init() throws(Failure) {
+        do throws(SystemCallError) {
+            counter = try EventCounter()
+        } catch {
+            throw Failure(SharedCoreError(error))
+        }
+    }
+
+    var descriptor: Int32 { counter.descriptor }
+
+    func add(_ event: ParticipantEvent) {
+        state.withLock { state in
+            guard !state.isOver else { return }
+            state.events.append(event)
+            if case .ended = event { state.isOver = true }
+            counter.raise()
+        }
+    }
+
+    /// Notes a core that begins to run. Returns false where the program has closed the participant.
+    func begin(_ core: CoreObject) -> Bool {
+        let isOpen = state.withLock { state in
+            if !state.isClosed { state.cores[core.handle] = core }
+            return !state.isClosed
+        }
+        if !isOpen { end(core) }
+        return isOpen
+    }
+
+    /// Forgets a core that has stopped, and its handle.
+    func end(_ core: CoreObject) {
+        let handle = core.handle
+        state.withLock { _ = $0.cores.removeValue(forKey: handle) }
+        Handles.remove(handle)?.close()
+    }
+
+    /// Counts all cores as stopped, and wakes the threads that wait for events.
+    func close() {
+        let cores = state.withLock { state in
+            state.isClosed = true
+            state.isOver = true
+            state.events = []
+            counter.raise()
+            return Array(state.cores.values)
+        }
+        for core in cores { end(core) }
+    }
+
+    /// Takes the next event, and waits for it.
+    func take(within timeout: Int64) -> PollableEvents<ParticipantEvent>.Next {
+        let deadline = Deadline(timeout)
+        while true {
+            let next = state.withLock { state -> PollableEvents<ParticipantEvent>.Next in
+                guard !state.events.isEmpty else { return state.isOver ? .ended : .nothing }
+                let event = state.events.removeFirst()
+                if state.events.isEmpty && !state.isOver { counter.clear() }
+                return .event(event)
+            }
+            guard case .nothing = next else { return next }
+            guard timeout != 0, deadline.wait(for: descriptor) else { return .nothing }
+        }
+    }
+}
+
+extension ParticipantEvent {
+    /// The event as C has it.
+    var event: sc_participant_event {
+        var event = sc_participant_event()
+        switch self {
+        case .startCore(let core, let epoch):
+            event.kind = Int32(SC_CORE_START)
+            event.core = core
+            event.epoch = epoch.rawValue
+            Self.place("", in: &event)
+        case .stopCore(let core, let request):
+            event.kind = Int32(SC_CORE_STOP)
+            event.core = core
+            event.timeout =
+                Int64(clamping: request.timeout.components.seconds) &* 1000
+                &+ request.timeout.components.attoseconds / 1_000_000_000_000_000
+            Self.place(request.reason.description, by: request.requester, in: &event)
+        case .started(let failure):
+            event.kind = Int32(SC_STARTED)
+            Self.place(failure, in: &event)
+        case .ended(let failure):
+            event.kind = Int32(SC_PARTICIPANT_ENDED)
+            Self.place(failure, in: &event)
+        case .finished:
+            event.kind = Int32(SC_FINISHED)
+            Self.place("", in: &event)
+        case .result(let request, .failure(let failure)):
+            event.kind = Int32(SC_RESULT)
+            event.request = request
+            Self.place(failure, in: &event)
+        case .result(let request, .success(let (result, taken))):
+            event.kind = Int32(SC_RESULT)
+            event.request = request
+            event.taken = taken
+            event.from_core = result.source == .core ? 1 : 0
+            switch result.content {
+            case .message(let message):
+                event.result = Int32(SC_RESULT_MESSAGE)
+                Self.place("", message: message.message, in: &event)
+            case .call(let call):
+                event.result = Int32(SC_RESULT_CALL)
+                Self.place("", message: InboxMessage(callID: call.id, content: .nothingToShow), in: &event)
+            case .nothingToShow:
+                event.result = Int32(SC_RESULT_NOTHING)
+                Self.place("", in: &event)
+            }
+        }
+        return event
+    }
+
+    private static func place(_ failure: Failure?, in event: inout sc_participant_event) {
+        event.code = failure?.code.rawValue ?? Answer.ok
+        place(failure?.message ?? "", in: &event)
+    }
+
+    /// Places the texts of an event. The reason is the beginning of the block.
+    private static func place(
+        _ reason: String, by requester: String? = nil, message: InboxMessage? = nil,
+        in event: inout sc_participant_event
+    ) {
+        let texts = [
+            requester, message?.callID.text, message?.content.kind.name, message?.content.sender,
+            message?.content.recipient, message?.content.text,
+        ]
+        let body = message?.content.body ?? []
+        var block = Block(
+            size: texts.reduce(reason.utf8.count + 1) { $0 + ($1.map { $0.utf8.count + 1 } ?? 0) } + body.count)
+        event.reason = block.text(reason)
+        event.requester = texts[0].map { block.text($0) }
+        event.message.call_id = texts[1].map { block.text($0) }
+        event.message.kind = texts[2].map { block.text($0) }
+        event.message.sender = texts[3].map { block.text($0) }
+        event.message.recipient = texts[4].map { block.text($0) }
+        event.message.text = texts[5].map { block.text($0) }
+        if message != nil {
+            event.message.body = block.bytes(body)
+            event.message.body_count = body.count
+        }
+    }
+}

@@ -1,0 +1,338 @@
+/* The C interface of SharedCore. Docs/CLibrary.md has a program, the codes and the rules in full.
+
+   Every call returns a code: SC_OK, SC_NOTHING, SC_ENDED or an error. No call calls back, throws or ends the process.
+   A handle is a number: after sc_close, each use of it returns SC_ERR_HANDLE. Any thread may make any call.
+   Text is UTF-8. The length SC_NUL stands for text that ends with a NUL. */
+#ifndef SHAREDCORE_H
+#define SHAREDCORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SC_ABI 1
+#define SC_NUL ((size_t)-1)
+/* A timeout in milliseconds without an end. */
+#define SC_FOREVER ((int64_t)-1)
+
+/* Codes. SC_ERR_INVALID_ARGUMENT to SC_ERR_SYSTEM are those of the store, SC_ERR_REFUSED to SC_ERR_NOT_FOUND those of a Main
+   or an Executor, the rest the library's own. */
+enum {
+    SC_OK = 0,
+    SC_ERR_INVALID_ARGUMENT = 1,
+    SC_ERR_LIMIT_EXCEEDED = 2,
+    SC_ERR_GUARD_FAILED = 3,
+    SC_ERR_CLOSED = 4,
+    SC_ERR_SESSION_ENDED = 5,
+    SC_ERR_CANCELLED = 6,
+    SC_ERR_OUTCOME_UNKNOWN = 7,
+    SC_ERR_UNSUPPORTED = 8,
+    SC_ERR_STORAGE_FULL = 9,
+    SC_ERR_FORBIDDEN = 10,
+    SC_ERR_UNAVAILABLE = 11,
+    SC_ERR_INCOMPATIBLE = 12,
+    SC_ERR_CORRUPT = 13,
+    SC_ERR_SYSTEM = 14,
+    SC_ERR_REFUSED = 20,
+    SC_ERR_TIMEOUT = 21,
+    SC_ERR_FENCED = 22,
+    SC_ERR_SUPERSEDED = 23,
+    SC_ERR_CORE_FAILED = 24,
+    SC_ERR_NOT_FOUND = 25,
+    /* The handle was closed, was never given, or is of another kind. */
+    SC_ERR_HANDLE = 40,
+    /* The calling process is a child that was forked after the library was first used. */
+    SC_ERR_FORKED = 41,
+    SC_ERR_UNKNOWN = 99,
+    /* Nothing is there now. */
+    SC_NOTHING = 100,
+    /* Nothing will come any more. */
+    SC_ENDED = 101
+};
+
+typedef uint64_t sc_handle;
+typedef sc_handle sc_group;
+typedef sc_handle sc_watch;
+typedef sc_handle sc_observation;
+typedef sc_handle sc_mailbox;
+typedef sc_handle sc_delivery;
+typedef sc_handle sc_participant;
+typedef sc_handle sc_core;
+typedef sc_handle sc_taken;
+
+/* The caller's: a call that returns an error fills it in. NULL is allowed wherever one is taken. */
+typedef struct {
+    int32_t code;
+    /* With SC_ERR_GUARD_FAILED: the position of the guard, and what was found; 0 where nothing is under the key. */
+    uint32_t guard_index;
+    uint64_t found_revision;
+    uint64_t found_creation_revision;
+    char message[512];
+    char location[256];
+} sc_error;
+
+uint32_t sc_abi(void);
+/* The version of the library; never freed. */
+const char *sc_version(void);
+/* The name of a code, as `sharedcore` prints it; never NULL, never freed. */
+const char *sc_code_name(int32_t code);
+
+/* Closes whatever the handle is of, and wakes the threads that wait with it. 0 is allowed. In a forked child it does nothing. */
+int32_t sc_close(sc_handle handle);
+/* A descriptor that is readable while the `next` call of a watch, an observation or a participant has something to return.
+   Poll it; do not read or close it. It is valid until the handle is closed. */
+int32_t sc_descriptor(sc_handle handle, int32_t *descriptor, sc_error *error);
+
+/* Groups. */
+
+typedef struct {
+    /* sizeof(sc_options). SC_OPTIONS_INIT sets it; everything else may be 0. */
+    size_t size;
+    /* "file", "zmq" or "memory"; NULL is "file". */
+    const char *backend;
+    /* The group's own directory, absolute: /run/user/1000/chat is the group chat below /run/user/1000. */
+    const char *directory;
+    /* "main", "executor", "tool" or a word of your own; NULL is "tool". */
+    const char *role;
+    /* For people. */
+    const char *name;
+    /* "memory", "process" or "disk"; NULL leaves it to the backend. */
+    const char *durability;
+    /* What one backend alone knows, as "zmq.endpoint=tcp://127.0.0.1:5555". */
+    const char *const *settings;
+    size_t setting_count;
+    /* How long opening waits for a hub at most; 0 leaves it to the backend. */
+    int64_t open_timeout;
+} sc_options;
+
+#define SC_OPTIONS_INIT {sizeof(sc_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 0}
+
+int32_t sc_open(const sc_options *options, sc_group *group, sc_error *error);
+/* The revision at which this participation began: its identity in the group. */
+int32_t sc_session(sc_group group, uint64_t *session, sc_error *error);
+/* Returns when everything that was committed before can be taken from this handle's watches and observations. */
+int32_t sc_sync(sc_group group, sc_error *error);
+
+enum { SC_PERSISTENT = 0, SC_SESSION = 1, SC_EXPIRING = 2 };
+
+typedef struct {
+    const char *key; /* ends with a NUL that is not counted; NULL for no entry */
+    size_t key_count;
+    const uint8_t *value;
+    size_t value_count;
+    uint64_t revision;
+    uint64_t creation_revision;
+    uint64_t origin;       /* the session that wrote it */
+    int64_t lifetime;      /* with SC_EXPIRING, in milliseconds */
+    int32_t lifetime_kind; /* SC_PERSISTENT, SC_SESSION, SC_EXPIRING */
+    int32_t reserved;
+} sc_entry;
+
+typedef struct {
+    uint64_t revision;
+    size_t count;
+    const sc_entry *entries;
+} sc_list_result;
+
+/* SC_NOTHING where there is no entry. The entry is the library's until sc_entry_free. */
+int32_t sc_get(sc_group group, const char *key, size_t key_count, sc_entry *entry, sc_error *error);
+void sc_entry_free(sc_entry *entry);
+/* The entries that a prefix selects, at one revision: "a/b" selects a/b and all below it, "" selects all. */
+int32_t sc_list(sc_group group, const char *prefix, size_t prefix_count, sc_list_result *list, sc_error *error);
+void sc_list_free(sc_list_result *list);
+/* `revision` may be NULL here and below. */
+int32_t sc_put(
+    sc_group group, const char *key, size_t key_count, const uint8_t *value, size_t value_count, uint64_t *revision,
+    sc_error *error);
+int32_t sc_delete(sc_group group, const char *key, size_t key_count, uint64_t *revision, sc_error *error);
+
+enum { SC_GUARD_ABSENT = 0, SC_GUARD_EXISTS = 1, SC_GUARD_REVISION = 2, SC_GUARD_EPOCH = 3 };
+
+typedef struct {
+    const char *key;
+    size_t key_count;
+    uint64_t revision; /* with SC_GUARD_REVISION and SC_GUARD_EPOCH */
+    int32_t kind;
+    int32_t reserved;
+} sc_guard;
+
+enum { SC_PUT = 0, SC_DELETE = 1, SC_DELETE_PREFIX = 2, SC_POST = 3, SC_POST_STATE = 4 };
+
+typedef struct {
+    const char *key; /* or the prefix, or the name that is posted */
+    size_t key_count;
+    const uint8_t *value;
+    size_t value_count;
+    uint64_t state;        /* with SC_POST_STATE */
+    int64_t lifetime;      /* with SC_PUT and SC_EXPIRING, in milliseconds */
+    int32_t lifetime_kind; /* with SC_PUT */
+    int32_t kind;
+} sc_operation;
+
+/* Applies all operations in one revision, or none. A request number above 0 makes a repetition safe; those of one session rise. */
+int32_t sc_commit(
+    sc_group group, const sc_guard *guards, size_t guard_count, const sc_operation *operations, size_t operation_count,
+    uint64_t request_number, uint64_t *revision, sc_error *error);
+
+/* Watches and observations. */
+
+enum { SC_FROM_SNAPSHOT = 0, SC_FROM_NOW = 1, SC_FROM_REVISION = 2 };
+enum { SC_EVENT_SNAPSHOT = 0, SC_EVENT_CHANGES = 1, SC_EVENT_LAGGED = 2 };
+enum { SC_CHANGE_PRESENT = 0, SC_CHANGE_PUT = 1, SC_CHANGE_DELETED = 2, SC_CHANGE_EXPIRED = 3, SC_CHANGE_SESSION_ENDED = 4 };
+
+typedef struct {
+    /* The entry after the change. Its value is NULL where there is none; its key is always set. */
+    sc_entry entry;
+    /* The entry before the change; its key is NULL where there was none. */
+    sc_entry old;
+    int32_t kind; /* SC_CHANGE_PRESENT in a snapshot */
+    int32_t reserved;
+} sc_change;
+
+typedef struct {
+    uint64_t revision;
+    uint64_t origin; /* the session that made the commit; 0 for a snapshot */
+    size_t count;
+    const sc_change *changes;
+    int32_t kind; /* with SC_EVENT_SNAPSHOT and SC_EVENT_LAGGED the changes replace all that is known */
+    int32_t reserved;
+} sc_event;
+
+int32_t sc_watch_open(
+    sc_group group, const char *prefix, size_t prefix_count, int32_t start, uint64_t after, sc_watch *watch,
+    sc_error *error);
+/* Waits for at most `timeout` ms; 0 never waits. The event is the library's until sc_event_free. */
+int32_t sc_watch_next(sc_watch watch, int64_t timeout, sc_event *event, sc_error *error);
+void sc_event_free(sc_event *event);
+
+typedef struct {
+    uint64_t state;
+    uint64_t count; /* the posts that this stands for */
+    uint64_t revision;
+    uint64_t origin;
+} sc_notification;
+
+int32_t sc_post(sc_group group, const char *name, size_t name_count, const uint64_t *state, uint64_t *revision, sc_error *error);
+int32_t sc_state(sc_group group, const char *name, size_t name_count, sc_notification *state, sc_error *error);
+int32_t sc_observe(sc_group group, const char *name, size_t name_count, sc_observation *observation, sc_error *error);
+int32_t sc_observation_next(sc_observation observation, int64_t timeout, sc_notification *notification, sc_error *error);
+
+/* Mailboxes. */
+
+enum { SC_REFUSE = 0, SC_DROP_OLDEST = 1 };
+
+typedef struct {
+    const uint8_t *bytes;
+    size_t count;
+} sc_bytes;
+
+void sc_bytes_free(sc_bytes *bytes);
+/* `capacity` is the most messages; 0 for no limit. */
+int32_t sc_mailbox_open(
+    sc_group group, const char *path, uint64_t capacity, int32_t overflow, sc_mailbox *mailbox, sc_error *error);
+int32_t sc_send(sc_mailbox mailbox, const uint8_t *bytes, size_t count, uint64_t *revision, sc_error *error);
+/* Takes a message, and waits for one for at most `timeout` ms: then SC_NOTHING. */
+int32_t sc_take(sc_mailbox mailbox, int64_t timeout, sc_delivery *delivery, sc_bytes *bytes, sc_error *error);
+/* Each closes the delivery. `acknowledged` is 0 where the take did not stand any more; it may be NULL. */
+int32_t sc_acknowledge(sc_delivery delivery, int32_t *acknowledged, sc_error *error);
+int32_t sc_give_back(sc_delivery delivery, sc_error *error);
+
+/* Main and Executor. The core is the caller's: events say when it is to run, calls answer. */
+
+typedef struct {
+    size_t size; /* sizeof(sc_participant_options) */
+    /* Milliseconds; 0 for the default. The same in all processes of a group. */
+    int64_t handover_timeout;
+    int64_t stop_timeout;
+    int64_t executor_budget;
+    int64_t core_linger;
+} sc_participant_options;
+
+#define SC_PARTICIPANT_OPTIONS_INIT {sizeof(sc_participant_options), 0, 0, 0, 0}
+
+enum {
+    /* Start the core, then answer with sc_core_started or sc_core_failed. */
+    SC_CORE_START = 1,
+    /* Stop the core within `timeout` ms, then answer with sc_core_stopped. It comes also after sc_core_failed. */
+    SC_CORE_STOP = 2,
+    /* A Main's first start is over: `code` says how. It owns with SC_OK. */
+    SC_STARTED = 3,
+    /* The answer to sc_executor_ask. */
+    SC_RESULT = 4,
+    /* An Executor has nothing to do any more, after sc_executor_finish. */
+    SC_FINISHED = 5,
+    /* The participation is over: `code` says why, SC_OK after sc_participant_end. */
+    SC_PARTICIPANT_ENDED = 6
+};
+
+enum { SC_RESULT_MESSAGE = 1, SC_RESULT_CALL = 2, SC_RESULT_NOTHING = 3 };
+
+typedef struct {
+    const char *call_id;
+    const char *kind; /* "text", "invitation" or a word of your own; NULL is "text" */
+    const char *sender;
+    const char *recipient;
+    const char *text;
+    const uint8_t *body;
+    size_t body_count;
+} sc_message;
+
+typedef struct {
+    sc_core core;     /* with SC_CORE_START and SC_CORE_STOP */
+    uint64_t epoch;   /* with SC_CORE_START: the revision that fences the core's writes */
+    uint64_t request; /* with SC_RESULT: what sc_executor_ask gave */
+    sc_taken taken;   /* with SC_RESULT_MESSAGE: acknowledge it, or give it back */
+    int64_t timeout;  /* with SC_CORE_STOP */
+    sc_message message;
+    const char *reason;    /* with SC_CORE_STOP: "handover", "served", "budget", "closing" ..; else the error's text */
+    const char *requester; /* with SC_CORE_STOP: the name of the Main that asked; else NULL */
+    int32_t kind;
+    int32_t code;
+    int32_t result;    /* SC_RESULT_MESSAGE, SC_RESULT_CALL, SC_RESULT_NOTHING */
+    int32_t from_core; /* with SC_RESULT: 1 where the own core received it */
+} sc_participant_event;
+
+/* Begins to take part; the handle's group must have the role "main", or "executor". `options` may be NULL. */
+int32_t sc_main_start(
+    sc_group group, const sc_participant_options *options, sc_participant *participant, sc_error *error);
+int32_t sc_executor_open(
+    sc_group group, const sc_participant_options *options, sc_participant *participant, sc_error *error);
+/* Waits for at most `timeout` ms; 0 never waits. The event is the library's until sc_participant_event_free. */
+int32_t sc_participant_next(
+    sc_participant participant, int64_t timeout, sc_participant_event *event, sc_error *error);
+void sc_participant_event_free(sc_participant_event *event);
+/* Begins to end the participation: SC_CORE_STOP comes where a core runs, then SC_PARTICIPANT_ENDED. Closing the handle instead
+   counts a core that runs as stopped at once. */
+int32_t sc_participant_end(sc_participant participant, sc_error *error);
+/* Asks for the message of a call-id. SC_RESULT comes within `timeout` ms. */
+int32_t sc_executor_ask(
+    sc_participant executor, const char *call_id, int64_t timeout, uint64_t *request, sc_error *error);
+/* Has SC_FINISHED come when the core, where one runs here, has served all calls and stopped. */
+int32_t sc_executor_finish(sc_participant executor, sc_error *error);
+/* Each closes the handle of the taken message. `acknowledged` is 0 where it was not this participant's any more. */
+int32_t sc_taken_acknowledge(sc_taken taken, int32_t *acknowledged, sc_error *error);
+int32_t sc_taken_give_back(sc_taken taken, sc_error *error);
+/* Acknowledges what a Main has shown. */
+int32_t sc_main_acknowledge(sc_participant main, const char *call_id, int32_t *acknowledged, sc_error *error);
+
+int32_t sc_core_started(sc_core core, sc_error *error);
+/* The core could not start, or has ended by itself. `reason` may be NULL. */
+int32_t sc_core_failed(sc_core core, const char *reason, sc_error *error);
+/* Closes the handle of the core. */
+int32_t sc_core_stopped(sc_core core, sc_error *error);
+/* Stores a message. Acknowledge it to its server only after SC_OK. `duplicate` may be NULL. */
+int32_t sc_core_deliver(sc_core core, const sc_message *message, int32_t *duplicate, sc_error *error);
+/* A handle of the group in which each write has the core's epoch as a guard. Close it after use; the group stays open. */
+int32_t sc_core_group(sc_core core, sc_group *group, sc_error *error);
+
+/* Keeps the process alive when a file of an open group is cut by another program: installs a handler of SIGBUS, which the
+   library does on no other occasion. */
+int32_t sc_handle_bus_errors(sc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

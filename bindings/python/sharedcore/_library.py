@@ -1,0 +1,336 @@
+"""The C library: its structures, its calls and its errors."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from pathlib import Path
+
+ABI = 1
+
+OK, NOTHING, ENDED = 0, 100, 101
+GUARD_FAILED, CLOSED, REFUSED, TIMEOUT, HANDLE, FORKED = 3, 4, 20, 21, 40, 41
+
+
+class CError(ctypes.Structure):
+    _fields_ = [
+        ("code", c_int32),
+        ("guard_index", c_uint32),
+        ("found_revision", c_uint64),
+        ("found_creation_revision", c_uint64),
+        ("message", c_char * 512),
+        ("location", c_char * 256),
+    ]
+
+
+class COptions(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("backend", c_char_p),
+        ("directory", c_char_p),
+        ("role", c_char_p),
+        ("name", c_char_p),
+        ("durability", c_char_p),
+        ("settings", POINTER(c_char_p)),
+        ("setting_count", c_size_t),
+        ("open_timeout", c_int64),
+    ]
+
+
+class CEntry(ctypes.Structure):
+    _fields_ = [
+        ("key", c_void_p),
+        ("key_count", c_size_t),
+        ("value", c_void_p),
+        ("value_count", c_size_t),
+        ("revision", c_uint64),
+        ("creation_revision", c_uint64),
+        ("origin", c_uint64),
+        ("lifetime", c_int64),
+        ("lifetime_kind", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
+class CList(ctypes.Structure):
+    _fields_ = [("revision", c_uint64), ("count", c_size_t), ("entries", POINTER(CEntry))]
+
+
+class CGuard(ctypes.Structure):
+    _fields_ = [
+        ("key", c_char_p),
+        ("key_count", c_size_t),
+        ("revision", c_uint64),
+        ("kind", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
+class COperation(ctypes.Structure):
+    _fields_ = [
+        ("key", c_char_p),
+        ("key_count", c_size_t),
+        ("value", c_char_p),
+        ("value_count", c_size_t),
+        ("state", c_uint64),
+        ("lifetime", c_int64),
+        ("lifetime_kind", c_int32),
+        ("kind", c_int32),
+    ]
+
+
+class CChange(ctypes.Structure):
+    _fields_ = [("entry", CEntry), ("old", CEntry), ("kind", c_int32), ("reserved", c_int32)]
+
+
+class CEvent(ctypes.Structure):
+    _fields_ = [
+        ("revision", c_uint64),
+        ("origin", c_uint64),
+        ("count", c_size_t),
+        ("changes", POINTER(CChange)),
+        ("kind", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
+class CNotification(ctypes.Structure):
+    _fields_ = [("state", c_uint64), ("count", c_uint64), ("revision", c_uint64), ("origin", c_uint64)]
+
+
+class CBytes(ctypes.Structure):
+    _fields_ = [("bytes", c_void_p), ("count", c_size_t)]
+
+
+class CParticipantOptions(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("handover_timeout", c_int64),
+        ("stop_timeout", c_int64),
+        ("executor_budget", c_int64),
+        ("core_linger", c_int64),
+    ]
+
+
+class CMessage(ctypes.Structure):
+    _fields_ = [
+        ("call_id", c_char_p),
+        ("kind", c_char_p),
+        ("sender", c_char_p),
+        ("recipient", c_char_p),
+        ("text", c_char_p),
+        ("body", c_void_p),
+        ("body_count", c_size_t),
+    ]
+
+
+class CParticipantEvent(ctypes.Structure):
+    _fields_ = [
+        ("core", c_uint64),
+        ("epoch", c_uint64),
+        ("request", c_uint64),
+        ("taken", c_uint64),
+        ("timeout", c_int64),
+        ("message", CMessage),
+        ("reason", c_char_p),
+        ("requester", c_char_p),
+        ("kind", c_int32),
+        ("code", c_int32),
+        ("result", c_int32),
+        ("from_core", c_int32),
+    ]
+
+
+_text = [c_char_p, c_size_t]
+_handle = POINTER(c_uint64)
+_error = POINTER(CError)
+
+_CALLS: dict[str, list[object]] = {
+    "sc_open": [POINTER(COptions), _handle, _error],
+    "sc_close": [c_uint64],
+    "sc_descriptor": [c_uint64, POINTER(c_int32), _error],
+    "sc_session": [c_uint64, _handle, _error],
+    "sc_sync": [c_uint64, _error],
+    "sc_get": [c_uint64, *_text, POINTER(CEntry), _error],
+    "sc_list": [c_uint64, *_text, POINTER(CList), _error],
+    "sc_put": [c_uint64, *_text, c_char_p, c_size_t, _handle, _error],
+    "sc_delete": [c_uint64, *_text, _handle, _error],
+    "sc_commit": [
+        c_uint64, POINTER(CGuard), c_size_t, POINTER(COperation), c_size_t, c_uint64, _handle, _error,
+    ],
+    "sc_watch_open": [c_uint64, *_text, c_int32, c_uint64, _handle, _error],
+    "sc_watch_next": [c_uint64, c_int64, POINTER(CEvent), _error],
+    "sc_post": [c_uint64, *_text, _handle, _handle, _error],
+    "sc_state": [c_uint64, *_text, POINTER(CNotification), _error],
+    "sc_observe": [c_uint64, *_text, _handle, _error],
+    "sc_observation_next": [c_uint64, c_int64, POINTER(CNotification), _error],
+    "sc_mailbox_open": [c_uint64, c_char_p, c_uint64, c_int32, _handle, _error],
+    "sc_send": [c_uint64, c_char_p, c_size_t, _handle, _error],
+    "sc_take": [c_uint64, c_int64, _handle, POINTER(CBytes), _error],
+    "sc_acknowledge": [c_uint64, POINTER(c_int32), _error],
+    "sc_give_back": [c_uint64, _error],
+    "sc_main_start": [c_uint64, POINTER(CParticipantOptions), _handle, _error],
+    "sc_executor_open": [c_uint64, POINTER(CParticipantOptions), _handle, _error],
+    "sc_participant_next": [c_uint64, c_int64, POINTER(CParticipantEvent), _error],
+    "sc_participant_end": [c_uint64, _error],
+    "sc_executor_ask": [c_uint64, c_char_p, c_int64, _handle, _error],
+    "sc_executor_finish": [c_uint64, _error],
+    "sc_taken_acknowledge": [c_uint64, POINTER(c_int32), _error],
+    "sc_taken_give_back": [c_uint64, _error],
+    "sc_main_acknowledge": [c_uint64, c_char_p, POINTER(c_int32), _error],
+    "sc_core_started": [c_uint64, _error],
+    "sc_core_failed": [c_uint64, c_char_p, _error],
+    "sc_core_stopped": [c_uint64, _error],
+    "sc_core_deliver": [c_uint64, POINTER(CMessage), POINTER(c_int32), _error],
+    "sc_core_group": [c_uint64, _handle, _error],
+}
+
+_FREES: dict[str, object] = {
+    "sc_entry_free": CEntry,
+    "sc_list_free": CList,
+    "sc_event_free": CEvent,
+    "sc_bytes_free": CBytes,
+    "sc_participant_event_free": CParticipantEvent,
+}
+
+
+def _load() -> ctypes.CDLL:
+    own = Path(__file__).parent / "libsharedcore.so.0"
+    named = os.environ.get("SHAREDCORE_LIBRARY")
+    library = ctypes.CDLL(named or (str(own) if own.exists() else "libsharedcore.so.0"))
+    library.sc_abi.restype = c_uint32
+    if library.sc_abi() != ABI:
+        raise ImportError(f"The library has the interface {library.sc_abi()}, and this package needs {ABI}.")
+    for name, arguments in _CALLS.items():
+        call = getattr(library, name)
+        call.argtypes, call.restype = arguments, c_int32
+    for name, structure in _FREES.items():
+        free = getattr(library, name)
+        free.argtypes, free.restype = [POINTER(structure)], None
+    library.sc_code_name.argtypes, library.sc_code_name.restype = [c_int32], c_char_p
+    library.sc_version.restype = c_char_p
+    return library
+
+
+library = _load()
+
+
+def version() -> str:
+    """Returns the version of the C library."""
+    return library.sc_version().decode()
+
+
+def code_name(code: int) -> str:
+    """Returns the name of a code, as the command ``sharedcore`` prints it."""
+    return library.sc_code_name(code).decode()
+
+
+class SharedCoreError(Exception):
+    """A call of the library has failed; ``code`` is its number, and ``name`` the name of that."""
+
+    def __init__(self, code: int, message: str, location: str = "") -> None:
+        super().__init__(f"{code_name(code)}: {message} [{location}]")
+        self.code = code
+        self.name = code_name(code)
+        self.message = message
+        self.location = location
+
+
+class GuardFailedError(SharedCoreError):
+    """A guard of a transaction did not hold, so nothing was done."""
+
+    #: The position of the guard.
+    index = 0
+    #: The revision of the entry that was found; 0 where there is none.
+    found_revision = 0
+    #: The revision that created it.
+    found_creation_revision = 0
+
+
+class ClosedError(SharedCoreError):
+    """The group or the participant was closed."""
+
+
+class HandleError(SharedCoreError):
+    """The object was closed before."""
+
+
+class ForkedError(SharedCoreError):
+    """The process was forked after the library was used."""
+
+
+class RefusedError(SharedCoreError):
+    """A Main that answers owns the core."""
+
+
+class WaitTimeoutError(SharedCoreError, TimeoutError):
+    """The time ran out before the message came."""
+
+
+_ERRORS: dict[int, type[SharedCoreError]] = {
+    GUARD_FAILED: GuardFailedError,
+    CLOSED: ClosedError,
+    HANDLE: HandleError,
+    FORKED: ForkedError,
+    REFUSED: RefusedError,
+    TIMEOUT: WaitTimeoutError,
+}
+
+
+def error_of(code: int, message: str, location: str = "") -> SharedCoreError:
+    """Returns the exception of a code."""
+    return _ERRORS.get(code, SharedCoreError)(code, message, location)
+
+
+def call(name: str, *arguments: object) -> int:
+    """Makes a call. Returns OK, NOTHING or ENDED, and raises any other code."""
+    error = CError()
+    code: int = getattr(library, name)(*arguments, ctypes.byref(error))
+    if code in (OK, NOTHING, ENDED):
+        return code
+    exception = error_of(code, error.message.decode(errors="replace"), error.location.decode(errors="replace"))
+    if isinstance(exception, GuardFailedError):
+        exception.index = error.guard_index
+        exception.found_revision = error.found_revision
+        exception.found_creation_revision = error.found_creation_revision
+    raise exception
+
+
+class Owned:
+    """Something with a handle, which is closed once: by ``close``, the end of ``with``, or the collector."""
+
+    _handle: int = 0
+
+    def close(self) -> None:
+        """Closes it. Idempotent, and does nothing in a forked child."""
+        handle, self._handle = self._handle, 0
+        if handle:
+            library.sc_close(handle)
+
+    def __del__(self) -> None:
+        self.close()
+
+    def fileno(self) -> int:
+        """Returns a descriptor that is readable while there is something to take."""
+        descriptor = c_int32()
+        call("sc_descriptor", self._handle, ctypes.byref(descriptor))
+        return descriptor.value
+
+
+def milliseconds(timeout: float | None) -> int:
+    """Returns a timeout in seconds as C has it; None is without an end."""
+    if timeout is None:
+        return -1
+    return max(0, min(int(timeout * 1000), 2**62))
+
+
+def c_text(text: str) -> bytes:
+    """Returns text for C, where it may not have a NUL."""
+    encoded = text.encode()
+    if b"\0" in encoded:
+        raise ValueError("The text has a NUL.")
+    return encoded
+
+
+__all__ = [name for name in dir() if not name.startswith("_")]

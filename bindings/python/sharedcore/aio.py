@@ -1,0 +1,253 @@
+"""The same for asyncio. Watches and observations are asynchronous iterators; calls run on a thread, events on the loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from ctypes import byref, c_uint64
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from . import _library as c
+from . import participants
+from ._library import Owned, SharedCoreError, call, error_of, milliseconds
+from .group import Delivery, Entry, Guard, Mailbox, Notification, Observation, Operation, Snapshot, Watch
+from .group import Group as BlockingGroup
+from .participants import CoreContext, ParticipantEvent, Result, StopRequest, open_participant, take
+
+
+async def readable(descriptor: int) -> None:
+    """Returns when a descriptor is readable."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[None] = loop.create_future()
+
+    def wake() -> None:
+        if not future.done():
+            future.set_result(None)
+
+    loop.add_reader(descriptor, wake)
+    try:
+        await future
+    finally:
+        loop.remove_reader(descriptor)
+
+
+class Group:
+    """An open group.
+
+    >>> async with await Group.open("/run/user/1000/chat") as group:
+    ...     async for event in await group.watch("members"): ...
+    """
+
+    def __init__(self, blocking: BlockingGroup) -> None:
+        #: The same handle, with calls that block.
+        self.blocking = blocking
+
+    @classmethod
+    async def open(cls, directory: str, **options: Any) -> Self:
+        """Joins a group, with the options of :class:`sharedcore.Group`."""
+        return cls(await asyncio.to_thread(BlockingGroup, directory, **options))
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self.blocking.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def get(self, key: str) -> Entry | None:
+        return await asyncio.to_thread(self.blocking.get, key)
+
+    async def list(self, prefix: str = "") -> Snapshot:
+        return await asyncio.to_thread(self.blocking.list, prefix)
+
+    async def put(self, key: str, value: bytes) -> int:
+        return await asyncio.to_thread(self.blocking.put, key, value)
+
+    async def delete(self, key: str) -> int:
+        return await asyncio.to_thread(self.blocking.delete, key)
+
+    async def commit(
+        self, operations: Sequence[Operation], guards: Sequence[Guard] = (), *, request_number: int = 0
+    ) -> int:
+        return await asyncio.to_thread(self.blocking.commit, operations, guards, request_number=request_number)
+
+    async def watch(self, prefix: str = "", *, after: int | None = None, snapshot: bool = True) -> Watch:
+        return await asyncio.to_thread(self.blocking.watch, prefix, after=after, snapshot=snapshot)
+
+    async def post(self, name: str, state: int | None = None) -> int:
+        return await asyncio.to_thread(self.blocking.post, name, state)
+
+    async def state(self, name: str) -> Notification:
+        return await asyncio.to_thread(self.blocking.state, name)
+
+    async def observe(self, name: str) -> Observation:
+        return await asyncio.to_thread(self.blocking.observe, name)
+
+    def mailbox(self, path: str, **options: Any) -> Mailbox:
+        """Returns the mailbox at a path, whose calls block: see :func:`deliver`."""
+        return self.blocking.mailbox(path, **options)
+
+
+async def deliver(mailbox: Mailbox, timeout: float | None = None) -> Delivery | None:
+    """Takes a message of a mailbox; a thread of the loop's pool waits for it."""
+    return await asyncio.to_thread(mailbox.take, timeout)
+
+
+class Core(Protocol):
+    """The part of an application of which one runs in the group."""
+
+    async def start(self, context: CoreContext) -> None:
+        """Connects. Raising gives the ownership up."""
+
+    async def stop(self, request: StopRequest) -> None:
+        """Disconnects. Called also after a start that raised."""
+
+
+class _Participant(Owned):
+    """A participant whose events the loop handles."""
+
+    def __init__(self, handle: int, core: Callable[[], Core]) -> None:
+        self._handle = handle
+        self._make = core
+        self._core: Core | None = None
+        self._loop = asyncio.get_running_loop()
+        self._requests: dict[int, asyncio.Future[Result]] = {}
+        self._started: asyncio.Future[None] = self._loop.create_future()
+        self._finished: asyncio.Future[None] = self._loop.create_future()
+        self._ended: asyncio.Future[None] = self._loop.create_future()
+        self._over: asyncio.Future[None] = self._loop.create_future()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._descriptor = self.fileno()
+        self._loop.add_reader(self._descriptor, self._take)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Ends the participation: its core is told to stop, and its ownership is released."""
+        if not self._handle:
+            return
+        call("sc_participant_end", self._handle)
+        await self._over
+        if self._tasks:
+            await asyncio.gather(*self._tasks)
+        await asyncio.to_thread(self.close)
+
+    def _take(self) -> None:
+        try:
+            while (event := take(self._handle, 0)) is not None:
+                self._handle_event(event)
+        except (StopIteration, SharedCoreError):
+            self._loop.remove_reader(self._descriptor)
+            end = error_of(c.CLOSED, "The participant has ended.", "participant")
+            for each in [self._started, self._finished, self._ended, *self._requests.values()]:
+                if not each.done():
+                    each.set_exception(end)
+                    # A caller that does not wait for it has no use for the error.
+                    each.exception()
+            self._over.set_result(None)
+
+    def _handle_event(self, event: ParticipantEvent) -> None:
+        if event.kind == participants.CORE_START:
+            self._run(self._start(event))
+        elif event.kind == participants.CORE_STOP:
+            self._run(self._stop(event))
+        elif event.kind == participants.RESULT:
+            _settle(self._requests.pop(event.request), event.error, event.result)
+        elif event.kind == participants.STARTED:
+            _settle(self._started, event.error, None)
+        elif event.kind == participants.FINISHED:
+            _settle(self._finished, event.error, None)
+        elif event.kind == participants.ENDED:
+            _settle(self._ended, event.error, None)
+
+    def _run(self, work: Any) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _start(self, event: ParticipantEvent) -> None:
+        self._core = self._make()
+        try:
+            await self._core.start(CoreContext(event.core, event.epoch))
+        except Exception as error:
+            _answer("sc_core_failed", event.core, str(error).replace("\0", "").encode() or b"failed")
+        else:
+            _answer("sc_core_started", event.core)
+
+    async def _stop(self, event: ParticipantEvent) -> None:
+        core, self._core = self._core, None
+        try:
+            if core is not None:
+                await core.stop(event.stop)
+        finally:
+            _answer("sc_core_stopped", event.core)
+
+    async def wait_until_ended(self) -> None:
+        """Waits for the end of the participation; raises why, if not by :meth:`aclose`."""
+        await asyncio.shield(self._ended)
+
+
+def _answer(name: str, *arguments: object) -> None:
+    try:
+        call(name, *arguments)
+    except c.HandleError:
+        # The participant has given the core up meanwhile.
+        pass
+
+
+def _settle(future: asyncio.Future[Any], error: BaseException | None, value: object) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(value)
+    else:
+        future.set_exception(error)
+        future.exception()
+
+
+class Main(_Participant):
+    """The long-lived process: it owns, and its core runs."""
+
+    def __init__(self, group: Group, core: Callable[[], Core], **options: float) -> None:
+        super().__init__(open_participant("sc_main_start", group.blocking, **options), core)
+
+    async def wait_until_started(self) -> None:
+        """Waits until the core runs.
+
+        :raises RefusedError: another Main that answers owns.
+        """
+        await asyncio.shield(self._started)
+
+
+class Executor(_Participant):
+    """The short-lived process: it gets the message of its call-id, from the owner or with a core of its own."""
+
+    def __init__(self, group: Group, core: Callable[[], Core], **options: float) -> None:
+        super().__init__(open_participant("sc_executor_open", group.blocking, **options), core)
+
+    async def message(self, call_id: str, timeout: float) -> Result:
+        """Waits for the message of a call-id, at most so many seconds.
+
+        :raises WaitTimeoutError: it has not come.
+        """
+        request = c_uint64()
+        call("sc_executor_ask", self._handle, c.c_text(call_id), milliseconds(timeout), byref(request))
+        future: asyncio.Future[Result] = self._loop.create_future()
+        self._requests[request.value] = future
+        return await future
+
+    async def finish(self) -> None:
+        """Returns when the core, where it runs here, has served all calls and stopped."""
+        call("sc_executor_finish", self._handle)
+        await asyncio.shield(self._finished)

@@ -1,0 +1,436 @@
+"""A group: its entries, watches, observations and mailboxes."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from ctypes import byref, c_char_p, c_int32, c_uint64, string_at
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+from . import _library as c
+from ._library import Owned, call, library, milliseconds
+
+Element = TypeVar("Element")
+
+_CHANGES = ("present", "put", "deleted", "expired", "sessionEnded")
+_EVENTS = ("snapshot", "changes", "lagged")
+_LIFETIMES = ("persistent", "session", "expiring")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry as it stood at a revision."""
+
+    key: str
+    value: bytes
+    revision: int
+    creation_revision: int
+    #: The session that wrote it.
+    origin: int
+    #: ``persistent``, ``session`` or ``expiring``.
+    lifetime: str
+    #: With ``expiring``, the seconds.
+    expires_after: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The entries under a prefix at one revision, in the order of their keys."""
+
+    revision: int
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The change of one key: ``present``, ``put``, ``deleted``, ``expired`` or ``sessionEnded``."""
+
+    key: str
+    kind: str
+    new: Entry | None
+    old: Entry | None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A delivery of a watch. With ``snapshot`` and ``lagged`` the changes replace all that is known."""
+
+    kind: str
+    revision: int
+    origin: int
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """The state of a name, and the number of posts that a delivery stands for."""
+
+    state: int
+    count: int
+    revision: int
+    origin: int
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition of a transaction."""
+
+    key: str
+    kind: int
+    revision: int = 0
+
+    @classmethod
+    def absent(cls, key: str) -> Guard:
+        return cls(key, 0)
+
+    @classmethod
+    def exists(cls, key: str) -> Guard:
+        return cls(key, 1)
+
+    @classmethod
+    def at_revision(cls, key: str, revision: int) -> Guard:
+        return cls(key, 2, revision)
+
+    @classmethod
+    def epoch(cls, key: str, revision: int) -> Guard:
+        """The entry was created by this revision, and may have been written since."""
+        return cls(key, 3, revision)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A step of a transaction."""
+
+    kind: int
+    key: str
+    value: bytes = b""
+    lifetime: int = 0
+    milliseconds: int = 0
+    state: int = 0
+
+    @classmethod
+    def put(cls, key: str, value: bytes, *, session: bool = False, expires_after: float | None = None) -> Operation:
+        """Sets a value, which lives until deleted, for the session or for so many seconds."""
+        if expires_after is not None:
+            return cls(0, key, value, 2, milliseconds(expires_after))
+        return cls(0, key, value, 1 if session else 0)
+
+    @classmethod
+    def delete(cls, key: str) -> Operation:
+        return cls(1, key)
+
+    @classmethod
+    def delete_all(cls, prefix: str) -> Operation:
+        return cls(2, prefix)
+
+    @classmethod
+    def post(cls, name: str, state: int | None = None) -> Operation:
+        return cls(3, name) if state is None else cls(4, name, state=state)
+
+
+def _entry(entry: c.CEntry) -> Entry:
+    return Entry(
+        key=string_at(entry.key, entry.key_count).decode(),
+        value=string_at(entry.value, entry.value_count),
+        revision=entry.revision,
+        creation_revision=entry.creation_revision,
+        origin=entry.origin,
+        lifetime=_LIFETIMES[entry.lifetime_kind],
+        expires_after=entry.lifetime / 1000 if entry.lifetime_kind == 2 else None,
+    )
+
+
+class Group(Owned):
+    """An open group.
+
+    >>> with Group("/run/user/1000/chat", role="main", name="chat") as group:
+    ...     group.put("status", b"ready")
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        *,
+        role: str = "tool",
+        name: str = "",
+        backend: str = "file",
+        durability: str | None = None,
+        settings: Mapping[str, str] | None = None,
+        open_timeout: float | None = None,
+    ) -> None:
+        """Joins a group.
+
+        ``directory`` is the group's own, and ``settings`` what one backend alone knows, such as ``zmq.endpoint``.
+        """
+        pairs = [c.c_text(f"{key}={value}") for key, value in (settings or {}).items()]
+        options = c.COptions(
+            size=ctypes.sizeof(c.COptions),
+            backend=c.c_text(backend),
+            directory=c.c_text(directory),
+            role=c.c_text(role),
+            name=c.c_text(name),
+            durability=None if durability is None else c.c_text(durability),
+            settings=(c_char_p * len(pairs))(*pairs),
+            setting_count=len(pairs),
+            open_timeout=0 if open_timeout is None else max(1, milliseconds(open_timeout)),
+        )
+        handle = c_uint64()
+        call("sc_open", byref(options), byref(handle))
+        self._handle = handle.value
+
+    @classmethod
+    def _of(cls, handle: int) -> Self:
+        group = cls.__new__(cls)
+        group._handle = handle
+        return group
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def session(self) -> int:
+        """The identity of this participation."""
+        session = c_uint64()
+        call("sc_session", self._handle, byref(session))
+        return session.value
+
+    def sync(self) -> None:
+        """Returns when everything that was committed before can be taken from the watches of this group."""
+        call("sc_sync", self._handle)
+
+    def get(self, key: str) -> Entry | None:
+        """Returns the entry of a key, with every commit reflected that had returned before."""
+        entry, text = c.CEntry(), key.encode()
+        if call("sc_get", self._handle, text, len(text), byref(entry)) == c.NOTHING:
+            return None
+        try:
+            return _entry(entry)
+        finally:
+            library.sc_entry_free(byref(entry))
+
+    def list(self, prefix: str = "") -> Snapshot:
+        """Returns the entries that a prefix selects."""
+        result, text = c.CList(), prefix.encode()
+        call("sc_list", self._handle, text, len(text), byref(result))
+        try:
+            return Snapshot(result.revision, tuple(_entry(result.entries[i]) for i in range(result.count)))
+        finally:
+            library.sc_list_free(byref(result))
+
+    def put(self, key: str, value: bytes) -> int:
+        """Sets a value. Returns the revision."""
+        revision, text = c_uint64(), key.encode()
+        call("sc_put", self._handle, text, len(text), value, len(value), byref(revision))
+        return revision.value
+
+    def delete(self, key: str) -> int:
+        """Removes a key; an absent one is no error. Returns the revision."""
+        revision, text = c_uint64(), key.encode()
+        call("sc_delete", self._handle, text, len(text), byref(revision))
+        return revision.value
+
+    def commit(
+        self, operations: Sequence[Operation], guards: Sequence[Guard] = (), *, request_number: int = 0
+    ) -> int:
+        """Applies all operations in one revision if all guards hold, and returns the revision.
+
+        :raises GuardFailedError: a guard does not hold; nothing was done.
+        """
+        c_guards = (c.CGuard * len(guards))()
+        for place, guard in zip(c_guards, guards, strict=True):
+            text = guard.key.encode()
+            place.key, place.key_count, place.revision, place.kind = text, len(text), guard.revision, guard.kind
+        c_operations = (c.COperation * len(operations))()
+        for slot, operation in zip(c_operations, operations, strict=True):
+            text = operation.key.encode()
+            slot.key, slot.key_count, slot.kind = text, len(text), operation.kind
+            slot.value, slot.value_count, slot.state = operation.value, len(operation.value), operation.state
+            slot.lifetime_kind, slot.lifetime = operation.lifetime, operation.milliseconds
+        revision = c_uint64()
+        call(
+            "sc_commit", self._handle, c_guards, len(guards), c_operations, len(operations), request_number,
+            byref(revision),
+        )
+        return revision.value
+
+    def watch(self, prefix: str = "", *, after: int | None = None, snapshot: bool = True) -> Watch:
+        """Begins to deliver the changes under a prefix: with a snapshot first, from now, or after a revision."""
+        start = 2 if after is not None else 0 if snapshot else 1
+        handle, text = c_uint64(), prefix.encode()
+        call("sc_watch_open", self._handle, text, len(text), start, after or 0, byref(handle))
+        return Watch(handle.value)
+
+    def post(self, name: str, state: int | None = None) -> int:
+        """Counts one more post of a name, and wakes its observers. Returns the revision."""
+        revision, text = c_uint64(), name.encode()
+        word = None if state is None else byref(c_uint64(state))
+        call("sc_post", self._handle, text, len(text), word, byref(revision))
+        return revision.value
+
+    def state(self, name: str) -> Notification:
+        """Returns the state of a name."""
+        result, text = c.CNotification(), name.encode()
+        call("sc_state", self._handle, text, len(text), byref(result))
+        return Notification(result.state, result.count, result.revision, result.origin)
+
+    def observe(self, name: str) -> Observation:
+        """Begins to deliver the posts of a name."""
+        handle, text = c_uint64(), name.encode()
+        call("sc_observe", self._handle, text, len(text), byref(handle))
+        return Observation(handle.value)
+
+    def mailbox(self, path: str, *, capacity: int = 0, drops_oldest: bool = False) -> Mailbox:
+        """Returns the mailbox at a path of the group."""
+        handle = c_uint64()
+        call("sc_mailbox_open", self._handle, c.c_text(path), capacity, int(drops_oldest), byref(handle))
+        return Mailbox(handle.value)
+
+
+class _Stream(Owned, Generic[Element]):
+    """What is taken from one after the other, by ``next``, ``for`` and ``async for``."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def _take(self, timeout: int) -> Element | None:
+        """Returns the next element; None where none came in time. Raises StopIteration at the end."""
+        raise NotImplementedError
+
+    def next(self, timeout: float | None = None) -> Element | None:
+        """Waits for the next element; None where none came within so many seconds, and at the end."""
+        try:
+            return self._take(milliseconds(timeout))
+        except StopIteration:
+            return None
+
+    def __iter__(self) -> Iterator[Element]:
+        return self
+
+    def __next__(self) -> Element:
+        while (element := self._take(-1)) is None:
+            pass
+        return element
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Element:
+        from .aio import readable
+
+        while True:
+            try:
+                element = self._take(0)
+            except StopIteration:
+                raise StopAsyncIteration from None
+            if element is not None:
+                return element
+            await readable(self.fileno())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Watch(_Stream[Event]):
+    """A running watch: an iterator, and an asynchronous one."""
+
+    def _take(self, timeout: int) -> Event | None:
+        event = c.CEvent()
+        code = call("sc_watch_next", self._handle, timeout, byref(event))
+        if code == c.ENDED:
+            raise StopIteration
+        if code == c.NOTHING:
+            return None
+        try:
+            changes = tuple(
+                Change(
+                    key=string_at(change.entry.key, change.entry.key_count).decode(),
+                    kind=_CHANGES[change.kind],
+                    new=_entry(change.entry) if change.entry.value else None,
+                    old=_entry(change.old) if change.old.key else None,
+                )
+                for change in (event.changes[index] for index in range(event.count))
+            )
+            return Event(_EVENTS[event.kind], event.revision, event.origin, changes)
+        finally:
+            library.sc_event_free(byref(event))
+
+
+class Observation(_Stream[Notification]):
+    """A running observation of a name: an iterator, and an asynchronous one."""
+
+    def _take(self, timeout: int) -> Notification | None:
+        result = c.CNotification()
+        code = call("sc_observation_next", self._handle, timeout, byref(result))
+        if code == c.ENDED:
+            raise StopIteration
+        if code == c.NOTHING:
+            return None
+        return Notification(result.state, result.count, result.revision, result.origin)
+
+
+class Mailbox(Owned):
+    """A queue of messages that are kept until they are acknowledged."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def send(self, message: bytes) -> int:
+        """Puts a message at the end. Returns the revision."""
+        revision = c_uint64()
+        call("sc_send", self._handle, message, len(message), byref(revision))
+        return revision.value
+
+    def take(self, timeout: float | None = 0) -> Delivery | None:
+        """Takes a message, and waits so many seconds for one; None waits without an end."""
+        handle, content = c_uint64(), c.CBytes()
+        if call("sc_take", self._handle, milliseconds(timeout), byref(handle), byref(content)) == c.NOTHING:
+            return None
+        try:
+            return Delivery(handle.value, string_at(content.bytes, content.count))
+        finally:
+            library.sc_bytes_free(byref(content))
+
+
+class Delivery(Owned):
+    """A message that was taken: acknowledge it, or give it back."""
+
+    def __init__(self, handle: int, message: bytes) -> None:
+        self._handle = handle
+        self._lock = threading.Lock()
+        #: The message.
+        self.message = message
+
+    def acknowledge(self) -> bool:
+        """Removes the message. Returns False where the take did not stand any more."""
+        acknowledged = c_int32()
+        with self._lock:
+            call("sc_acknowledge", self._handle, byref(acknowledged))
+            self._handle = 0
+        return bool(acknowledged.value)
+
+    def give_back(self) -> None:
+        """Lets others take the message."""
+        with self._lock:
+            call("sc_give_back", self._handle)
+            self._handle = 0

@@ -1,0 +1,331 @@
+"""Main and Executor with a core in Python. A thread of each participant runs the calls of its core."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from ctypes import byref, c_int32, c_uint64, string_at
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Protocol, Self
+
+from . import _library as c
+from ._library import Owned, SharedCoreError, call, error_of, library, milliseconds
+from .group import Group
+
+CORE_START, CORE_STOP, STARTED, RESULT, FINISHED, ENDED = 1, 2, 3, 4, 5, 6
+_RESULTS = {1: "message", 2: "call", 3: "nothing"}
+
+
+@dataclass(frozen=True, slots=True)
+class StopRequest:
+    """Why a core is to stop, and within how many seconds."""
+
+    reason: str
+    requester: str | None
+    timeout: float
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a core has received, or an Executor shows."""
+
+    call_id: str
+    sender: str = ""
+    recipient: str = ""
+    text: str = ""
+    body: bytes = b""
+    kind: str = "text"
+
+
+@dataclass(slots=True)
+class Result:
+    """The answer to a call-id: ``message``, ``call`` or ``nothing``. Acknowledge a message when it was shown."""
+
+    kind: str
+    message: Message | None
+    from_core: bool
+    _taken: int = field(default=0, repr=False)
+
+    def acknowledge(self) -> bool:
+        """Says that the message was shown. Returns False where it was not this participant's any more."""
+        acknowledged = c_int32()
+        call("sc_taken_acknowledge", self._taken, byref(acknowledged))
+        return bool(acknowledged.value)
+
+    def give_back(self) -> None:
+        """Lets others have the message."""
+        call("sc_taken_give_back", self._taken)
+
+
+class CoreContext:
+    """What a running core has of the group."""
+
+    def __init__(self, handle: int, epoch: int) -> None:
+        self._handle = handle
+        #: The revision that fences the core's writes.
+        self.epoch = epoch
+
+    def deliver(self, message: Message) -> bool:
+        """Stores a message; only then may the core acknowledge it to its server. Returns False for a duplicate."""
+        result = c_int32()
+        place = c.CMessage(
+            call_id=c.c_text(message.call_id),
+            kind=c.c_text(message.kind),
+            sender=c.c_text(message.sender),
+            recipient=c.c_text(message.recipient),
+            text=c.c_text(message.text),
+            body=ctypes.cast(ctypes.c_char_p(message.body), ctypes.c_void_p),
+            body_count=len(message.body),
+        )
+        call("sc_core_deliver", self._handle, byref(place), byref(result))
+        return not result.value
+
+    def group(self) -> Group:
+        """Returns the group with the epoch as a guard on every write. Close it after use."""
+        handle = c_uint64()
+        call("sc_core_group", self._handle, byref(handle))
+        return Group._of(handle.value)
+
+    def fail(self, reason: str) -> None:
+        """Says that the core has ended by itself."""
+        call("sc_core_failed", self._handle, c.c_text(reason))
+
+
+class Core(Protocol):
+    """The part of an application of which one runs in the group."""
+
+    def start(self, context: CoreContext) -> None:
+        """Connects, and has threads of its own receive. Raising gives the ownership up."""
+
+    def stop(self, request: StopRequest) -> None:
+        """Disconnects. Called also after a start that raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParticipantEvent:
+    """An event of a participant, as C has it."""
+
+    kind: int
+    core: int
+    epoch: int
+    request: int
+    error: SharedCoreError | None
+    stop: StopRequest
+    result: Result
+
+
+def take(handle: int, timeout: int) -> ParticipantEvent | None:
+    """Returns the next event; None where none came in time. Raises StopIteration at the end."""
+    event = c.CParticipantEvent()
+    code = call("sc_participant_next", handle, timeout, byref(event))
+    if code == c.ENDED:
+        raise StopIteration
+    if code == c.NOTHING:
+        return None
+    try:
+        reason = (event.reason or b"").decode()
+        found = event.message
+        message = None
+        if event.result == 1:
+            message = Message(
+                *((text or b"").decode() for text in (found.call_id, found.sender, found.recipient, found.text)),
+                body=string_at(found.body, found.body_count),
+                kind=(found.kind or b"").decode(),
+            )
+        return ParticipantEvent(
+            kind=event.kind,
+            core=event.core,
+            epoch=event.epoch,
+            request=event.request,
+            error=error_of(event.code, reason, "participant") if event.code else None,
+            stop=StopRequest(
+                reason, event.requester.decode() if event.requester else None, event.timeout / 1000
+            ),
+            result=Result(_RESULTS.get(event.result, "nothing"), message, bool(event.from_core), event.taken),
+        )
+    finally:
+        library.sc_participant_event_free(byref(event))
+
+
+def open_participant(
+    name: str,
+    group: Group,
+    *,
+    handover_timeout: float = 0,
+    stop_timeout: float = 0,
+    executor_budget: float = 0,
+    core_linger: float = 0,
+) -> int:
+    """Opens a participant. Options of 0 are the default; the same belong in all processes of a group."""
+    options = c.CParticipantOptions(
+        ctypes.sizeof(c.CParticipantOptions),
+        *(milliseconds(each) for each in (handover_timeout, stop_timeout, executor_budget, core_linger)),
+    )
+    handle = c_uint64()
+    call(name, group._handle, byref(options), byref(handle))
+    return handle.value
+
+
+class _Participant(Owned):
+    """The thread of a participant, which runs the calls of its core."""
+
+    def __init__(self, handle: int, core: Callable[[], Core]) -> None:
+        self._handle = handle
+        self._make = core
+        self._core: Core | None = None
+        self._lock = threading.Lock()
+        self._requests: dict[int, Future[Result]] = {}
+        self._started: Future[None] = Future()
+        self._finished: Future[None] = Future()
+        self._ended: Future[None] = Future()
+        self._thread = threading.Thread(target=self._run, args=[handle], name="sharedcore", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the participation: its core is told to stop, and its ownership is released. Idempotent."""
+        handle = self._handle
+        if not handle:
+            return
+        try:
+            if threading.current_thread() is not self._thread:
+                call("sc_participant_end", handle)
+                self._thread.join()
+        except c.ForkedError:
+            pass
+        super().close()
+
+    def _run(self, handle: int) -> None:
+        try:
+            while True:
+                event = take(handle, -1)
+                if event is not None:
+                    self._handle_event(event)
+        except (StopIteration, SharedCoreError) as error:
+            end = error_of(c.CLOSED, "The participant has ended.", "participant")
+            if isinstance(error, SharedCoreError):
+                end = error
+            with self._lock:
+                waiting = [self._started, self._finished, self._ended, *self._requests.values()]
+            for each in waiting:
+                if not each.done():
+                    each.set_exception(end)
+
+    def _handle_event(self, event: ParticipantEvent) -> None:
+        if event.kind == CORE_START:
+            self._core = self._make()
+            try:
+                self._core.start(CoreContext(event.core, event.epoch))
+            except Exception as error:
+                self._answer("sc_core_failed", event.core, str(error).replace("\0", "").encode() or b"failed")
+            else:
+                self._answer("sc_core_started", event.core)
+        elif event.kind == CORE_STOP:
+            try:
+                if self._core is not None:
+                    self._core.stop(event.stop)
+            finally:
+                self._core = None
+                self._answer("sc_core_stopped", event.core)
+        elif event.kind == RESULT:
+            with self._lock:
+                future = self._requests.pop(event.request)
+            _settle(future, event.error, event.result)
+        elif event.kind == STARTED:
+            _settle(self._started, event.error, None)
+        elif event.kind == FINISHED:
+            _settle(self._finished, event.error, None)
+        elif event.kind == ENDED:
+            _settle(self._ended, event.error, None)
+
+    @staticmethod
+    def _answer(name: str, *arguments: object) -> None:
+        try:
+            call(name, *arguments)
+        except c.HandleError:
+            # The participant has given the core up meanwhile.
+            pass
+
+    def wait_until_ended(self, timeout: float | None = None) -> None:
+        """Waits for the end of the participation.
+
+        :raises SharedCoreError: why it has ended, if not by :meth:`close`.
+        """
+        self._ended.result(timeout)
+
+
+def _settle(future: Future, error: BaseException | None, value: object) -> None:
+    if future.done():
+        return
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(value)
+
+
+class Main(_Participant):
+    """The long-lived process: it owns, and its core runs.
+
+    >>> with Group(directory, role="main") as group, Main(group, MailCore) as main:
+    ...     main.wait_until_started()
+    """
+
+    def __init__(self, group: Group, core: Callable[[], Core], **options: float) -> None:
+        """Begins to take part: ``core`` makes the core of each ownership. Options as in :func:`open_participant`."""
+        super().__init__(open_participant("sc_main_start", group, **options), core)
+
+    def wait_until_started(self, timeout: float | None = None) -> None:
+        """Waits until the core runs.
+
+        :raises RefusedError: another Main that answers owns.
+        """
+        self._started.result(timeout)
+
+    def acknowledge(self, call_id: str) -> bool:
+        """Says that a message was shown. Returns whether it waited to be."""
+        acknowledged = c_int32()
+        call("sc_main_acknowledge", self._handle, c.c_text(call_id), byref(acknowledged))
+        return bool(acknowledged.value)
+
+
+class Executor(_Participant):
+    """The short-lived process: it gets the message of its call-id, from the owner or with a core of its own.
+
+    >>> with Group(directory, role="executor") as group, Executor(group, MailCore) as executor:
+    ...     result = executor.message("id", timeout=20)
+    """
+
+    def __init__(self, group: Group, core: Callable[[], Core], **options: float) -> None:
+        """Takes part when it is asked: ``core`` makes the core of each ownership."""
+        super().__init__(open_participant("sc_executor_open", group, **options), core)
+
+    def ask(self, call_id: str, timeout: float) -> Future[Result]:
+        """Asks for the message of a call-id. The future has the result or the error."""
+        request, future = c_uint64(), Future()
+        # The thread that has the answer waits here until the request is noted.
+        with self._lock:
+            call("sc_executor_ask", self._handle, c.c_text(call_id), milliseconds(timeout), byref(request))
+            self._requests[request.value] = future
+        return future
+
+    def message(self, call_id: str, timeout: float) -> Result:
+        """Waits for the message of a call-id, at most so many seconds.
+
+        :raises WaitTimeoutError: it has not come.
+        """
+        return self.ask(call_id, timeout).result()
+
+    def finish(self) -> None:
+        """Returns when the core, where it runs here, has served all calls and stopped."""
+        call("sc_executor_finish", self._handle)
+        self._finished.result()

@@ -1,0 +1,134 @@
+"""The calls on groups: blocking, with asyncio, and across a fork."""
+
+import asyncio
+import multiprocessing
+import os
+import tempfile
+import threading
+import unittest
+
+import sharedcore
+from sharedcore import Group, Guard, Operation, aio
+
+
+class GroupTests(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.directory = os.path.join(folder.name, "group")
+
+    def test_entries(self) -> None:
+        with Group(self.directory, name="test") as group:
+            self.assertIsNone(group.get("a/1"))
+            revision = group.put("a/1", b"one\0two")
+            entry = group.get("a/1")
+            self.assertEqual((entry.key, entry.value, entry.revision), ("a/1", b"one\0two", revision))
+            self.assertEqual((entry.origin, entry.lifetime), (group.session, "persistent"))
+            group.put("a/ä\0", b"")
+            self.assertEqual([each.key for each in group.list("a").entries], ["a/1", "a/ä\0"])
+            group.delete("a/1")
+            self.assertIsNone(group.get("a/1"))
+        with self.assertRaises(sharedcore.HandleError):
+            group.get("a/1")
+
+    def test_transactions(self) -> None:
+        with Group(self.directory) as group:
+            steps = [Operation.put("t", b"x", expires_after=60), Operation.post("bell", 7)]
+            revision = group.commit(steps, [Guard.absent("t")])
+            with self.assertRaises(sharedcore.GuardFailedError) as caught:
+                group.commit(steps, [Guard.absent("t")])
+            self.assertEqual((caught.exception.index, caught.exception.found_revision), (0, revision))
+            self.assertEqual(caught.exception.name, "guardFailed")
+            self.assertEqual(group.get("t").expires_after, 60)
+            self.assertEqual(group.state("bell").state, 7)
+            group.commit([Operation.delete_all("t")], [Guard.epoch("t", revision)])
+            self.assertEqual(group.list().entries, ())
+
+    def test_watches(self) -> None:
+        with Group(self.directory) as group:
+            group.put("w/1", b"old")
+            with group.watch("w") as watch, group.observe("calls") as calls:
+                self.assertEqual(next(watch).kind, "snapshot")
+                self.assertIsNone(watch.next(timeout=0.02))
+                group.put("w/1", b"new")
+                change = watch.next().changes[0]
+                self.assertEqual((change.kind, change.new.value, change.old.value), ("put", b"new", b"old"))
+                group.delete("w/1")
+                self.assertEqual(watch.next().changes[0].kind, "deleted")
+                group.post("calls", 3)
+                self.assertEqual(calls.next().state, 3)
+                # Closing the group ends what it has open.
+                threading.Timer(0.1, group.close).start()
+                self.assertEqual(list(watch), [])
+
+    def test_mailbox(self) -> None:
+        with Group(self.directory) as group, group.mailbox("outbox", capacity=1) as outbox:
+            self.assertIsNone(outbox.take())
+            outbox.send(b"hello")
+            with self.assertRaises(sharedcore.SharedCoreError) as caught:
+                outbox.send(b"again")
+            self.assertEqual(caught.exception.name, "limitExceeded")
+            delivery = outbox.take(timeout=5)
+            self.assertEqual(delivery.message, b"hello")
+            self.assertTrue(delivery.acknowledge())
+            with self.assertRaises(sharedcore.HandleError):
+                delivery.acknowledge()
+            threading.Timer(0.1, outbox.close).start()
+            with self.assertRaises(sharedcore.ClosedError):
+                outbox.take(timeout=None)
+
+    def test_asyncio(self) -> None:
+        async def story() -> list[bytes]:
+            async with await aio.Group.open(self.directory) as group:
+                found: list[bytes] = []
+
+                async def follow() -> None:
+                    with await group.watch("n", snapshot=False) as watch:
+                        ready.set()
+                        async for event in watch:
+                            found.append(event.changes[0].new.value)
+                            if len(found) == 3:
+                                return
+
+                ready = asyncio.Event()
+                task = asyncio.create_task(follow())
+                await ready.wait()
+                for number in range(3):
+                    await group.put("n", b"%d" % number)
+                await asyncio.wait_for(task, 30)
+                return found
+
+        self.assertEqual(asyncio.run(story()), [b"0", b"1", b"2"])
+
+    def test_forked_child(self) -> None:
+        with Group(self.directory) as group:
+            group.put("a", b"1")
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    group.get("a")
+                except sharedcore.ForkedError:
+                    group.close()
+                    status = 0
+                finally:
+                    os._exit(status)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            self.assertEqual(group.get("a").value, b"1")
+
+    def test_spawned_child(self) -> None:
+        with Group(self.directory) as group:
+            process = multiprocessing.get_context("spawn").Process(target=put_from_child, args=[self.directory])
+            process.start()
+            process.join(60)
+            self.assertEqual(process.exitcode, 0)
+            self.assertEqual(group.get("child").value, b"here")
+
+
+def put_from_child(directory: str) -> None:
+    with Group(directory) as group:
+        group.put("child", b"here")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,159 @@
+"""Main and Executor with cores in Python, of several processes."""
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import tempfile
+import threading
+import unittest
+
+import sharedcore
+from sharedcore import CoreContext, Executor, Group, Main, Message, StopRequest, aio
+
+
+class MailCore:
+    """A core whose server is what was put under "server": it delivers all of that at its start."""
+
+    runs = 0
+
+    def __init__(self, events: list[str]) -> None:
+        self.events = events
+
+    def start(self, context: CoreContext) -> None:
+        self.events.append("start")
+        with context.group() as group:
+            for entry in group.list("server").entries:
+                context.deliver(Message(entry.key.removeprefix("server/"), sender="ann", text=entry.value.decode()))
+
+    def stop(self, request: StopRequest) -> None:
+        self.events.append("stop " + request.reason)
+
+
+class FailingCore:
+    def start(self, context: CoreContext) -> None:
+        raise OSError("no network")
+
+    def stop(self, request: StopRequest) -> None:
+        pass
+
+
+def run_main(directory: str, ready: "multiprocessing.synchronize.Event") -> None:
+    """Owns until it is killed, with a core that delivers nothing."""
+
+    class IdleCore:
+        def start(self, context: CoreContext) -> None:
+            pass
+
+        def stop(self, request: StopRequest) -> None:
+            pass
+
+    with Group(directory, role="main", name="first") as group, Main(group, IdleCore) as main:
+        main.wait_until_started(60)
+        ready.set()
+        threading.Event().wait()
+
+
+class ParticipantTests(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.directory = os.path.join(folder.name, "group")
+
+    def test_main_and_executor(self) -> None:
+        events: list[str] = []
+        with Group(self.directory, role="main") as group, Group(self.directory, role="executor") as other:
+            group.put("server/7", b"hello")
+            with Main(group, lambda: MailCore(events)) as main:
+                main.wait_until_started(60)
+                with Executor(other, lambda: MailCore(events)) as executor:
+                    result = executor.message("7", timeout=30)
+                    self.assertEqual(result.message, Message("7", sender="ann", text="hello"))
+                    self.assertFalse(result.from_core)
+                    self.assertTrue(result.acknowledge())
+                    executor.finish()
+                    with self.assertRaises(sharedcore.WaitTimeoutError):
+                        executor.message("8", timeout=0.05)
+            self.assertEqual(events, ["start", "stop closing"])
+
+    def test_second_main_is_refused(self) -> None:
+        events: list[str] = []
+        with Group(self.directory, role="main") as group, Group(self.directory, role="main") as other:
+            with Main(group, lambda: MailCore(events)) as main:
+                main.wait_until_started(60)
+                with Main(other, lambda: MailCore(events)) as second:
+                    with self.assertRaises(sharedcore.RefusedError):
+                        second.wait_until_started(60)
+
+    def test_core_that_fails(self) -> None:
+        with Group(self.directory, role="main") as group, Main(group, FailingCore) as main:
+            with self.assertRaises(sharedcore.SharedCoreError) as caught:
+                main.wait_until_started(60)
+            self.assertEqual(caught.exception.name, "coreFailed")
+            self.assertIn("no network", caught.exception.message)
+
+    def test_executor_hands_over_to_main(self) -> None:
+        events: list[str] = []
+        with Group(self.directory, role="executor") as group, Group(self.directory, role="main") as other:
+            group.put("server/1", b"x")
+            with Executor(group, lambda: MailCore(events), core_linger=60) as executor:
+                result = executor.message("1", timeout=30)
+                self.assertTrue(result.from_core)
+                result.acknowledge()
+                with Main(other, lambda: MailCore(events)) as main:
+                    main.wait_until_started(60)
+            self.assertEqual(events, ["start", "stop handover", "start", "stop closing"])
+
+    def test_executor_takes_over_from_killed_main(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        ready = context.Event()
+        process = context.Process(target=run_main, args=[self.directory, ready])
+        process.start()
+        self.addCleanup(process.join)
+        self.addCleanup(process.kill)
+        self.assertTrue(ready.wait(60))
+        events: list[str] = []
+        with Group(self.directory, role="executor") as group:
+            group.put("server/9", b"after")
+            with Executor(group, lambda: MailCore(events)) as executor:
+                future = executor.ask("9", timeout=60)
+                os.kill(process.pid, signal.SIGKILL)
+                result = future.result(60)
+                self.assertEqual(result.message.text, "after")
+                self.assertTrue(result.from_core)
+                result.acknowledge()
+                executor.finish()
+        self.assertEqual(events, ["start", "stop served"])
+
+    def test_asyncio(self) -> None:
+        events: list[str] = []
+
+        class Core:
+            async def start(self, context: CoreContext) -> None:
+                events.append("start")
+                message = Message("5", text="over asyncio", body=b"\0\1")
+                await asyncio.to_thread(context.deliver, message)
+
+            async def stop(self, request: StopRequest) -> None:
+                events.append("stop " + request.reason)
+
+        async def story() -> Message:
+            async with (
+                await aio.Group.open(self.directory, role="main") as group,
+                await aio.Group.open(self.directory, role="executor") as other,
+                aio.Main(group, Core) as main,
+                aio.Executor(other, Core) as executor,
+            ):
+                await asyncio.wait_for(main.wait_until_started(), 60)
+                result = await executor.message("5", timeout=30)
+                await asyncio.to_thread(result.acknowledge)
+                await executor.finish()
+                return result.message
+
+        found = asyncio.run(story())
+        self.assertEqual((found.text, found.body), ("over asyncio", b"\0\1"))
+        self.assertEqual(events, ["start", "stop closing"])
+
+
+if __name__ == "__main__":
+    unittest.main()
