@@ -73,7 +73,7 @@ final class FarEnd {
 
     /// Waits for its end, and returns whether all went as the scenario says.
     func succeeds() -> Bool {
-        process.waitUntilExit()
+        process.waitUntilExit(atMost: 40)
         if process.terminationStatus != 0 {
             let text = (try? String(contentsOf: folder.appending(path: "errors"), encoding: .utf8)) ?? ""
             Issue.record("sipp ended with \(process.terminationStatus): \(text.prefix(600))")
@@ -155,11 +155,11 @@ final class Running {
     func type(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
     func quit() -> Int32 {
         try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
+        process.waitUntilExit(atMost: 60)
         return process.terminationStatus
     }
     func wait() -> Int32 {
-        process.waitUntilExit()
+        process.waitUntilExit(atMost: 60)
         return process.terminationStatus
     }
     func kill9() {
@@ -180,4 +180,12 @@ func until(_ seconds: Double = 20, _ condition: () throws -> Bool) rethrows -> B
 
 extension String {
     func count(of part: String) -> Int { components(separatedBy: part).count - 1 }
+}
+
+extension Process {
+    /// Waits for its end, and kills it when that does not come.
+    func waitUntilExit(atMost seconds: Double) {
+        if !until(seconds, { !isRunning }) { kill(processIdentifier, SIGKILL) }
+        waitUntilExit()
+    }
 }
