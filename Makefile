@@ -7,7 +7,7 @@ IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test check test-programs attack attack-brief attack-whole attack-programs optimized simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
-	c-library install demo-picture release bench bench-brief without-zmq etcd api-breakage format lint dependencies clean
+	c-library install demo-picture release bench bench-brief without-zmq etcd sip api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -56,10 +56,10 @@ optimized: dependencies
 	[ "$$(uname -m)" != x86_64 ] || { cd "$$($(SWIFT) build $(OPTIMIZED) --show-bin-path)" && \
 	    $(CURDIR)/Scripts/check-contexts sharedcore sharedcore-executor sharedcore-holder; }
 
-# Everything slow: the formatter's rules, the documentation, the tests at length, the whole attack, a brief measurement, the C library, the build without
-# ZeroMQ, the backend on etcd, the examples, the suite on two kinds of file system, the sanitizers, the Debian package, for root
-# in a fresh system.
-check-all: lint docs at-length attack-whole bench-brief c-library without-zmq etcd examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
+# Everything slow: the formatter's rules, the documentation, the tests at length, the whole attack, a brief measurement, the C
+# library, the build without ZeroMQ, the backend on etcd, the SIP core, the examples, the suite on two kinds of file system, the
+# sanitizers, the Debian package, for root in a fresh system.
+check-all: lint docs at-length attack-whole bench-brief c-library without-zmq etcd sip examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
 	@[ "$(IS_ROOT)" ] || echo "The Debian package was made, but not tried: as root, make try-deb does that." >&2
 
 # The tests three times over, the suite with the optimized build, the demo again and again.
@@ -180,6 +180,11 @@ without-zmq: dependencies
 etcd: dependencies
 	@Scripts/install-dependencies etcd-server iproute2 openssl
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/try-etcd
+
+# The SIP core and Examples/Softphone, with kamailio as the registrar and sipp as the far end, on loopback.
+sip:
+	@Scripts/install-dependencies libsofia-sip-ua-dev kamailio kamailio-sqlite-modules kamailio-tls-modules sip-tester sqlite3 openssl iproute2
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/try-sip
 
 # Whether an adopter's code still compiles that did with the last release, or with what BASELINE names.
 BASELINE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)

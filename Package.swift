@@ -79,6 +79,7 @@ let package = Package(
         .library(name: "CommandCore", targets: ["CommandCore"]),
         // The library for C and all languages that can call C; Foundation is not in it.
         .library(name: "sharedcore-c", type: .dynamic, targets: ["CLibrary"]),
+        .library(name: "SIPCore", targets: ["SIPCore"]),
         .executable(name: "sharedcore", targets: ["sharedcore"]),
         .executable(name: "sharedcore-executor", targets: ["sharedcore-executor"]),
         .executable(name: "sharedcore-keeper", targets: ["sharedcore-keeper"]),
@@ -88,6 +89,7 @@ let package = Package(
         .default(enabledTraits: ["ZMQ"]),
         .trait(name: "ZMQ", description: "The backend over ZeroMQ, for which libzmq must be installed."),
         .trait(name: "Etcd", description: "The backend on etcd, which is reached with gRPC."),
+        .trait(name: "SIP", description: "The core of a SIP telephone, for which libsofia-sip-ua must be installed."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -154,6 +156,16 @@ let package = Package(
         room(
             "CommandCore", at: "Cores/Command",
             knows: ["CoreAPI", "Coordination", "Mailboxes", "Platform", "ProgramOutput"]),
+
+        // A telephone. Without the trait the files of both targets are empty, and nothing asks for the library.
+        .systemLibrary(
+            name: "CSofia", path: "Sources/CSofia", pkgConfig: "sofia-sip-ua",
+            providers: [.apt(["libsofia-sip-ua-dev"])]),
+        .target(
+            name: "CSIPStack", dependencies: [.target(name: "CSofia", condition: .when(traits: ["SIP"]))],
+            cSettings: [.define("SIP", .when(traits: ["SIP"]))],
+            linkerSettings: [.linkedLibrary("sofia-sip-ua", .when(traits: ["SIP"]))]),
+        room("SIPCore", knows: ["CoreAPI", "Coordination", "CSIPStack", "Platform"]),
 
         // For applications.
         room(

@@ -1,0 +1,33 @@
+internal import Coordination
+internal import CoreAPI
+
+/// What any process of the group can do with its calls.
+enum CallProgram {
+    static func list(in directory: String) async throws {
+        let group = try await Softphone.open(directory, as: .tool)
+        for call in try await Calls(group).list() {
+            Softphone.say("\(call.id) \(describe(call.state)) from \(call.from)")
+        }
+        await group.close()
+    }
+
+    static func send(_ command: CallCommand, to id: CallID, in directory: String) async throws {
+        let group = try await Softphone.open(directory, as: .tool)
+        do {
+            try await Calls(group).send(command, to: id, within: .seconds(5))
+        } catch {
+            await group.close()
+            throw error
+        }
+        await group.close()
+    }
+
+    static func send(_ command: CallCommand, to id: String, in group: any SharedStore) async throws {
+        guard let id = CallID(id) else { return }
+        try await Calls(group).send(command, to: id, within: .seconds(5))
+    }
+
+    private static func describe(_ state: Call.State) -> String {
+        if case .ended(let reason) = state { "ended: \(reason)" } else { "\(state)" }
+    }
+}

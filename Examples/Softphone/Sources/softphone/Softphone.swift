@@ -1,0 +1,98 @@
+internal import Coordination
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import Foundation
+internal import SIPCore
+
+/// A telephone in the terminal: `softphone main`, the program that its user has open, and `softphone push`, the Executor that a push
+/// starts. Both run the core of one account, one at a time.
+@main
+enum Softphone {
+    static let usage = """
+        usage: softphone main DIRECTORY                 the telephone; commands come from standard input
+               softphone push DIRECTORY CALL-ID         gets what the push announced: a message or a call
+               softphone calls DIRECTORY                lists the calls of the group
+               softphone answer|decline|hangup DIRECTORY CALL-ID
+        DIRECTORY has the files “account” and “password”, and gets the group's folder.
+        """
+
+    static func main() async {
+        do {
+            try await run(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            FileHandle.standardError.write(Data("softphone: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func run(_ arguments: [String]) async throws {
+        guard arguments.count >= 2 else { throw Wrong(description: usage) }
+        let directory = arguments[1]
+        let callID = arguments.count > 2 ? CallID(arguments[2]) : nil
+        switch (arguments[0], callID) {
+        case ("main", nil): try await MainProgram.run(in: directory)
+        case ("push", let callID?): try await PushProgram.run(callID, in: directory)
+        case ("calls", nil): try await CallProgram.list(in: directory)
+        case ("answer", let callID?): try await CallProgram.send(.answer, to: callID, in: directory)
+        case ("decline", let callID?): try await CallProgram.send(.decline, to: callID, in: directory)
+        case ("hangup", let callID?): try await CallProgram.send(.hangUp, to: callID, in: directory)
+        default: throw Wrong(description: usage)
+        }
+    }
+
+    static func open(_ directory: String, as role: SessionRole) async throws -> any SharedStore {
+        try await FileGroup.open(
+            directory: directory + "/group", as: SessionDescription(role: role, name: "softphone"))
+    }
+
+    /// The account in the file `account`, with lines such as `user alice`.
+    static func account(in directory: String) throws -> SIPAccount {
+        let text = try String(contentsOf: URL(filePath: directory).appending(path: "account"), encoding: .utf8)
+        var values: [String: String] = [:]
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            let words = line.split(separator: " ", maxSplits: 1)
+            if words.count == 2 { values[String(words[0])] = String(words[1]) }
+        }
+        func value(_ name: String) throws -> String {
+            guard let value = values[name] else { throw Wrong(description: "“account” has no line “\(name)”.") }
+            return value
+        }
+        let transport: SIPAccount.Transport =
+            switch try value("transport") {
+            case "udp": .udp
+            case "tcp": .tcp
+            case "tls": .tls(certificates: try value("certificates"), name: try value("registrar"))
+            case let other: throw Wrong(description: "“\(other)” is none of udp, tcp and tls.")
+            }
+        guard let port = UInt16(try value("port")), let seconds = Int(values["expires"] ?? "600") else {
+            throw Wrong(description: "“port” and “expires” are numbers.")
+        }
+        return SIPAccount(
+            user: try value("user"), domain: try value("domain"),
+            password: try SIPPassword(ofFile: directory + "/password"), registrar: try value("registrar"), port: port,
+            transport: transport, instance: try value("instance"),
+            push: values["pn-prid"].map { .init(provider: values["pn-provider"] ?? "softphone", identifier: $0) },
+            expires: .seconds(seconds))
+    }
+
+    /// Prints a line at once, also where a pipe is read.
+    static func say(_ line: String) {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+
+    static func say(_ event: SIPTelephone.Event) {
+        switch event {
+        case .registered(let contacts, let all): say("registered: \(contacts) of \(all) contacts")
+        case .registrationFailed(let status, let phrase): say("not registered: \(status) \(phrase)")
+        case .unregistered(let status): say("unregistered: \(status)")
+        case .message(let message): say("received: \(message.callID)")
+        case .ringing(let id, let caller): say("rings: \(id) from \(caller)")
+        case .ended(let id, let reason, let sent, let received):
+            say("ended: \(id) \(reason), \(sent) packets sent, \(received) received")
+        }
+    }
+
+    struct Wrong: Error, CustomStringConvertible {
+        let description: String
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Testing
+
+/// The kamailio that Scripts/try-sip has started, and what it knows.
+enum Registrar {
+    static let variables = ProcessInfo.processInfo.environment
+    static let directory = variables["SOFTPHONE_REGISTRAR"] ?? ""
+    static var isThere: Bool { !directory.isEmpty }
+    static var port: String { variables["SOFTPHONE_PORT"] ?? "" }
+    static var tlsPort: String { variables["SOFTPHONE_TLS_PORT"] ?? "" }
+    static let password = "Quince-4711-Teapot"
+
+    /// The contacts that are bound for a user.
+    static func contacts(of user: String) throws -> [String] {
+        let (_, text) = try Command.run(
+            "kamcmd", "-s", "unix:\(directory)/ctl", "ul.lookup", "location", "\(user)@sc.test")
+        return text.split(separator: "\n").compactMap { line in
+            let line = line.trimmingCharacters(in: .whitespaces)
+            return line.hasPrefix("Address: ") ? String(line.dropFirst("Address: ".count)) : nil
+        }
+    }
+
+    /// Has pushes for a user start an Executor.
+    static func wake(_ phone: Phone) throws {
+        try Data(phone.directory.utf8).write(to: URL(filePath: "\(directory)/wake/\(phone.user)"))
+    }
+}
+
+/// A program that runs to its end.
+enum Command {
+    @discardableResult
+    static func run(_ words: String...) throws -> (status: Int32, output: String) { try run(words) }
+
+    @discardableResult
+    static func run(_ words: [String]) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = words
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+}
+
+/// A far end: one scenario of sipp.
+final class FarEnd {
+    private let process = Process()
+    private let folder: URL
+    let callID: String
+
+    init(_ scenario: String, to user: String, callID: String) throws {
+        self.callID = callID + "-1@bob"
+        folder = FileManager.default.temporaryDirectory.appending(path: "far-end-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let scenarios = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Scenarios")
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [
+            "sipp", "127.0.0.1:\(Registrar.port)", "-sf", scenarios.appending(path: scenario + ".xml").path, "-s", user,
+            "-m", "1", "-i", "127.0.0.1", "-t", "u1", "-rtp_echo", "-cid_str", callID + "-%u@bob", "-nostdin",
+            "-mp", "\(Int.random(in: 20_000..<30_000) / 2 * 2)",
+            "-timeout", "25", "-trace_err", "-error_file", folder.appending(path: "errors").path,
+        ]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+    }
+
+    /// Waits for its end, and returns whether all went as the scenario says.
+    func succeeds() -> Bool {
+        process.waitUntilExit(atMost: 40)
+        if process.terminationStatus != 0 {
+            let text = (try? String(contentsOf: folder.appending(path: "errors"), encoding: .utf8)) ?? ""
+            Issue.record("sipp ended with \(process.terminationStatus): \(text.prefix(600))")
+        }
+        try? FileManager.default.removeItem(at: folder)
+        return process.terminationStatus == 0
+    }
+}
+
+/// A telephone: its folder, and the programs that run on it.
+final class Phone {
+    static let program = ProcessInfo.processInfo.environment["SOFTPHONE_PROGRAM"] ?? ""
+
+    let user: String
+    let directory: String
+
+    init(_ user: String, transport: String = "tcp", password: String = Registrar.password, lines: [String] = []) throws
+    {
+        self.user = user + String(UInt32.random(in: 1_000..<9_999))
+        directory = FileManager.default.temporaryDirectory.appending(path: "phone-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        let account =
+            [
+                "user \(self.user)", "domain sc.test", "registrar 127.0.0.1",
+                "port \(transport == "tls" ? Registrar.tlsPort : Registrar.port)", "transport \(transport)",
+                "instance urn:uuid:\(UUID().uuidString.lowercased())", "pn-provider softphone", "pn-prid \(self.user)",
+                "expires 60",
+            ] + lines
+        try Data((account.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: directory + "/account"))
+        FileManager.default.createFile(
+            atPath: directory + "/password", contents: Data((password + "\n").utf8),
+            attributes: [.posixPermissions: 0o600])
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    func main() throws -> Running { try Running(["main", directory], in: directory, named: "main") }
+    func push(_ callID: String) throws -> Running {
+        try Running(["push", directory, callID], in: directory, named: "push")
+    }
+    @discardableResult
+    func command(_ word: String, _ callID: String) throws -> Int32 {
+        try Command.run(Self.program, word, directory, callID).status
+    }
+    func calls() throws -> String { try Command.run(Self.program, "calls", directory).output }
+
+    /// What the Executor that a push has started says.
+    func pushed(_ callID: String) -> String {
+        (try? String(contentsOfFile: "\(directory)/pushed-\(callID)", encoding: .utf8)) ?? ""
+    }
+}
+
+/// A program that runs, with what it says.
+final class Running {
+    private let process = Process()
+    private let input = Pipe()
+    private let path: String
+
+    init(_ words: [String], in directory: String, named name: String) throws {
+        path = "\(directory)/\(name)-\(UUID()).log"
+        FileManager.default.createFile(atPath: path, contents: nil)
+        let log = try #require(FileHandle(forWritingAtPath: path))
+        process.executableURL = URL(filePath: Phone.program)
+        process.arguments = words
+        process.standardInput = input
+        process.standardOutput = log
+        process.standardError = log
+        try process.run()
+    }
+
+    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+    var isRunning: Bool { process.isRunning }
+    var output: String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
+
+    func says(_ text: String, within seconds: Double = 20) throws {
+        try #require(until(seconds) { output.contains(text) }, "it does not say “\(text)”, but: \(output)")
+    }
+    func type(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
+    func quit() -> Int32 {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit(atMost: 60)
+        return process.terminationStatus
+    }
+    func wait() -> Int32 {
+        process.waitUntilExit(atMost: 60)
+        return process.terminationStatus
+    }
+    func kill9() {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+}
+
+/// Waits for a condition.
+func until(_ seconds: Double = 20, _ condition: () throws -> Bool) rethrows -> Bool {
+    let limit = Date().addingTimeInterval(seconds)
+    while Date() < limit {
+        if try condition() { return true }
+        usleep(50_000)
+    }
+    return try condition()
+}
+
+extension String {
+    func count(of part: String) -> Int { components(separatedBy: part).count - 1 }
+}
+
+extension Process {
+    /// Waits for its end, and kills it when that does not come.
+    func waitUntilExit(atMost seconds: Double) {
+        if !until(seconds, { !isRunning }) { kill(processIdentifier, SIGKILL) }
+        waitUntilExit()
+    }
+}

@@ -1,0 +1,108 @@
+#ifndef SIP_STACK_PRIVATE_H
+#define SIP_STACK_PRIVATE_H
+
+#include "sip_stack.h"
+
+#define SU_ROOT_MAGIC_T void
+#define SU_TIMER_ARG_T void
+#define SU_WAKEUP_ARG_T void
+#define NTA_AGENT_MAGIC_T void
+#define NTA_LEG_MAGIC_T void
+#define NTA_INCOMING_MAGIC_T void
+#define NTA_OUTGOING_MAGIC_T void
+#define TP_CLIENT_T void
+
+#include <netinet/in.h>
+#include <sofia-sip/auth_client.h>
+#include <sofia-sip/msg_addr.h>
+#include <sofia-sip/nta.h>
+#include <sofia-sip/nta_tport.h>
+#include <sofia-sip/sdp.h>
+#include <sofia-sip/sip_header.h>
+#include <sofia-sip/sip_status.h>
+#include <sofia-sip/sip_tag.h>
+#include <sofia-sip/su_log.h>
+#include <sofia-sip/su_wait.h>
+#include <sofia-sip/tport.h>
+#include <sofia-sip/tport_tag.h>
+
+// One RTP stream of silence in each direction.
+typedef struct media {
+    int descriptor;
+    uint16_t port;
+    su_root_t *root;
+    int registration;
+    su_timer_t *timer;
+    struct sockaddr_storage peer;
+    socklen_t peer_length;
+    int payload_type, is_held;
+    uint32_t ssrc, timestamp;
+    uint16_t sequence;
+    unsigned version;
+    sip_media_counts counts;
+} media;
+
+enum call_state { CALL_RINGING, CALL_ANSWERED, CALL_ENDING, CALL_OVER };
+
+typedef struct sip_call {
+    struct sip_call *next;
+    sip_stack *stack;
+    uint64_t number;
+    enum call_state state;
+    nta_leg_t *leg;
+    nta_incoming_t *invite;
+    int is_offered;  // whether the INVITE had an offer; otherwise the answer comes with the ACK
+    media media;
+} sip_call;
+
+enum exchange_kind { EXCHANGE_REGISTER, EXCHANGE_UNREGISTER, EXCHANGE_MESSAGE, EXCHANGE_BYE };
+
+// A request under way, with what is needed to send it again with credentials.
+typedef struct exchange {
+    struct exchange *next;
+    sip_stack *stack;
+    enum exchange_kind kind;
+    uint64_t number;
+    sip_call *call;
+    nta_leg_t *leg;
+    int owns_leg, tries;
+    nta_outgoing_t *request;
+    char *to, *type, *text;
+} exchange;
+
+struct sip_stack {
+    su_home_t home[1];
+    su_root_t *root;
+    nta_agent_t *agent;
+    nta_leg_t *requests, *registration;
+    auth_client_t *credentials;
+    sip_callbacks callbacks;
+    char *user, *password, *identity, *registrar, *proxy, *contact, *contact_header, *bare_contact, *instance, *host;
+    char *former;
+    unsigned expires;
+    int descriptor, is_stopping, failures, is_silent, stop_status;
+    uint64_t calls_made;
+    su_timer_t *refresh;
+    tport_t *connection;
+    int pending;
+    sip_call *calls;
+    exchange *exchanges;
+};
+
+exchange *exchange_begin(sip_stack *stack, enum exchange_kind kind, nta_leg_t *leg);
+int exchange_send(exchange *x);
+
+int call_invited(sip_stack *stack, nta_incoming_t *irq, const sip_t *sip);
+void call_bye_answered(sip_call *call);
+void calls_sweep(sip_stack *stack, int all);
+void calls_hang_up(sip_stack *stack);
+void stack_check_stopped(sip_stack *stack);
+
+int media_open(media *m, su_root_t *root, const char *host);
+// 0 where the description has an audio stream that this one can talk to.
+int media_accept(media *m, su_home_t *home, const char *text, size_t length);
+int media_start(media *m);
+void media_close(media *m);
+char *media_describe(media *m, su_home_t *home, const char *host);
+
+#endif

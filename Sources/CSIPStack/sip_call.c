@@ -1,0 +1,197 @@
+#ifdef SIP
+#include "private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void end(sip_call *call, int reason) {
+    if (call->state >= CALL_ENDING) return;
+    call->state = CALL_OVER;
+    call->stack->callbacks.ended(call->stack->callbacks.user, call->number, reason);
+}
+
+static int answer(sip_call *call, nta_incoming_t *irq) {
+    su_home_t home[1] = { SU_HOME_INIT(home) };
+    su_home_init(home);
+    char *description = media_describe(&call->media, home, call->stack->host);
+    int result = nta_incoming_treply(
+        irq, SIP_200_OK, SIPTAG_CONTACT_STR(call->stack->bare_contact), SIPTAG_CONTENT_TYPE_STR("application/sdp"),
+        SIPTAG_PAYLOAD_STR(description), TAG_END());
+    su_home_deinit(home);
+    return result;
+}
+
+static void hang_up(sip_call *call) {
+    call->state = CALL_ENDING;
+    exchange *x = exchange_begin(call->stack, EXCHANGE_BYE, call->leg);
+    if (x) x->call = call;
+    if (!x || exchange_send(x) < 0) call->state = CALL_OVER;
+}
+
+// The ACK of the INVITE, its CANCEL, or NULL when the ACK has not come in time.
+static int confirmed(void *argument, nta_incoming_t *irq, const sip_t *sip) {
+    sip_call *call = argument;
+    if (sip && sip->sip_request->rq_method == sip_method_cancel) {
+        nta_incoming_treply(irq, SIP_487_REQUEST_CANCELLED, TAG_END());
+        int is_first = irq == call->invite;
+        if (is_first && call->state == CALL_RINGING) {
+            int cause = 0;
+            for (sip_reason_t *reason = sip->sip_reason; reason; reason = reason->re_next)
+                if (reason->re_protocol && !strcasecmp(reason->re_protocol, "SIP") && reason->re_cause) cause = atoi(reason->re_cause);
+            end(call, cause == 200 ? SIP_END_ANSWERED_ELSEWHERE : SIP_END_CANCELLED);
+        }
+        return 0;
+    }
+    if (sip && sip->sip_request->rq_method == sip_method_ack) {
+        if (!call->is_offered && sip->sip_payload && call->state == CALL_ANSWERED) {
+            call->is_offered = 1;
+            media_accept(&call->media, call->stack->home, sip->sip_payload->pl_data, sip->sip_payload->pl_len);
+        }
+        return 0;
+    }
+    if (!sip && call->state == CALL_ANSWERED) {
+        call->stack->callbacks.ended(call->stack->callbacks.user, call->number, SIP_END_NO_ACK);
+        hang_up(call);
+    }
+    return 0;
+}
+
+// A request inside the dialog.
+static int requested(void *argument, nta_leg_t *leg, nta_incoming_t *irq, const sip_t *sip) {
+    sip_call *call = argument;
+    if (!irq || !sip) return 0;
+    switch (sip->sip_request->rq_method) {
+    case sip_method_ack: return 0;
+    case sip_method_bye:
+        if (call->state == CALL_RINGING && call->invite) nta_incoming_treply(call->invite, SIP_487_REQUEST_CANCELLED, TAG_END());
+        end(call, SIP_END_REMOTE_HUNG_UP);
+        return 200;
+    case sip_method_options: return 200;
+    case sip_method_invite: {
+        int was_held = call->media.is_held;
+        if (call->state != CALL_ANSWERED) return 491;
+        if (sip->sip_payload) {
+            if (media_accept(&call->media, call->stack->home, sip->sip_payload->pl_data, sip->sip_payload->pl_len) < 0) return 488;
+            call->is_offered = 1;
+        } else {
+            call->is_offered = 0;
+        }
+        nta_leg_server_route(leg, NULL, sip->sip_contact);
+        nta_incoming_bind(irq, confirmed, call);
+        if (answer(call, irq) < 0) return 500;
+        if (call->invite) nta_incoming_destroy(call->invite);
+        call->invite = irq;
+        if (call->media.is_held != was_held)
+            call->stack->callbacks.held(call->stack->callbacks.user, call->number, call->media.is_held);
+        return 0;
+    }
+    default: return 405;
+    }
+}
+
+int call_invited(sip_stack *stack, nta_incoming_t *irq, const sip_t *sip) {
+    if (sip->sip_to->a_tag) return 481;
+    if (stack->is_stopping || !sip->sip_contact) return stack->is_stopping ? 480 : 400;
+    sip_call *call = calloc(1, sizeof *call);
+    if (!call) return 500;
+    call->stack = stack;
+    call->number = ++stack->calls_made;
+    call->state = CALL_RINGING;
+    int status = 0;
+    if (media_open(&call->media, stack->root, stack->host) < 0) status = 500;
+    call->is_offered = sip->sip_payload != NULL;
+    if (!status && call->is_offered
+        && media_accept(&call->media, stack->home, sip->sip_payload->pl_data, sip->sip_payload->pl_len) < 0)
+        status = 488;
+    if (!status) {
+        call->leg = nta_leg_tcreate(
+            stack->agent, requested, call, SIPTAG_CALL_ID(sip->sip_call_id), SIPTAG_FROM(sip->sip_to),
+            SIPTAG_TO(sip->sip_from), NTATAG_REMOTE_CSEQ(sip->sip_cseq->cs_seq), TAG_END());
+        if (!call->leg || !nta_leg_tag(call->leg, nta_incoming_tag(irq, NULL))
+            || nta_leg_server_route(call->leg, sip->sip_record_route, sip->sip_contact) < 0)
+            status = 500;
+    }
+    if (!status) {
+        su_home_t home[1] = { SU_HOME_INIT(home) };
+        su_home_init(home);
+        char *from = url_as_string(home, sip->sip_from->a_url), *to = url_as_string(home, sip->sip_to->a_url);
+        status = from && to
+            ? stack->callbacks.invited(stack->callbacks.user, call->number, sip->sip_call_id->i_id, from, to) : 500;
+        su_home_deinit(home);
+    }
+    if (status != 180) {
+        if (call->leg) nta_leg_destroy(call->leg);
+        media_close(&call->media);
+        free(call);
+        return status;
+    }
+    call->invite = irq;
+    call->next = stack->calls;
+    stack->calls = call;
+    nta_incoming_bind(irq, confirmed, call);
+    nta_incoming_treply(irq, SIP_180_RINGING, SIPTAG_CONTACT_STR(stack->bare_contact), TAG_END());
+    return 0;
+}
+
+static sip_call *find(sip_stack *stack, uint64_t number) {
+    sip_call *call = stack->calls;
+    while (call && call->number != number) call = call->next;
+    return call;
+}
+
+int sip_call_answer(sip_stack *stack, uint64_t number) {
+    sip_call *call = find(stack, number);
+    if (!call || call->state != CALL_RINGING) return -1;
+    if (answer(call, call->invite) < 0 || media_start(&call->media) < 0) return -1;
+    call->state = CALL_ANSWERED;
+    return 0;
+}
+
+int sip_call_refuse(sip_stack *stack, uint64_t number, int status) {
+    sip_call *call = find(stack, number);
+    if (!call || call->state != CALL_RINGING) return -1;
+    nta_incoming_treply(call->invite, status, sip_status_phrase(status), TAG_END());
+    call->state = CALL_OVER;
+    return 0;
+}
+
+int sip_call_hang_up(sip_stack *stack, uint64_t number) {
+    sip_call *call = find(stack, number);
+    if (!call || call->state != CALL_ANSWERED) return -1;
+    hang_up(call);
+    return 0;
+}
+
+sip_media_counts sip_call_media(sip_stack *stack, uint64_t number) {
+    sip_call *call = find(stack, number);
+    return call ? call->media.counts : (sip_media_counts){ 0, 0 };
+}
+
+void call_bye_answered(sip_call *call) { call->state = CALL_OVER; }
+
+void calls_hang_up(sip_stack *stack) {
+    for (sip_call *call = stack->calls; call; call = call->next) {
+        if (call->state == CALL_RINGING) sip_call_refuse(stack, call->number, 480);
+        else if (call->state == CALL_ANSWERED) hang_up(call);
+    }
+}
+
+// Frees the calls that are over: never inside a callback of theirs.
+void calls_sweep(sip_stack *stack, int all) {
+    for (sip_call **link = &stack->calls; *link;) {
+        sip_call *call = *link;
+        if (call->state != CALL_OVER && !all) {
+            link = &call->next;
+            continue;
+        }
+        *link = call->next;
+        if (call->invite) {
+            nta_incoming_bind(call->invite, NULL, NULL);
+            nta_incoming_destroy(call->invite);
+        }
+        nta_leg_destroy(call->leg);
+        media_close(&call->media);
+        free(call);
+    }
+}
+#endif

@@ -1,0 +1,124 @@
+#ifdef SIP
+#include "private.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { PACKET_MILLISECONDS = 20, PACKET_SAMPLES = 160, PAYLOAD_PCMU = 0, PAYLOAD_PCMA = 8 };
+
+int media_open(media *m, su_root_t *root, const char *host) {
+    struct addrinfo hints = { .ai_socktype = SOCK_DGRAM, .ai_flags = AI_NUMERICHOST }, *found = NULL;
+    memset(m, 0, sizeof *m);
+    m->descriptor = -1;
+    m->registration = -1;
+    m->root = root;
+    m->payload_type = PAYLOAD_PCMU;
+    if (getrandom(&m->ssrc, sizeof m->ssrc, 0) < 0 || getrandom(&m->sequence, sizeof m->sequence, 0) < 0) return -1;
+    if (getaddrinfo(host, NULL, &hints, &found) != 0) return -1;
+    int descriptor = socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    struct sockaddr_storage own;
+    socklen_t length = sizeof own;
+    if (descriptor < 0 || bind(descriptor, found->ai_addr, found->ai_addrlen) < 0
+        || getsockname(descriptor, (struct sockaddr *)&own, &length) < 0) {
+        freeaddrinfo(found);
+        if (descriptor >= 0) close(descriptor);
+        return -1;
+    }
+    freeaddrinfo(found);
+    m->descriptor = descriptor;
+    m->port = ntohs(own.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&own)->sin6_port : ((struct sockaddr_in *)&own)->sin_port);
+    return 0;
+}
+
+int media_accept(media *m, su_home_t *home, const char *text, size_t length) {
+    sdp_parser_t *parser = sdp_parse(home, text, (issize_t)length, 0);
+    sdp_session_t *session = sdp_session(parser);
+    int result = -1;
+    for (sdp_media_t *stream = session ? session->sdp_media : NULL; stream && result < 0; stream = stream->m_next) {
+        if (stream->m_type != sdp_media_audio || stream->m_port == 0 || stream->m_port > 65535) continue;
+        if (stream->m_proto != sdp_proto_rtp) continue;
+        int type = -1;
+        for (sdp_rtpmap_t *map = stream->m_rtpmaps; map && type < 0; map = map->rm_next)
+            if (map->rm_pt == PAYLOAD_PCMU || map->rm_pt == PAYLOAD_PCMA) type = (int)map->rm_pt;
+        sdp_connection_t *address = stream->m_connections ? stream->m_connections : session->sdp_connection;
+        if (type < 0 || !address || !address->c_address) continue;
+        char service[8];
+        struct addrinfo hints = { .ai_socktype = SOCK_DGRAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV }, *found = NULL;
+        snprintf(service, sizeof service, "%lu", stream->m_port);
+        // A name would be looked up in the loop's thread, and by order of the caller.
+        if (getaddrinfo(address->c_address, service, &hints, &found) != 0) continue;
+        memcpy(&m->peer, found->ai_addr, found->ai_addrlen);
+        m->peer_length = found->ai_addrlen;
+        freeaddrinfo(found);
+        m->payload_type = type;
+        m->is_held = !(stream->m_mode & sdp_recvonly) || stream->m_mode == sdp_inactive;
+        result = 0;
+    }
+    if (parser) sdp_parser_free(parser);
+    return result;
+}
+
+char *media_describe(media *m, su_home_t *home, const char *host) {
+    const char *family = strchr(host, ':') ? "IP6" : "IP4";
+    return su_sprintf(
+        home,
+        "v=0\r\no=- %u %u IN %s %s\r\ns=-\r\nc=IN %s %s\r\nt=0 0\r\nm=audio %u RTP/AVP %d\r\n"
+        "a=rtpmap:%d %s/8000\r\na=ptime:%d\r\n%s",
+        (unsigned)m->ssrc, ++m->version, family, host, family, host, m->port, m->payload_type, m->payload_type,
+        m->payload_type == PAYLOAD_PCMA ? "PCMA" : "PCMU", PACKET_MILLISECONDS, m->is_held ? "a=recvonly\r\n" : "");
+}
+
+static void send_packet(void *magic, su_timer_t *timer, void *argument) {
+    media *m = argument;
+    uint8_t packet[12 + PACKET_SAMPLES];
+    uint16_t sequence = htons(m->sequence);
+    uint32_t timestamp = htonl(m->timestamp), ssrc = htonl(m->ssrc);
+    m->timestamp += PACKET_SAMPLES;
+    if (m->is_held || m->peer_length == 0) return;
+    packet[0] = 0x80;
+    packet[1] = (uint8_t)(m->payload_type | (m->counts.sent == 0 ? 0x80 : 0));
+    memcpy(packet + 2, &sequence, 2);
+    memcpy(packet + 4, &timestamp, 4);
+    memcpy(packet + 8, &ssrc, 4);
+    memset(packet + 12, m->payload_type == PAYLOAD_PCMA ? 0xD5 : 0xFF, PACKET_SAMPLES);
+    m->sequence++;
+    if (sendto(m->descriptor, packet, sizeof packet, MSG_NOSIGNAL, (struct sockaddr *)&m->peer, m->peer_length) == (ssize_t)sizeof packet)
+        m->counts.sent++;
+}
+
+static int receive_packets(void *magic, su_wait_t *wait, void *argument) {
+    media *m = argument;
+    uint8_t packet[2048];
+    // A bound, so that a flood of packets does not keep the signalling waiting.
+    for (int left = 32; left > 0; left--) {
+        ssize_t size = recv(m->descriptor, packet, sizeof packet, MSG_DONTWAIT);
+        if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+        if (size >= 12 && packet[0] >> 6 == 2) m->counts.received++;
+    }
+    return 0;
+}
+
+int media_start(media *m) {
+    su_wait_t wait[1] = { SU_WAIT_INIT };
+    if (m->timer) return 0;
+    if (su_wait_create(wait, m->descriptor, SU_WAIT_IN) < 0) return -1;
+    m->registration = su_root_register(m->root, wait, receive_packets, m, 0);
+    m->timer = su_timer_create(su_root_task(m->root), PACKET_MILLISECONDS);
+    if (m->registration < 0 || !m->timer) return -1;
+    return su_timer_set_for_ever(m->timer, send_packet, m);
+}
+
+void media_close(media *m) {
+    if (m->timer) su_timer_destroy(m->timer);
+    if (m->registration >= 0) su_root_deregister(m->root, m->registration);
+    if (m->descriptor >= 0) close(m->descriptor);
+    m->timer = NULL;
+    m->registration = m->descriptor = -1;
+}
+#endif

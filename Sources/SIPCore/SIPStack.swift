@@ -1,0 +1,275 @@
+#if SIP
+    internal import CSIPStack
+    internal import Coordination
+    internal import CoreAPI
+
+    /// The stack in C under a `LoopCore`: its callbacks become messages and calls of the group.
+    final class SIPStack: LoopStack {
+        private let telephone: SIPTelephone
+        private var stack: OpaquePointer?
+        private var loop: LoopContext?
+        private var calls: [UInt64: OpenCall] = [:]
+        private var sending: [UInt64: CheckedContinuation<SIPAnswer?, Never>] = [:]
+        private var lastNumber: UInt64 = 0
+        private var lastFailure = 200
+
+        init(_ telephone: SIPTelephone) {
+            self.telephone = telephone
+        }
+
+        // MARK: The loop
+
+        func start(on loop: LoopContext) throws {
+            self.loop = loop
+            let key = try contactKey
+            let former = try loop.wait { context in try await context.store.get(key) }
+            stack = try create()
+            guard let contact = sip_stack_contact(stack) else { return }
+            // A core that is killed leaves its contact. The next one removes it with the request that binds its own.
+            let lines = former.map { String(decoding: $0.value, as: UTF8.self) } ?? ""
+            let own = String(cString: contact) + "\n"
+            try loop.wait { context in _ = try await context.store.put(key, Array((lines + own).utf8.suffix(8_192))) }
+            sip_stack_register(stack, lines)
+            telephone.setRunning(loop)
+        }
+
+        func prepare() -> LoopWait {
+            let milliseconds = sip_stack_step(stack)
+            let descriptor = sip_stack_descriptor(stack)
+            guard descriptor >= 0 else { return .every(.milliseconds(20)) }
+            return LoopWait(
+                for: [LoopDescriptor(descriptor, .readable)],
+                atMost: milliseconds < 0 ? nil : .milliseconds(milliseconds))
+        }
+
+        func dispatch(_ ready: [LoopDescriptor]) {}  // `prepare` works, also for the timers that a `perform` has set
+
+        func stop(_ request: StopRequest) {
+            for (number, call) in calls {
+                let isRefused = sip_call_refuse(stack, number, 480) == 0
+                finish(call, number, isRefused ? .missed : .hungUp)
+            }
+            sip_stack_unregister(stack)  // hangs up what is open; `stopped` ends the loop
+        }
+
+        func close() {
+            telephone.setRunning(nil)
+            for continuation in sending.values { continuation.resume(returning: nil) }
+            sending = [:]
+            if let stack { sip_stack_destroy(stack) }
+        }
+
+        // MARK: What the application asks for
+
+        func send(_ text: String, to address: String, _ continuation: CheckedContinuation<SIPAnswer?, Never>) {
+            lastNumber += 1
+            sending[lastNumber] = continuation
+            guard sip_stack_send(stack, lastNumber, address, "text/plain;charset=utf-8", text) < 0 else { return }
+            sending.removeValue(forKey: lastNumber)?.resume(
+                returning: SIPAnswer(status: 500, phrase: "Cannot be sent"))
+        }
+
+        private func obey(_ received: ReceivedCallCommand, _ number: UInt64) throws {
+            guard let loop else { return }
+            guard let call = calls[number] else { return try refuse(received, because: "The call is over.") }
+            switch received.command {
+            case .answer:
+                guard sip_call_answer(stack, number) == 0 else {
+                    return try refuse(received, because: "It does not ring.")
+                }
+                try loop.change(call, to: .answered)
+            case .decline:
+                guard sip_call_refuse(stack, number, 603) == 0 else {
+                    return try refuse(received, because: "It does not ring.")
+                }
+                finish(call, number, .declined)
+            case .hangUp:
+                let isRinging = sip_call_refuse(stack, number, 603) == 0
+                guard isRinging || sip_call_hang_up(stack, number) == 0 else {
+                    return try refuse(received, because: "It is over.")
+                }
+                finish(call, number, isRinging ? .declined : .hungUp)
+            case .hold, .resume:
+                return try refuse(received, because: "This core does not hold calls.")
+            }
+            try loop.accept(received)
+        }
+
+        private func refuse(_ received: ReceivedCallCommand, because reason: String) throws {
+            try loop?.refuse(received, because: reason)
+        }
+
+        /// Ends the record of a call. One that cannot be written is lost with the ownership.
+        private func finish(_ call: OpenCall, _ number: UInt64, _ reason: Call.EndReason) {
+            let counts = sip_call_media(stack, number)
+            calls[number] = nil
+            do {
+                try loop?.change(call, to: .ended(reason))
+            } catch {
+                loop?.report("the end of the call “\(call.id.text.prefix(64))” is not recorded: \(error)")
+            }
+            telephone.tell(.ended(call.id, reason, sent: Int(counts.sent), received: Int(counts.received)))
+        }
+
+        // MARK: What the stack tells
+
+        fileprivate func registered(_ status: Int, _ phrase: String, own: Int, all: Int) {
+            guard status == 200 else {
+                telephone.tell(.registrationFailed(status: status, phrase: phrase))
+                if status != lastFailure { loop?.report("not registered: \(status) \(phrase.prefix(128))") }
+                lastFailure = status
+                return
+            }
+            lastFailure = 200
+            telephone.tell(.registered(contacts: own, ofAccount: all))
+            if own == 1, let contact = sip_stack_contact(stack) { keep(String(cString: contact) + "\n") }
+        }
+
+        fileprivate func stopped(_ status: Int) {
+            if status == 200 { keep(nil) }
+            telephone.tell(.unregistered(status: status))
+            loop?.end()
+        }
+
+        /// Writes which contacts may be bound; nil for none.
+        private func keep(_ contacts: String?) {
+            guard let key = try? contactKey else { return }
+            do {
+                try loop?.wait { context in
+                    if let contacts {
+                        if try await context.store.get(key)?.value == Array(contacts.utf8) { return }
+                        _ = try await context.store.put(key, Array(contacts.utf8))
+                    } else {
+                        _ = try await context.store.delete(key)
+                    }
+                }
+            } catch {
+                loop?.report("the contact is not recorded: \(error)")
+            }
+        }
+
+        private var contactKey: Key {
+            get throws { try Key("sip/\(telephone.account.user)@\(telephone.account.domain)/contact") }
+        }
+
+        /// Stores a message, and returns the status to answer with: a server keeps a message until it is 2xx.
+        fileprivate func received(_ message: sip_message) -> Int32 {
+            guard let loop, let id = SIPText.identity(of: message) else { return 400 }
+            let type = SIPText.of(message.content_type)
+            guard var content = SIPText.content(of: message, type: type) else { return 415 }
+            content.account = telephone.account.address
+            do {
+                do {
+                    let inbox = InboxMessage(id: id, content: content)
+                    if try loop.deliver(inbox) == .stored, content.kind != .nothing { telephone.tell(.message(inbox)) }
+                } catch  where error.code == .limitExceeded {
+                    let notice = InboxMessage.Content.tooLarge(from: content.sender, to: content.recipient)
+                    try loop.deliver(InboxMessage(id: id, content: notice))
+                }
+                return 200
+            } catch {
+                return error.code == .invalidArgument ? 400 : 480
+            }
+        }
+
+        fileprivate func sent(_ number: UInt64, _ status: Int, _ phrase: String) {
+            sending.removeValue(forKey: number)?.resume(returning: SIPAnswer(status: status, phrase: phrase))
+        }
+
+        fileprivate func invited(_ number: UInt64, id: String, from: String, to: String) -> Int32 {
+            guard let loop, let callID = CallID(id) else { return 400 }
+            // The same INVITE by another way (RFC 3261, 8.2.2.2).
+            guard !calls.values.contains(where: { $0.id == callID }) else { return 482 }
+            let call = CallDescription(
+                callID, .incoming, from: from, to: to, account: telephone.account.address, media: .audio)
+            do {
+                calls[number] = try loop.begin(call: call, in: .ringing) { (stack: SIPStack, received) in
+                    try stack.obey(received, number)
+                }
+            } catch {
+                // `guardFailed`: a Main waits for this core, or the core is to stop.
+                return error.code == .invalidArgument ? 400 : 480
+            }
+            telephone.tell(.ringing(callID, from: from))
+            return 180
+        }
+
+        fileprivate func held(_ number: UInt64, _ isHeld: Bool) {
+            guard let call = calls[number] else { return }
+            do {
+                try loop?.change(call, to: isHeld ? .remotelyHeld : .answered)
+            } catch {
+                loop?.report("the hold of the call “\(call.id.text.prefix(64))” is not recorded: \(error)")
+            }
+        }
+
+        fileprivate func ended(_ number: UInt64, _ reason: Int32) {
+            guard let call = calls[number] else { return }
+            switch UInt32(reason) {
+            case SIP_END_REMOTE_HUNG_UP.rawValue: finish(call, number, .remoteHungUp)
+            case SIP_END_CANCELLED.rawValue: finish(call, number, .missed)
+            case SIP_END_ANSWERED_ELSEWHERE.rawValue: finish(call, number, .answeredElsewhere)
+            default: finish(call, number, .failed("The caller did not confirm the answer."))
+            }
+        }
+
+        // MARK: Making the stack
+
+        private func create() throws -> OpaquePointer {
+            let account = telephone.account
+            var certificates: String?
+            var name: String?
+            var transport = SIP_STACK_UDP
+            switch account.transport {
+            case .udp: break
+            case .tcp: transport = SIP_STACK_TCP
+            case .tls(let folder, let subject): (transport, certificates, name) = (SIP_STACK_TLS, folder, subject)
+            }
+            let texts = SIPTexts([
+                account.user, account.domain, account.password.text, account.registrar, account.instance,
+                account.contactParameters, certificates, name, account.localAddress,
+            ])
+            defer { texts.free() }
+            var described = sip_account()
+            described.user = texts[0]
+            described.domain = texts[1]
+            described.password = texts[2]
+            described.host = texts[3]
+            described.port = account.port
+            described.transport = Int32(transport.rawValue)
+            described.instance = texts[4]
+            described.contact_parameters = texts[5]
+            described.certificates = texts[6]
+            described.name = texts[7]
+            described.local_address = texts[8]
+            described.expires = UInt32(account.expires.components.seconds)
+            let callbacks = sip_callbacks(
+                user: Unmanaged.passUnretained(self).toOpaque(),
+                registered: { user, status, phrase, own, all, _ in
+                    SIPStack.of(user).registered(Int(status), SIPText.of(phrase), own: Int(own), all: Int(all))
+                },
+                stopped: { user, status in SIPStack.of(user).stopped(Int(status)) },
+                message: { user, message in message.map { SIPStack.of(user).received($0.pointee) } ?? 500 },
+                sent: { user, number, status, phrase in
+                    SIPStack.of(user).sent(number, Int(status), SIPText.of(phrase))
+                },
+                invited: { user, number, id, from, to in
+                    SIPStack.of(user).invited(
+                        number, id: SIPText.of(id), from: SIPText.of(from), to: SIPText.of(to))
+                },
+                held: { user, number, isHeld in SIPStack.of(user).held(number, isHeld != 0) },
+                ended: { user, number, reason in SIPStack.of(user).ended(number, reason) })
+            var problem = [CChar](repeating: 0, count: 256)
+            guard let made = sip_stack_create(&described, callbacks, &problem, problem.count) else {
+                let text = String(decoding: problem.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                throw SharedCoreError(.unavailable, "The SIP stack cannot start: \(text).", at: account.address)
+            }
+            return made
+        }
+
+        private static func of(_ user: UnsafeMutableRawPointer?) -> SIPStack {
+            guard let user else { fatalError("The stack passes on what it was given.") }
+            return Unmanaged<SIPStack>.fromOpaque(user).takeUnretainedValue()
+        }
+    }
+#endif

@@ -1,0 +1,58 @@
+#if SIP
+    internal import CSIPStack
+    internal import Coordination
+
+    /// What a SIP message is for the inbox.
+    enum SIPText {
+        static func of(_ text: UnsafePointer<CChar>?) -> String { text.map { String(cString: $0) } ?? "" }
+
+        /// The identity that the sender gave a message: Call-ID and CSeq. A server that stores messages sends them with others, and
+        /// the first ones in `X-Original-Call-ID` and `X-Original-CSeq`.
+        static func identity(of message: sip_message) -> MessageID? {
+            if let original = message.original_call_id, let callID = CallID(of(original)) {
+                let digits = of(message.original_cseq).prefix { $0.isASCII && $0.isNumber }
+                return MessageID(callID, sequence: String(digits)) ?? MessageID(callID)
+            }
+            return CallID(of(message.call_id)).flatMap { MessageID($0, sequence: String(message.cseq)) }
+        }
+
+        /// Nil for a type that no person reads and no report has.
+        static func content(of message: sip_message, type: String) -> InboxMessage.Content? {
+            let type = type.lowercased()
+            // Delivery reports (RFC 5438) and “is typing” (RFC 3994).
+            if type == "message/imdn+xml" || type == "application/im-iscomposing+xml" { return .nothingToShow }
+            guard type.hasPrefix("text/") else { return nil }
+            let bytes = UnsafeRawBufferPointer(start: message.body, count: message.body == nil ? 0 : message.length)
+            var content = InboxMessage.Content.text(
+                from: of(message.from), to: of(message.to), text: String(decoding: bytes, as: UTF8.self))
+            content.contentType = InboxMessage.Content.isLine(type, upTo: 256) ? type : nil
+            return content
+        }
+    }
+
+    /// Texts for a call in C. They hold a password, so their memory is cleared.
+    struct SIPTexts {
+        private let buffers: [UnsafeMutableBufferPointer<CChar>?]
+
+        init(_ texts: [String?]) {
+            buffers = texts.map { text in
+                guard let text else { return nil }
+                let bytes = text.utf8.map { CChar(bitPattern: $0) } + [0]
+                let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: bytes.count)
+                _ = buffer.initialize(from: bytes)
+                return buffer
+            }
+        }
+
+        subscript(index: Int) -> UnsafePointer<CChar>? {
+            buffers[index]?.baseAddress.map { UnsafePointer($0) }
+        }
+
+        func free() {
+            for case let buffer? in buffers {
+                buffer.update(repeating: 0)
+                buffer.deallocate()
+            }
+        }
+    }
+#endif
