@@ -77,7 +77,7 @@ extension Simulation {
         }
         switch end {
         case .unanswered:
-            check(!isAnswered(before, old.claim), "C6: taken over although the challenge was answered")
+            check(!isAnswered(before, by: old), "C6: taken over although the challenge was answered")
             check(couldNotAnswer(loser), "C6: an owner that could run was taken for frozen")
         case .deadlinePassed, .replaced:
             guard let handover = before.handover, handover.session == members[number].session else {
@@ -100,10 +100,11 @@ extension Simulation {
         return (view.sleeper == nil ? .zero : promised.wakeBound) + min(limit, promised.handoverMaximumTimeout)
     }
 
-    private func isAnswered(_ view: OwnershipView, _ claim: Revision) -> Bool {
-        guard let answer = view.answer, answer.record.claim == claim, let challenge = view.challenge else {
-            return false
-        }
+    /// An answer that another session gave under the same claim, before a Main went to rest or resumed, does not count.
+    private func isAnswered(_ view: OwnershipView, by owner: Standing<OwnerRecord>) -> Bool {
+        guard let answer = view.answer, answer.record.claim == owner.claim, answer.session == owner.session,
+            let challenge = view.challenge
+        else { return false }
         return answer.record.challenge >= challenge.record.first ?? challenge.revision
     }
 

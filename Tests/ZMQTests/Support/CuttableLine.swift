@@ -96,10 +96,15 @@ final class CuttableLine: Sendable {
             if let bytesPerSecond { usleep(UInt32(1_000_000 * buffer.count / bytesPerSecond)) }
             var dead: Set<Int> = []
             for (index, pair) in pairs.enumerated() {
-                for (isReady, from, to) in [
-                    (ready[2 + 2 * index], pair.0, pair.1), (ready[3 + 2 * index], pair.1, pair.0),
+                for (isReady, from, to, isAnswer) in [
+                    (ready[2 + 2 * index], pair.0, pair.1, false), (ready[3 + 2 * index], pair.1, pair.0, true),
                 ] where isReady {
-                    let count = read(from.descriptor, &buffer, buffer.count)
+                    // What is sent after a cut is never read, however late this thread runs.
+                    let count = line()?.state.withLock { state in
+                        state.isCut || isAnswer && state.areAnswersCut
+                            ? nil : read(from.descriptor, &buffer, buffer.count)
+                    }
+                    guard let count = count ?? nil else { continue }
                     if count <= 0 || !send(buffer.prefix(count), to: to) { dead.insert(index) }
                 }
             }
