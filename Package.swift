@@ -175,17 +175,26 @@ let package = Package(
                 "Mailboxes", "Wormholes", "Coordination", "Platform",
             ]),
         room(
-            "SharedCoreConfiguration",
+            "ConfigurationResolution",
             knows: [
                 "CoreAPI", "BackendRegistry", "Coordination", "Lifecycle", "Platform", "ProgramOutput",
-                zmqBackend, .product(name: "Yams", package: "Yams"),
+                zmqBackend,
+            ]),
+        room(
+            "SharedCoreConfiguration",
+            knows: [
+                "CoreAPI", "BackendRegistry", "ConfigurationResolution", "Coordination",
+                .product(name: "Yams", package: "Yams"),
             ]),
 
         // For programs in other languages.
         .target(name: "CSharedCore"),
         room(
             "CLibrary",
-            knows: ["CoreAPI", "CSharedCore", "BackendRegistry", "Coordination", "Mailboxes", "Platform"]),
+            knows: [
+                "CoreAPI", "CSharedCore", "BackendRegistry", "ConfigurationResolution", "Coordination", "Mailboxes",
+                "Platform", "ProgramOutput",
+            ]),
 
         // What the kernel tells of the machine's networks.
         room("NetworkMonitor", knows: ["CoreAPI", "Platform"]),

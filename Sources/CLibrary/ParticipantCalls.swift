@@ -120,8 +120,11 @@ private func waitForParticipant<Value: Sendable>(
     }
 }
 
-private func read(_ options: UnsafePointer<sc_participant_options>?) throws(Failure) -> CoordinationOptions {
-    var result = CoordinationOptions()
+/// Reads the options of a participant. What they leave to the default is the group's.
+private func read(
+    _ options: UnsafePointer<sc_participant_options>?, of group: GroupObject
+) throws(Failure) -> CoordinationOptions {
+    var result = group.coordination
     guard let options else { return result }
     guard options.pointee.size == MemoryLayout<sc_participant_options>.size else {
         throw Failure(
@@ -153,11 +156,11 @@ private func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
     boundary(error) { () throws(Failure) in
         let result = try required(participant, "participant")
         result.pointee = 0
-        let group = try Handles.find(group, as: GroupObject.self).store
-        let options = try read(options)
+        let group = try Handles.find(group, as: GroupObject.self)
+        let options = try read(options, of: group)
         let events = try ParticipantEvents()
         let main = try store { () throws(SharedCoreError) in
-            try MainParticipant(of: group, options: options) { BridgedCore(events) }
+            try MainParticipant(of: group.store, options: options) { BridgedCore(events) }
         }
         let object = ParticipantObject(.main(main), events)
         result.pointee = try Handles.add(object)
@@ -173,11 +176,11 @@ private func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
     boundary(error) { () throws(Failure) in
         let result = try required(participant, "participant")
         result.pointee = 0
-        let group = try Handles.find(group, as: GroupObject.self).store
-        let options = try read(options)
+        let group = try Handles.find(group, as: GroupObject.self)
+        let options = try read(options, of: group)
         let events = try ParticipantEvents()
         let executor = try store { () throws(SharedCoreError) in
-            try ExecutorParticipant(of: group, options: options) { BridgedCore(events) }
+            try ExecutorParticipant(of: group.store, options: options) { BridgedCore(events) }
         }
         result.pointee = try Handles.add(ParticipantObject(.executor(executor), events))
         return Answer.ok

@@ -101,7 +101,7 @@ typedef struct {
     const char *name;
     /* "memory", "process" or "disk"; NULL leaves it to the backend. */
     const char *durability;
-    /* What one backend alone knows, as "zmq.endpoint=tcp://127.0.0.1:5555". */
+    /* What one backend alone knows, as "zmq.endpoint=tcp://127.0.0.1:5555". With sc_open_configured any setting. */
     const char *const *settings;
     size_t setting_count;
     /* How long opening waits for a hub at most; 0 leaves it to the backend. */
@@ -111,6 +111,10 @@ typedef struct {
 #define SC_OPTIONS_INIT {sizeof(sc_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 0}
 
 int32_t sc_open(const sc_options *options, sc_group *group, sc_error *error);
+/* Opens the group that `settings` ("group=chat"), then the variables SHAREDCORE_* describe, as `sharedcore` with these flags does.
+   `backend`, `directory` and `durability` are settings here, and NULL. No configuration file is read: SC_ERR_UNSUPPORTED where
+   `sharedcore` would read one. Main and Executor of such a group have its timeouts by default. */
+int32_t sc_open_configured(const sc_options *options, sc_group *group, sc_error *error);
 /* The revision at which this participation began: its identity in the group. */
 int32_t sc_session(sc_group group, uint64_t *session, sc_error *error);
 /* Returns when everything that was committed before can be taken from this handle's watches and observations. */
@@ -244,7 +248,7 @@ int32_t sc_give_back(sc_delivery delivery, sc_error *error);
 
 typedef struct {
     size_t size; /* sizeof(sc_participant_options) */
-    /* Milliseconds; 0 for the default. The same in all processes of a group. */
+    /* Milliseconds; 0 for the default, which sc_open_configured reads. The same in all processes of a group. */
     int64_t handover_timeout;
     int64_t stop_timeout;
     int64_t executor_budget;

@@ -147,6 +147,7 @@ _handle = POINTER(c_uint64)
 _error = POINTER(CError)
 
 _CALLS: dict[str, list[object]] = {
+    "sc_open_configured": [POINTER(COptions), _handle, _error],
     "sc_open": [POINTER(COptions), _handle, _error],
     "sc_close": [c_uint64],
     "sc_descriptor": [c_uint64, POINTER(c_int32), _error],
@@ -319,8 +320,8 @@ class Owned:
 
 
 def milliseconds(timeout: float | None) -> int:
-    """Returns a timeout in seconds as C has it; None is without an end."""
-    if timeout is None:
+    """Returns a timeout in seconds as C has it; None and infinity are without an end."""
+    if timeout is None or timeout == float("inf"):
         return -1
     return max(0, min(int(timeout * 1000), 2**62))
 

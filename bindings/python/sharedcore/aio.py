@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_uint64
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -47,6 +47,11 @@ class Group:
     async def open(cls, directory: str, **options: Any) -> Self:
         """Joins a group, with the options of :class:`sharedcore.Group`."""
         return cls(await asyncio.to_thread(BlockingGroup, directory, **options))
+
+    @classmethod
+    async def configured(cls, settings: Mapping[str, str] | None = None, **options: Any) -> Self:
+        """Joins a group, with the options of :meth:`sharedcore.Group.configured`."""
+        return cls(await asyncio.to_thread(lambda: BlockingGroup.configured(settings, **options)))
 
     async def close(self) -> None:
         await asyncio.to_thread(self.blocking.close)

@@ -182,6 +182,32 @@ class Group(Owned):
         self._handle = handle.value
 
     @classmethod
+    def configured(
+        cls,
+        settings: Mapping[str, str] | None = None,
+        *,
+        role: str = "tool",
+        name: str = "",
+        open_timeout: float | None = None,
+    ) -> Self:
+        """Joins the group that settings, such as ``group``, and then the variables ``SHAREDCORE_*`` describe.
+
+        No configuration file is read: where ``sharedcore`` would read one, this raises ``unsupported``.
+        """
+        pairs = [c.c_text(f"{key}={value}") for key, value in (settings or {}).items()]
+        options = c.COptions(
+            size=ctypes.sizeof(c.COptions),
+            role=c.c_text(role),
+            name=c.c_text(name),
+            settings=(c_char_p * len(pairs))(*pairs),
+            setting_count=len(pairs),
+            open_timeout=0 if open_timeout is None else max(1, milliseconds(open_timeout)),
+        )
+        handle = c_uint64()
+        call("sc_open_configured", byref(options), byref(handle))
+        return cls._of(handle.value)
+
+    @classmethod
     def _of(cls, handle: int) -> Self:
         group = cls.__new__(cls)
         group._handle = handle
