@@ -32,7 +32,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("What names its backend in code links no Foundation, nor does the C library, and so may an Executor: as built")
+    @Test("What names its backend in code links no Foundation, nor does the C library, and so may an Executor")
     func foundation() throws {
         let rooms = try Rooms.declared()
         var roots = ["SharedCore", "CommandCore"]
