@@ -147,7 +147,8 @@ let package = Package(
 
         // What processes do together.
         room("Mailboxes", knows: ["CoreAPI"]),
-        room("Wormholes", knows: ["CoreAPI", "Mailboxes"]),
+        room("WormholeFormat", knows: ["CoreAPI", "Mailboxes"]),
+        room("Wormholes", knows: ["CoreAPI", "Mailboxes", "WormholeFormat"]),
         room("Coordination", knows: ["CoreAPI", "Mailboxes", "Platform"]),
         room("Lifecycle", knows: ["CoreAPI"]),
         room("KeptSockets", knows: ["CoreAPI", "Lifecycle", "Platform"]),
@@ -193,7 +194,7 @@ let package = Package(
             "CLibrary",
             knows: [
                 "CoreAPI", "CSharedCore", "BackendRegistry", "ConfigurationResolution", "Coordination", "Mailboxes",
-                "Platform", "ProgramOutput",
+                "Platform", "ProgramOutput", "WormholeFormat",
             ]),
 
         // What the kernel tells of the machine's networks.
@@ -391,7 +392,7 @@ let package = Package(
                 "TestInstruments",
             ]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend", "Platform"]),
-        tests("WormholesTests", of: ["CoreAPI", "Mailboxes", "Wormholes", "InMemoryBackend"]),
+        tests("WormholesTests", of: ["CoreAPI", "Mailboxes", "WormholeFormat", "Wormholes", "InMemoryBackend"]),
         tests(
             "CoordinationTests",
             of: [

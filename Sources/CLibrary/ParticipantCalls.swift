@@ -73,7 +73,7 @@ final class ParticipantObject: PollableObject {
             requests += 1
             return requests
         }
-        let limit = Duration.milliseconds(min(timeout < 0 ? Deadline.most : timeout, Deadline.most))
+        let limit = Deadline.duration(timeout)
         Task.detached { [events] in
             do throws(CoordinationError) {
                 let result = try await executor.message(forCallID: callID, timeout: limit)
@@ -104,7 +104,7 @@ final class TakenObject: HandleObject {
 }
 
 /// Waits for an asynchronous call of a participant on the caller's thread.
-private func waitForParticipant<Value: Sendable>(
+func waitForParticipant<Value: Sendable>(
     _ body: @escaping @Sendable () async throws(CoordinationError) -> Value
 ) throws(Failure) -> Value {
     let result: Result<Value, CoordinationError> = CallingThread.wait {
@@ -142,7 +142,7 @@ private func read(
     return result
 }
 
-private func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
+func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
     guard let id = CallID(try CLibrary.text(text, "call_id")) else {
         throw Failure(.invalidArgument, "A call-id is not empty.", at: "call_id")
     }

@@ -43,7 +43,24 @@ static int one_of(uint64_t count) { return below(count) == 0; }
 
 // Handles: those that are open, by kind, and a few that were.
 
-enum kind { GROUP, WATCH, OBSERVATION, MAILBOX, DELIVERY, MAIN, EXECUTOR, CORE, TAKEN, kind_count };
+enum kind {
+    GROUP,
+    WATCH,
+    OBSERVATION,
+    MAILBOX,
+    DELIVERY,
+    MAIN,
+    EXECUTOR,
+    CORE,
+    TAKEN,
+    RESPONDER,
+    RECEIVED,
+    CHANGES,
+    TELEPHONE_CALL,
+    COMMAND,
+    ACTIVITY,
+    kind_count
+};
 enum { slot_count = 6, stale_count = 64 };
 static sc_handle open_handles[kind_count][slot_count];
 static sc_handle stale_handles[stale_count];
@@ -226,8 +243,8 @@ static int32_t try_sc_code_name(void) { return sc_code_name((int32_t)number())[0
 static int32_t try_sc_close(void) {
     if (one_of(3)) {
         // Mostly what is soon made again.
-        static const enum kind kinds[] = {WATCH, OBSERVATION, MAILBOX, DELIVERY, TAKEN};
-        sc_handle closed = one_of(500) ? opened(below(kind_count)) : opened(kinds[below(5)]);
+        static const enum kind kinds[] = {WATCH, OBSERVATION, MAILBOX, DELIVERY, TAKEN, RESPONDER, RECEIVED, CHANGES, COMMAND};
+        sc_handle closed = one_of(500) ? opened(below(kind_count)) : opened(kinds[below(sizeof kinds / sizeof *kinds)]);
         if (closed == 0) return sc_close(0);
         retire(closed);
         return sc_close(closed);
@@ -249,11 +266,11 @@ static int32_t try_sc_close(void) {
 
 static int32_t try_sc_descriptor(void) {
     int32_t descriptor;
-    static const enum kind kinds[] = {WATCH, OBSERVATION, MAIN, EXECUTOR};
-    sc_handle of = handle(kinds[below(4)]);
+    static const enum kind kinds[] = {WATCH, OBSERVATION, MAIN, EXECUTOR, CHANGES, TELEPHONE_CALL};
+    enum { pollable_count = sizeof kinds / sizeof *kinds };
+    sc_handle of = handle(kinds[below(pollable_count)]);
     // Another kind may be right.
-    if (of == opened(WATCH) || of == opened(OBSERVATION) || of == opened(MAIN) || of == opened(EXECUTOR)) is_wrong = 0;
-    for (int kind = 0; kind < 4; kind++) {
+    for (int kind = 0; kind < pollable_count; kind++) {
         for (int slot = 0; slot < slot_count; slot++) {
             if (open_handles[kinds[kind]][slot] == of) is_wrong = 0;
         }
@@ -633,6 +650,176 @@ static int32_t try_sc_core_group(void) {
     return code;
 }
 
+static const char *codec(void) {
+    static const char *const codecs[] = {NULL, "bytes", "json", NULL, "bytes"};
+    if (one_of(8)) return word(1);
+    return codecs[below(sizeof codecs / sizeof *codecs)];
+}
+
+static int32_t try_sc_request(void) {
+    sc_bytes reply = {0};
+    size_t count;
+    const char *name = word(0), *form = codec();
+    const uint8_t *bytes = some_bytes(&count);
+    sc_group group = handle(GROUP);
+    sc_bytes *place = out(&reply, 20);
+    // Each that is answered by no thread waits for 1 ms at least.
+    if (!is_wrong && !one_of(10)) bytes = NULL, count = 1, is_wrong = 1;
+    int32_t code = sc_request(group, name, form, bytes, count, timeout_with(group), place, failure_place());
+    sc_bytes_free(&reply);
+    return code == SC_ERR_INCOMPATIBLE ? SC_ERR_REFUSED : code;
+}
+
+static int32_t try_sc_responder_open(void) {
+    sc_responder responder = 0;
+    const char *name = word(0), *form = codec();
+    int32_t code = sc_responder_open(handle(GROUP), name, form, out(&responder, 20), failure_place());
+    if (code == SC_OK) keep(RESPONDER, responder);
+    return code;
+}
+
+static int32_t try_sc_responder_take(void) {
+    sc_received request = 0;
+    sc_bytes bytes = {0};
+    sc_responder responder = handle(RESPONDER);
+    sc_received *request_place = out(&request, 20);
+    sc_bytes *bytes_place = out(&bytes, 20);
+    int32_t code = sc_responder_take(responder, timeout_with(responder), request_place, bytes_place, failure_place());
+    if (code == SC_OK) keep(RECEIVED, request);
+    sc_bytes_free(&bytes);
+    return code;
+}
+
+static int32_t try_sc_reply(void) {
+    size_t count;
+    const uint8_t *bytes = some_bytes(&count);
+    sc_received request = handle(RECEIVED);
+    int32_t sent, code = sc_reply(request, bytes, count, one_of(2) ? NULL : &sent, failure_place());
+    if (code == SC_OK) retire(request);
+    return code;
+}
+
+static int32_t try_sc_refuse(void) {
+    const char *reason = word(1);
+    sc_received request = handle(RECEIVED);
+    int32_t sent, code = sc_refuse(request, reason, one_of(2) ? NULL : &sent, failure_place());
+    if (code == SC_OK) retire(request);
+    return code;
+}
+
+static void check_calls(int32_t code, sc_call_list *list) {
+    for (size_t index = 0; code == SC_OK && index < list->count; index++) CHECK(list->calls[index].id[0] != 0);
+    sc_call_list_free(list);
+}
+
+static int32_t try_sc_calls(void) {
+    sc_call_list list = {0};
+    int32_t code = sc_calls(handle(GROUP), out(&list, 20), failure_place());
+    check_calls(code, &list);
+    return code;
+}
+
+static int32_t try_sc_calls_watch(void) {
+    sc_call_changes changes = 0;
+    int32_t code = sc_calls_watch(handle(GROUP), out(&changes, 20), failure_place());
+    if (code == SC_OK) keep(CHANGES, changes);
+    return code;
+}
+
+static int32_t try_sc_calls_next(void) {
+    sc_call_list list = {0};
+    sc_call_changes changes = handle(CHANGES);
+    sc_call_list *place = out(&list, 20);
+    int32_t code = sc_calls_next(changes, timeout_with(changes), place, failure_place());
+    check_calls(code, &list);
+    return code;
+}
+
+static int32_t try_sc_call_command(void) {
+    const char *id = word(0);
+    sc_group group = handle(GROUP);
+    int32_t command = one_of(8) ? (int32_t)number() : 1 + (int32_t)below(5);
+    return sc_call_command(group, id, command, timeout_with(group), failure_place());
+}
+
+static int32_t try_sc_call_acknowledge(void) {
+    int32_t acknowledged;
+    const char *id = word(0);
+    return sc_call_acknowledge(handle(GROUP), id, one_of(2) ? NULL : &acknowledged, failure_place());
+}
+
+static int32_t try_sc_call_begin(void) {
+    sc_call_info info = {0};
+    sc_call call = 0;
+    info.id = word(0);
+    info.from = word(1);
+    info.to = word(1);
+    info.account = word(1);
+    info.direction = one_of(8) ? (int32_t)number() : 1 + (int32_t)below(2);
+    info.media = one_of(8) ? (int32_t)number() : (int32_t)below(4);
+    info.state = one_of(8) ? (int32_t)number() : (int32_t)below(5);
+    const sc_call_info *place = out(&info, 20);
+    int32_t code = sc_call_begin(handle(CORE), place, out(&call, 20), failure_place());
+    if (code == SC_OK) keep(TELEPHONE_CALL, call);
+    return code;
+}
+
+static int32_t try_sc_call_change(void) {
+    return sc_call_change(handle(TELEPHONE_CALL), one_of(8) ? (int32_t)number() : (int32_t)below(5), failure_place());
+}
+
+static int32_t try_sc_call_end(void) {
+    sc_call call = handle(TELEPHONE_CALL);
+    if (!is_wrong && !one_of(4)) call = 0, is_wrong = 1;
+    const char *reason = one_of(2) ? NULL : "no route";
+    int32_t code = sc_call_end(call, one_of(8) ? (int32_t)number() : 1 + (int32_t)below(8), reason, failure_place());
+    if (code == SC_OK) retire(call);
+    return code;
+}
+
+static int32_t try_sc_call_next_command(void) {
+    sc_command command = 0;
+    int32_t kind;
+    sc_call call = handle(TELEPHONE_CALL);
+    sc_command *command_place = out(&command, 20);
+    int32_t *kind_place = out(&kind, 20);
+    int32_t code = sc_call_next_command(call, timeout_with(call), command_place, kind_place, failure_place());
+    if (code == SC_OK) keep(COMMAND, command);
+    return code;
+}
+
+static int32_t try_sc_command_accept(void) {
+    sc_command command = handle(COMMAND);
+    int32_t code = sc_command_accept(command, failure_place());
+    if (code == SC_OK) retire(command);
+    return code;
+}
+
+static int32_t try_sc_command_refuse(void) {
+    const char *reason = word(1);
+    sc_command command = handle(COMMAND);
+    int32_t code = sc_command_refuse(command, reason, failure_place());
+    if (code == SC_OK) retire(command);
+    return code;
+}
+
+static int32_t try_sc_activity_begin(void) {
+    static const char *const kinds[] = {"call", "transfer", "sync"};
+    sc_activity activity = 0;
+    const char *kind = one_of(4) ? word(0) : kinds[below(3)], *id = word(0);
+    int32_t code =
+        sc_activity_begin(handle(CORE), kind, one_of(2) ? number() : 60000, id, out(&activity, 20), failure_place());
+    if (code == SC_OK) keep(ACTIVITY, activity);
+    return code;
+}
+
+static int32_t try_sc_activity_end(void) {
+    sc_activity activity = handle(ACTIVITY);
+    int32_t code = sc_activity_end(activity, failure_place());
+    if (code == SC_OK) retire(activity);
+    return code;
+}
+
 static int32_t try_sc_handle_bus_errors(void) { return sc_handle_bus_errors(failure_place()); }
 
 // What frees: NULL and the empty structure. Results are freed above.
@@ -647,6 +834,7 @@ FREES(sc_entry_free, sc_entry)
 FREES(sc_list_free, sc_list_result)
 FREES(sc_event_free, sc_event)
 FREES(sc_bytes_free, sc_bytes)
+FREES(sc_call_list_free, sc_call_list)
 FREES(sc_participant_event_free, sc_participant_event)
 
 #define CALL(name) {#name, try_##name}
@@ -656,9 +844,23 @@ static const struct {
 } calls[] = {
     CALL(sc_abi),
     CALL(sc_acknowledge),
+    CALL(sc_activity_begin),
+    CALL(sc_activity_end),
     CALL(sc_bytes_free),
+    CALL(sc_call_acknowledge),
+    CALL(sc_call_begin),
+    CALL(sc_call_change),
+    CALL(sc_call_command),
+    CALL(sc_call_end),
+    CALL(sc_call_list_free),
+    CALL(sc_call_next_command),
+    CALL(sc_calls),
+    CALL(sc_calls_next),
+    CALL(sc_calls_watch),
     CALL(sc_close),
     CALL(sc_code_name),
+    CALL(sc_command_accept),
+    CALL(sc_command_refuse),
     CALL(sc_commit),
     CALL(sc_core_deliver),
     CALL(sc_core_failed),
@@ -689,6 +891,11 @@ static const struct {
     CALL(sc_participant_next),
     CALL(sc_post),
     CALL(sc_put),
+    CALL(sc_refuse),
+    CALL(sc_reply),
+    CALL(sc_request),
+    CALL(sc_responder_open),
+    CALL(sc_responder_take),
     CALL(sc_send),
     CALL(sc_session),
     CALL(sc_state),

@@ -45,7 +45,9 @@ class MixedGroupTests(unittest.TestCase):
             "SHAREDCORE_EXECUTOR_BUDGET": "300ms",
         }
         with mock.patch.dict(os.environ, variables):
-            subprocess.run([PROGRAM, "store", "put", "a", "swift", "--group", "chat"], check=True, stdout=subprocess.PIPE)
+            environment = {key: value for key, value in os.environ.items() if not key.startswith("SHAREDCORE_")}
+            put = [PROGRAM, "store", "put", "a", "swift", "--group", "chat"]
+            subprocess.run(put, env=environment | variables, check=True, stdout=subprocess.PIPE)
             with Group.configured({"group": "chat"}, role="executor") as group:
                 self.assertEqual(group.get("a").value, b"swift")
                 events: list[str] = []
