@@ -90,7 +90,7 @@ package struct RequestDesk: Sendable {
         do throws(SharedCoreError) {
             return .acknowledged(try await mailbox.store.commit(transaction).revision)
         } catch {
-            guard error.guardFailure != nil else { throw error }
+            guard mailbox.isOutdated(error) else { throw error }
             return .superseded
         }
     }

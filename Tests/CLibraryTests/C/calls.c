@@ -166,6 +166,8 @@ int main(int count, char **arguments) {
     CHECK_CODE(SC_OK, sc_core_started(core, &error));
     next(participant, SC_STARTED);
     calls(core);
+    sc_group guarded;
+    CHECK_CODE(SC_OK, sc_core_group(core, &guarded, &error));
     CHECK_CODE(SC_OK, sc_participant_end(participant, &error));
     next(participant, SC_CORE_STOP);
     CHECK_CODE(SC_OK, sc_core_stopped(core, &error));
@@ -175,6 +177,10 @@ int main(int count, char **arguments) {
     CHECK_CODE(SC_OK, sc_calls(group, &list, &error));
     CHECK(list.count == 1 && list.calls[0].state == SC_CALL_ENDED && list.calls[0].end_reason == SC_END_LOST);
     sc_call_list_free(&list);
+    // Through the group of a core that is over nothing is changed.
+    CHECK_CODE(SC_ERR_GUARD_FAILED, sc_call_acknowledge(guarded, "call-2", NULL, &error));
+    CHECK_CODE(SC_OK, sc_call_acknowledge(group, "call-2", NULL, &error));
+    CHECK_CODE(SC_OK, sc_close(guarded));
     CHECK_CODE(SC_OK, sc_close(own));
     CHECK_CODE(SC_OK, sc_close(group));
     puts("calls: fine");
