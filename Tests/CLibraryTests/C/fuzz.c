@@ -156,6 +156,47 @@ static void *close_what_is_waited_with(void *unused) {
     }
 }
 
+static int64_t number(void);
+static const char *name_of_few(void);
+static _Atomic int is_over;
+
+// Two threads are the other side of requests and commands, and make no mistakes.
+static void *ask(void *unused) {
+    (void)unused;
+    state = 362436069;
+    while (!atomic_load(&is_over)) {
+        sc_bytes reply = {0};
+        usleep(1000);
+        sc_group group = opened(GROUP);
+        sc_request(group, name_of_few(), one_of(4) ? "json" : NULL, (const uint8_t *)"x", 1, 20, &reply, &failure);
+        sc_bytes_free(&reply);
+        sc_call_command(group, name_of_few(), 1 + (int32_t)below(5), 20, &failure);
+    }
+    return NULL;
+}
+
+static void *answer(void *unused) {
+    (void)unused;
+    state = 521288629;
+    while (!atomic_load(&is_over)) {
+        sc_responder responder = 0;
+        sc_received request = 0;
+        sc_bytes bytes = {0};
+        usleep(500);
+        if (sc_responder_open(opened(GROUP), name_of_few(), NULL, &responder, &failure) != SC_OK) continue;
+        if (sc_responder_take(responder, 10, &request, &bytes, &failure) == SC_OK) {
+            if (one_of(3)) {
+                sc_refuse(request, "no", NULL, &failure);
+            } else {
+                sc_reply(request, bytes.bytes, bytes.count, NULL, &failure);
+            }
+        }
+        sc_bytes_free(&bytes);
+        sc_close(responder);
+    }
+    return NULL;
+}
+
 static int64_t number(void) {
     static const int64_t ends[] = {0, 1, -1, 2, INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MIN + 1, INT32_MAX,
         INT32_MIN, (int64_t)UINT32_MAX, 946080000000, 946080000001, INT64_MAX / 1000, INT64_MAX / 1000 + 1, 4096, 65536};
@@ -189,6 +230,8 @@ static const char *const odd[] = {"", "/", "//", "a/", "/a", "a//b", ".", "..", 
     "$", "$sharedcore", "core", "core/owner", "inbox", "\xf0\x9f\x98\x80", "e\xcc\x81", "\xef\xbb\xbf", "\xe2\x80\xae"};
 static const char *const broken[] = {"\xff", "\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "a\x80", "\xf8\x88\x80\x80\x80"};
 
+static const char *name_of_few(void) { return names[below(3)]; }
+
 // Text that ends with a NUL.
 static const char *word(int may_be_null) {
     switch (below(12)) {
@@ -198,6 +241,8 @@ static const char *word(int may_be_null) {
     case 1: is_wrong = 1; return broken[below(sizeof broken / sizeof *broken)];
     case 2: return odd[below(sizeof odd / sizeof *odd)];
     case 3: return endless + below(9000);
+    // What the other side uses.
+    case 4: case 5: case 6: return name_of_few();
     default: return names[below(sizeof names / sizeof *names)];
     }
 }
@@ -665,7 +710,8 @@ static int32_t try_sc_request(void) {
     sc_bytes *place = out(&reply, 20);
     // Each that is answered by no thread waits for 1 ms at least.
     if (!is_wrong && !one_of(10)) bytes = NULL, count = 1, is_wrong = 1;
-    int32_t code = sc_request(group, name, form, bytes, count, timeout_with(group), place, failure_place());
+    int64_t timeout = one_of(2) ? 5 : timeout_with(group);
+    int32_t code = sc_request(group, name, form, bytes, count, timeout, place, failure_place());
     sc_bytes_free(&reply);
     return code == SC_ERR_INCOMPATIBLE ? SC_ERR_REFUSED : code;
 }
@@ -992,8 +1038,11 @@ static void child(const char *directory, uint64_t total, uint64_t seed) {
         snprintf(path, sizeof path, "%s/%lu", directory, (unsigned long)round);
         CHECK(mkdir(path, 0700) == 0);
         folder = path;
-        pthread_t closer;
+        pthread_t closer, others[2];
+        atomic_store(&is_over, 0);
         CHECK(pthread_create(&closer, NULL, close_what_is_waited_with, NULL) == 0);
+        CHECK(pthread_create(&others[0], NULL, ask, NULL) == 0);
+        CHECK(pthread_create(&others[1], NULL, answer, NULL) == 0);
         uint64_t count = total - done < round_calls ? total - done : round_calls;
         if (round % 2 == 0) {
             call_all(count, &progress[0]);
@@ -1006,6 +1055,8 @@ static void child(const char *directory, uint64_t total, uint64_t seed) {
             }
             for (int index = 0; index < thread_count; index++) pthread_join(threads[index], NULL);
         }
+        atomic_store(&is_over, 1);
+        for (int index = 0; index < 2; index++) pthread_join(others[index], NULL);
         while (atomic_load(&closing) != 0) usleep(1000);
         atomic_store(&closing, UINT64_MAX);
         pthread_join(closer, NULL);
