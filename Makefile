@@ -57,9 +57,9 @@ optimized: dependencies
 	    $(CURDIR)/Scripts/check-contexts sharedcore sharedcore-executor sharedcore-holder; }
 
 # Everything slow: the formatter's rules, the documentation, the tests at length, the whole attack, a brief measurement, the C
-# library, the build without ZeroMQ, the backend on etcd, the SIP core, the examples, the suite on two kinds of file system, the
+# library and the Python wheel, the build without ZeroMQ, the backend on etcd, the SIP core, the examples, the suite on two kinds of file system, the
 # sanitizers, the Debian package, for root in a fresh system.
-check-all: lint docs at-length attack-whole bench-brief c-library without-zmq etcd sip examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
+check-all: lint docs at-length attack-whole bench-brief c-library wheel without-zmq etcd sip examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
 	@[ "$(IS_ROOT)" ] || echo "The Debian package was made, but not tried: as root, make try-deb does that." >&2
 
 # The tests three times over, the suite with the optimized build, the demo again and again.

@@ -436,7 +436,10 @@ let package = Package(
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]),
         // Its programs in C and Python are built and run by a script, against the library beside the tests.
-        tests("CLibraryTests", of: ["Platform", "CLibrary", "sharedcore"], beside: ["C"]),
+        tests(
+            "CLibraryTests",
+            of: ["CLibrary", "CoreAPI", "CSharedCore", "FileNotifyBackend", "Platform", "Wormholes", "sharedcore"],
+            beside: ["C"]),
         tests("BenchTests", of: ["Platform", "ProgramOutput", "sharedcore-bench"]),
         tests(
             "SystemTests",
