@@ -7,7 +7,7 @@ IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test check test-programs attack attack-brief attack-whole attack-programs optimized simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
-	c-library install demo-picture release bench bench-brief without-zmq etcd sip api-breakage format lint dependencies clean
+	c-library wheel install demo-picture release bench bench-brief without-zmq etcd sip api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -57,9 +57,9 @@ optimized: dependencies
 	    $(CURDIR)/Scripts/check-contexts sharedcore sharedcore-executor sharedcore-holder; }
 
 # Everything slow: the formatter's rules, the documentation, the tests at length, the whole attack, a brief measurement, the C
-# library, the build without ZeroMQ, the backend on etcd, the SIP core, the examples, the suite on two kinds of file system, the
+# library and the Python wheel, the build without ZeroMQ, the backend on etcd, the SIP core, the examples, the suite on two kinds of file system, the
 # sanitizers, the Debian package, for root in a fresh system.
-check-all: lint docs at-length attack-whole bench-brief c-library without-zmq etcd sip examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
+check-all: lint docs at-length attack-whole bench-brief c-library wheel without-zmq etcd sip examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
 	@[ "$(IS_ROOT)" ] || echo "The Debian package was made, but not tried: as root, make try-deb does that." >&2
 
 # The tests three times over, the suite with the optimized build, the demo again and again.
@@ -98,6 +98,12 @@ c-library: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" PREFIX="$(PREFIX)" Scripts/c-library
 	Scripts/try-c-library .build/libsharedcore/libsharedcore.so.0 "$$($(SWIFT) build --show-bin-path)/sharedcore" --released
+
+# The Python package with the library in it, in .build/wheel: checked by auditwheel, installed in a fresh environment, used once.
+wheel: dependencies
+	@Scripts/install-dependencies binutils python3 python3-venv
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" Scripts/c-library
+	Scripts/python-wheel
 
 # The Debian package, in .build/package: programs without need of Swift, manual pages, completions, the unit of systemd.
 deb: dependencies

@@ -147,7 +147,8 @@ let package = Package(
 
         // What processes do together.
         room("Mailboxes", knows: ["CoreAPI"]),
-        room("Wormholes", knows: ["CoreAPI", "Mailboxes"]),
+        room("WormholeFormat", knows: ["CoreAPI", "Mailboxes"]),
+        room("Wormholes", knows: ["CoreAPI", "Mailboxes", "WormholeFormat"]),
         room("Coordination", knows: ["CoreAPI", "Mailboxes", "Platform"]),
         room("Lifecycle", knows: ["CoreAPI"]),
         room("KeptSockets", knows: ["CoreAPI", "Lifecycle", "Platform"]),
@@ -175,17 +176,26 @@ let package = Package(
                 "Mailboxes", "Wormholes", "Coordination", "Platform",
             ]),
         room(
-            "SharedCoreConfiguration",
+            "ConfigurationResolution",
             knows: [
                 "CoreAPI", "BackendRegistry", "Coordination", "Lifecycle", "Platform", "ProgramOutput",
-                zmqBackend, .product(name: "Yams", package: "Yams"),
+                zmqBackend,
+            ]),
+        room(
+            "SharedCoreConfiguration",
+            knows: [
+                "CoreAPI", "BackendRegistry", "ConfigurationResolution", "Coordination",
+                .product(name: "Yams", package: "Yams"),
             ]),
 
         // For programs in other languages.
         .target(name: "CSharedCore"),
         room(
             "CLibrary",
-            knows: ["CoreAPI", "CSharedCore", "BackendRegistry", "Coordination", "Mailboxes", "Platform"]),
+            knows: [
+                "CoreAPI", "CSharedCore", "BackendRegistry", "ConfigurationResolution", "Coordination", "Mailboxes",
+                "Platform", "ProgramOutput", "WormholeFormat",
+            ]),
 
         // What the kernel tells of the machine's networks.
         room("NetworkMonitor", knows: ["CoreAPI", "Platform"]),
@@ -382,7 +392,7 @@ let package = Package(
                 "TestInstruments",
             ]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend", "Platform"]),
-        tests("WormholesTests", of: ["CoreAPI", "Mailboxes", "Wormholes", "InMemoryBackend"]),
+        tests("WormholesTests", of: ["CoreAPI", "Mailboxes", "WormholeFormat", "Wormholes", "InMemoryBackend"]),
         tests(
             "CoordinationTests",
             of: [
@@ -426,7 +436,10 @@ let package = Package(
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]),
         // Its programs in C and Python are built and run by a script, against the library beside the tests.
-        tests("CLibraryTests", of: ["Platform", "CLibrary", "sharedcore"], beside: ["C"]),
+        tests(
+            "CLibraryTests",
+            of: ["CLibrary", "CoreAPI", "CSharedCore", "FileNotifyBackend", "Platform", "Wormholes", "sharedcore"],
+            beside: ["C"]),
         tests("BenchTests", of: ["Platform", "ProgramOutput", "sharedcore-bench"]),
         tests(
             "SystemTests",

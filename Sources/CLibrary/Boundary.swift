@@ -157,6 +157,11 @@ struct Deadline {
 
     private let end: BootInstant?
 
+    /// How long a call waits; below 0 as good as without an end.
+    static func duration(_ milliseconds: Int64) -> Duration {
+        .milliseconds(milliseconds < 0 ? most : min(milliseconds, most))
+    }
+
     /// - Parameter milliseconds: Below 0 for no end.
     init(_ milliseconds: Int64) {
         end = milliseconds < 0 ? nil : SystemClock().now().advanced(by: .milliseconds(min(milliseconds, Self.most)))

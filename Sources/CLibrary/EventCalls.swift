@@ -47,7 +47,8 @@ extension Handles {
     fileprivate static func findPollable(_ handle: UInt64) throws(Failure) -> any PollableObject {
         guard let object = find(handle) as? any PollableObject else {
             throw Failure(
-                .handle, "The handle is none of an open watch, observation or participant.", at: "handle \(handle)")
+                .handle, "The handle is none of an open watch, observation, participant or call.",
+                at: "handle \(handle)")
         }
         return object
     }

@@ -3,17 +3,25 @@
 
 internal import BackendRegistry
 public import CSharedCore
+internal import ConfigurationResolution
+internal import Coordination
 internal import CoreAPI
 internal import Platform
+internal import ProgramOutput
 
 /// An open group, or the store of a core.
 final class GroupObject: HandleObject {
     let store: any SharedStore
     /// Whether the store is a core's, and closing the handle leaves it open.
     private let isBorrowed: Bool
+    /// What a participant of the group has by default.
+    let coordination: CoordinationOptions
 
-    init(_ store: any SharedStore, isBorrowed: Bool = false) {
+    init(
+        _ store: any SharedStore, isBorrowed: Bool = false, coordination: CoordinationOptions = CoordinationOptions()
+    ) {
         self.store = store
+        self.coordination = coordination
         self.isBorrowed = isBorrowed
     }
 
@@ -50,7 +58,7 @@ private struct StaticText: @unchecked Sendable {
         pointer = block.text(text)
     }
 
-    static let version = StaticText("0.1.0")
+    static let version = StaticText(PackageVersion.text)
     static let unknown = StaticText("unknown")
     static let codes: [Int32: StaticText] = {
         var codes = [
@@ -90,20 +98,90 @@ private struct StaticText: @unchecked Sendable {
     boundary(error) { () throws(Failure) in
         let result = try required(group, "group")
         result.pointee = 0
-        guard let options else { throw Failure(.invalidArgument, "The options are NULL.", at: "options") }
-        guard options.pointee.size == MemoryLayout<sc_options>.size else {
-            throw Failure(
-                .invalidArgument,
-                "The options have the size \(options.pointee.size), not \(MemoryLayout<sc_options>.size): set it with SC_OPTIONS_INIT.",
-                at: "options")
-        }
-        let (configuration, description) = try read(options.pointee)
+        let (configuration, description) = try read(checked(options))
         let store = try wait { () async throws(SharedCoreError) -> any SharedStore in
             try await GroupObject.registry.open(configuration, as: description)
         }
         result.pointee = try Handles.add(GroupObject(store))
         return Answer.ok
     }
+}
+
+@c @implementation public func sc_open_configured(
+    _ options: UnsafePointer<sc_options>?, _ group: UnsafeMutablePointer<UInt64>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let result = try required(group, "group")
+        result.pointee = 0
+        let options = try checked(options)
+        guard options.backend == nil, options.directory == nil, options.durability == nil else {
+            throw Failure(
+                .invalidArgument,
+                "A group by configuration has its backend, its place and its durability in the settings: “backend=zmq”, "
+                    + "“stateDirectory=/run/user/1000”, “group=chat”, “durability=disk”.", at: "options")
+        }
+        let description = try description(in: options)
+        let values = try settings(in: options)
+        let openTimeout = openTimeout(in: options)
+        let object = try wait { () async throws(SharedCoreError) in
+            var resolved = try await ResolvedGroup.read(values, file: nil, program: nil) {
+                search throws(ConfigurationFailure) in
+                try search.refuseFile()
+            }
+            if let openTimeout { resolved.backend.openTimeout = openTimeout }
+            return GroupObject(
+                try await resolved.open(as: description, in: GroupObject.registry), coordination: resolved.coordination)
+        }
+        result.pointee = try Handles.add(object)
+        return Answer.ok
+    }
+}
+
+extension ConfigurationSearch {
+    /// Refuses a file, which needs a reader of YAML: a program that passed over it would open another group than its neighbours.
+    fileprivate func refuseFile() throws(ConfigurationFailure) -> ConfigurationFile? {
+        guard let (path, content) = try find(), !content.isEmpty else { return nil }
+        throw ConfigurationFailure(
+            .unsupported, at: path,
+            "the C library reads no configuration file. Give its values as settings or variables, and set "
+                + "\(EnvironmentLayer.fileVariable)=\(ConfigurationSearch.nothing).")
+    }
+}
+
+/// Returns options whose size is that of this version.
+private func checked(_ options: UnsafePointer<sc_options>?) throws(Failure) -> sc_options {
+    guard let options else { throw Failure(.invalidArgument, "The options are NULL.", at: "options") }
+    guard options.pointee.size == MemoryLayout<sc_options>.size else {
+        throw Failure(
+            .invalidArgument,
+            "The options have the size \(options.pointee.size), not \(MemoryLayout<sc_options>.size): set it with SC_OPTIONS_INIT.",
+            at: "options")
+    }
+    return options.pointee
+}
+
+private func settings(in options: sc_options) throws(Failure) -> [String: String] {
+    var settings: [String: String] = [:]
+    for setting in try elements(options.settings, options.setting_count, "settings") {
+        let text = try text(setting, "settings")
+        guard let sign = text.firstIndex(of: "=") else {
+            throw Failure(
+                .invalidArgument, "A setting has the form zmq.endpoint=tcp://127.0.0.1:5555, not “\(text)”.",
+                at: "settings")
+        }
+        settings[String(text[..<sign])] = String(text[text.index(after: sign)...])
+    }
+    return settings
+}
+
+private func openTimeout(in options: sc_options) -> Duration? {
+    options.open_timeout > 0 ? .milliseconds(min(options.open_timeout, Deadline.most)) : nil
+}
+
+private func description(in options: sc_options) throws(Failure) -> SessionDescription {
+    let role = try optionalText(options.role, "role").map { SessionRole(rawValue: $0) } ?? .tool
+    return SessionDescription(role: role, name: try optionalText(options.name, "name") ?? "")
 }
 
 private func read(_ options: sc_options) throws(Failure) -> (BackendConfiguration, SessionDescription) {
@@ -126,20 +204,9 @@ private func read(_ options: sc_options) throws(Failure) -> (BackendConfiguratio
         }
         configuration.durability = durability
     }
-    for setting in try elements(options.settings, options.setting_count, "settings") {
-        let text = try text(setting, "settings")
-        guard let sign = text.firstIndex(of: "=") else {
-            throw Failure(
-                .invalidArgument, "A setting has the form zmq.endpoint=tcp://127.0.0.1:5555, not “\(text)”.",
-                at: "settings")
-        }
-        configuration.settings[String(text[..<sign])] = String(text[text.index(after: sign)...])
-    }
-    if options.open_timeout > 0 {
-        configuration.openTimeout = Duration.milliseconds(min(options.open_timeout, Deadline.most))
-    }
-    let role = try optionalText(options.role, "role").map { SessionRole(rawValue: $0) } ?? .tool
-    return (configuration, SessionDescription(role: role, name: try optionalText(options.name, "name") ?? ""))
+    configuration.settings = try settings(in: options)
+    configuration.openTimeout = openTimeout(in: options)
+    return (configuration, try description(in: options))
 }
 
 @c @implementation public func sc_session(

@@ -29,14 +29,13 @@ final class MailboxObject: HandleObject {
         for wait in waits { wait.cancel() }
     }
 
-    /// Takes a message, and waits for one.
-    func take(within timeout: Int64) throws(Failure) -> QueueDelivery? {
+    /// Takes a message, and waits for one until a deadline.
+    func take(until deadline: Deadline, waits: Bool) throws(Failure) -> QueueDelivery? {
         let mailbox = mailbox
         if let delivery = try wait(for: { () async throws(SharedCoreError) in try await mailbox.take() }) {
             return delivery
         }
-        if timeout == 0 { return nil }
-        let deadline = Deadline(timeout)
+        guard waits else { return nil }
         // Armed before the next attempt, so no message is missed. One watch for each waiting thread: a message that another
         // thread takes must not use up the wake-up for the next one.
         let watch = try wait { () async throws(SharedCoreError) in try await mailbox.watch(from: .now) }
@@ -135,7 +134,7 @@ final class DeliveryObject: HandleObject {
         handle.pointee = 0
         content.pointee = sc_bytes()
         let object = try Handles.find(mailbox, as: MailboxObject.self)
-        guard let taken = try object.take(within: timeout) else { return Answer.nothing }
+        guard let taken = try object.take(until: Deadline(timeout), waits: timeout != 0) else { return Answer.nothing }
         handle.pointee = try Handles.add(DeliveryObject(taken, of: object.mailbox))
         var block = Block(size: taken.bytes.count)
         content.pointee = sc_bytes(bytes: block.bytes(taken.bytes), count: taken.bytes.count)

@@ -73,7 +73,7 @@ final class ParticipantObject: PollableObject {
             requests += 1
             return requests
         }
-        let limit = Duration.milliseconds(min(timeout < 0 ? Deadline.most : timeout, Deadline.most))
+        let limit = Deadline.duration(timeout)
         Task.detached { [events] in
             do throws(CoordinationError) {
                 let result = try await executor.message(forCallID: callID, timeout: limit)
@@ -104,7 +104,7 @@ final class TakenObject: HandleObject {
 }
 
 /// Waits for an asynchronous call of a participant on the caller's thread.
-private func waitForParticipant<Value: Sendable>(
+func waitForParticipant<Value: Sendable>(
     _ body: @escaping @Sendable () async throws(CoordinationError) -> Value
 ) throws(Failure) -> Value {
     let result: Result<Value, CoordinationError> = CallingThread.wait {
@@ -120,8 +120,11 @@ private func waitForParticipant<Value: Sendable>(
     }
 }
 
-private func read(_ options: UnsafePointer<sc_participant_options>?) throws(Failure) -> CoordinationOptions {
-    var result = CoordinationOptions()
+/// Reads the options of a participant. What they leave to the default is the group's.
+private func read(
+    _ options: UnsafePointer<sc_participant_options>?, of group: GroupObject
+) throws(Failure) -> CoordinationOptions {
+    var result = group.coordination
     guard let options else { return result }
     guard options.pointee.size == MemoryLayout<sc_participant_options>.size else {
         throw Failure(
@@ -139,7 +142,7 @@ private func read(_ options: UnsafePointer<sc_participant_options>?) throws(Fail
     return result
 }
 
-private func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
+func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
     guard let id = CallID(try CLibrary.text(text, "call_id")) else {
         throw Failure(.invalidArgument, "A call-id is not empty.", at: "call_id")
     }
@@ -153,11 +156,11 @@ private func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
     boundary(error) { () throws(Failure) in
         let result = try required(participant, "participant")
         result.pointee = 0
-        let group = try Handles.find(group, as: GroupObject.self).store
-        let options = try read(options)
+        let group = try Handles.find(group, as: GroupObject.self)
+        let options = try read(options, of: group)
         let events = try ParticipantEvents()
         let main = try store { () throws(SharedCoreError) in
-            try MainParticipant(of: group, options: options) { BridgedCore(events) }
+            try MainParticipant(of: group.store, options: options) { BridgedCore(events) }
         }
         let object = ParticipantObject(.main(main), events)
         result.pointee = try Handles.add(object)
@@ -173,11 +176,11 @@ private func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
     boundary(error) { () throws(Failure) in
         let result = try required(participant, "participant")
         result.pointee = 0
-        let group = try Handles.find(group, as: GroupObject.self).store
-        let options = try read(options)
+        let group = try Handles.find(group, as: GroupObject.self)
+        let options = try read(options, of: group)
         let events = try ParticipantEvents()
         let executor = try store { () throws(SharedCoreError) in
-            try ExecutorParticipant(of: group, options: options) { BridgedCore(events) }
+            try ExecutorParticipant(of: group.store, options: options) { BridgedCore(events) }
         }
         result.pointee = try Handles.add(ParticipantObject(.executor(executor), events))
         return Answer.ok

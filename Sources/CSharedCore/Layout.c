@@ -10,4 +10,6 @@ _Static_assert(sizeof(sc_guard) == 32, "sc_guard");
 _Static_assert(sizeof(sc_operation) == 56, "sc_operation");
 _Static_assert(sizeof(sc_notification) == 32, "sc_notification");
 _Static_assert(sizeof(sc_message) == 56, "sc_message");
+_Static_assert(sizeof(sc_call_info) == 88, "sc_call_info");
+_Static_assert(sizeof(sc_call_list) == 16, "sc_call_list");
 _Static_assert(sizeof(sc_participant_event) == 128, "sc_participant_event");

@@ -31,7 +31,7 @@ public struct Session: Hashable, Sendable {
 public struct SessionLease: Hashable, Sendable {
     /// How long the session stands without a word of its participant.
     public var duration: Duration
-    /// When the latest request was sent that was answered, by the clock of the machine's run, ``SystemClock``.
+    /// When the latest request was sent that was answered, by the clock of the machine's run, `SystemClock`.
     public var confirmedAt: BootInstant
 
     public init(duration: Duration, confirmedAt: BootInstant) {

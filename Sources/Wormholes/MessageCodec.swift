@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import WormholeFormat
 
 /// Encodes messages of one type as bytes, and decodes them.
 ///
@@ -15,7 +16,7 @@ internal import FoundationEssentials
 /// ```
 public struct MessageCodec<Message: Sendable>: Sendable {
     /// The longest name, in bytes of UTF-8.
-    public static var maximumNameByteCount: Int { 64 }
+    public static var maximumNameByteCount: Int { Envelope.maximumCodecByteCount }
 
     /// The name stored with each message, by which a reader with another codec refuses it.
     public let name: String

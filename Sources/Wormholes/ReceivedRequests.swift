@@ -1,5 +1,6 @@
 public import CoreAPI
 public import Mailboxes
+internal import WormholeFormat
 
 /// The requests of one kind, as taken by an answering participant. Several participants share them.
 ///
@@ -55,7 +56,10 @@ public final class ReceivedRequests<Request: Sendable, Reply: Sendable>: AsyncSe
                 switch id.request.message(in: delivery.bytes) {
                 case .success(let request):
                     return ReceivedRequest(request: request, origin: delivery.sender, desk: desk, type: id.reply)
-                case .failure(let problem): _ = try await desk.refuse(because: problem.description)
+                case .failure(let problem):
+                    _ = try await inStore { () async throws(SharedCoreError) in
+                        try await desk.refuse(because: problem.description)
+                    }
                 }
             }
         }
@@ -77,58 +81,13 @@ public struct ReceivedRequest<Request: Sendable, Reply: Sendable>: Sendable {
     /// - Throws: ``WormholeError/Code/encodingFailed``, or the errors of the store.
     @discardableResult
     public func reply(_ reply: Reply) async throws(WormholeError) -> Acknowledgement {
-        try await desk.answer(try type.envelope(of: reply))
+        let envelope = try type.envelope(of: reply)
+        return try await inStore { () async throws(SharedCoreError) in try await desk.answer(envelope) }
     }
 
     /// Refuses the request: the requester gets ``WormholeError/Code/refused`` with the reason.
     @discardableResult
     public func refuse(because reason: String) async throws(WormholeError) -> Acknowledgement {
-        try await desk.refuse(because: reason)
-    }
-}
-
-/// A taken request as bytes, with the key of its reply.
-struct RequestDesk: Sendable {
-    /// The time for which a reply waits for its requester.
-    static let replyLifetime = Duration.seconds(60)
-    /// The longest reason of a refusal, which may quote a text of the requester.
-    static let reasonByteCount = 512
-
-    let delivery: QueueDelivery
-    let mailbox: QueueMailbox
-    /// The key at which the requester waits; nil if it named none, or one outside of the replies.
-    let replyKey: Key?
-
-    init(_ delivery: QueueDelivery, of mailbox: QueueMailbox, replyTo: String?, below path: String) {
-        self.delivery = delivery
-        self.mailbox = mailbox
-        // Any session of the group can write an envelope, so a reply is written only under the path of replies.
-        replyKey = replyTo.flatMap { $0.utf8.starts(with: path.utf8) ? try? Key($0) : nil }
-    }
-
-    /// Stores the reply and removes the request, in one commit.
-    func answer(_ envelope: Envelope) async throws(WormholeError) -> Acknowledgement {
-        try await inStore { () async throws(SharedCoreError) in
-            var transaction = Transaction()
-            try mailbox.addAcknowledgement(of: delivery, to: &transaction)
-            if let replyKey {
-                transaction.put(replyKey, envelope.bytes, lifetime: .expiring(after: Self.replyLifetime))
-            }
-            do throws(SharedCoreError) {
-                return .acknowledged(try await mailbox.store.commit(transaction).revision)
-            } catch {
-                guard error.guardFailure != nil else { throw error }
-                return .superseded
-            }
-        }
-    }
-
-    func refuse(because reason: String) async throws(WormholeError) -> Acknowledgement {
-        var reason = reason
-        if reason.utf8.count > Self.reasonByteCount {
-            // A truncated character is replaced by one of 3 bytes.
-            reason = String(decoding: reason.utf8.prefix(Self.reasonByteCount - 3), as: UTF8.self)
-        }
-        return try await answer(Envelope(codec: "", schema: 0, content: .failure(reason)))
+        try await inStore { () async throws(SharedCoreError) in try await desk.refuse(because: reason) }
     }
 }

@@ -1,4 +1,5 @@
 public import CoreAPI
+internal import WormholeFormat
 
 extension Wormhole {
     /// Puts a message into a mailbox, replacing the one before.

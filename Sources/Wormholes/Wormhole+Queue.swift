@@ -1,5 +1,6 @@
 internal import CoreAPI
 public import Mailboxes
+internal import WormholeFormat
 
 extension Wormhole {
     /// Puts a message at the end of a queue.

@@ -1,6 +1,6 @@
 internal import CoreAPI
 internal import Mailboxes
-internal import Synchronization
+internal import WormholeFormat
 
 /// Requests and replies, on queues.
 extension Wormhole {
@@ -19,25 +19,10 @@ extension Wormhole {
     public func request<Request, Reply>(
         _ request: Request, of id: RequestID<Request, Reply>, timeout: Duration
     ) async throws(WormholeError) -> Reply {
-        let path = root.path(of: .replies) + ItemName.numbered(by: group.session.id).text
-        let envelope = try id.request.envelope(of: request, replyTo: path)
+        let exchange = RequestExchange(group, root: root, name: id.name)
+        let envelope = try id.request.envelope(of: request, replyTo: exchange.replyPath)
         let reply = try await inStore { () async throws(SharedCoreError) in
-            let key = try Key(path)
-            let watch = try await group.watch(KeyPrefix(key), from: .now)
-            let isOver = OneWayFlag()
-            let timer = Task {
-                try await Task.sleep(for: timeout)
-                isOver.raise()
-                watch.cancel()
-            }
-            defer { timer.cancel() }
-            _ = try await desk(of: id, lifetime: .expiring(after: timeout)).send(envelope.bytes)
-            let reply = try await self.reply(at: key, in: watch)
-            if reply != nil { try await group.delete(key) }
-            if reply == nil, !isOver.isRaised {
-                throw Task.isCancelled ? SharedCoreError.cancelled(id.name) : SharedCoreError.closed(id.name)
-            }
-            return reply
+            try await exchange.reply(to: envelope, within: timeout)
         }
         guard let reply else { throw WormholeError(.timeout, "“\(id.name)” was not answered within \(timeout).") }
         guard case .failure(let reason)? = Envelope(reply)?.content else {
@@ -54,29 +39,9 @@ extension Wormhole {
         of id: RequestID<Request, Reply>
     ) async throws(WormholeError) -> ReceivedRequests<Request, Reply> {
         try await inStore { () async throws(SharedCoreError) in
-            let desk = try desk(of: id, lifetime: .persistent)
+            let desk = try RequestExchange(group, root: root, name: id.name).desk()
             return ReceivedRequests(
                 try await desk.deliveries(), of: desk, as: id, replyPath: root.path(of: .replies))
         }
-    }
-
-    /// Waits for the bytes of a key that did not exist; returns nil if the watch ends before.
-    private func reply(at key: Key, in watch: Watch) async throws(SharedCoreError) -> [UInt8]? {
-        while let event = try await watch.next() {
-            switch event {
-            case .changes(let set):
-                if let entry = set.changes.first(where: { $0.key == key })?.new { return entry.value }
-            case .snapshot(let snapshot), .lagged(let snapshot):
-                if let entry = snapshot.entries.first(where: { $0.key == key }) { return entry.value }
-            }
-        }
-        return nil
-    }
-
-    private func desk<Request, Reply>(
-        of id: RequestID<Request, Reply>, lifetime: Lifetime
-    ) throws(SharedCoreError) -> QueueMailbox {
-        try QueueMailbox(
-            group, path: root.path(of: .requests, id.name), options: QueueOptions(lifetime: lifetime))
     }
 }

@@ -1,5 +1,6 @@
 public import CoreAPI
 internal import Mailboxes
+internal import WormholeFormat
 
 /// Passes typed messages between the processes of a group.
 ///
@@ -65,37 +66,5 @@ extension Wormhole {
             if paths.last != path + part { paths.append(path + part) }
         }
         return paths
-    }
-}
-
-/// The root of all keys of one wormhole.
-struct WormholeRoot: Hashable, Sendable {
-    /// The kinds of things under the root.
-    enum Kind: String, Sendable {
-        case latest, queue, requests, replies
-    }
-
-    private static let path = ".sharedcore/mailboxes/"
-    /// The longest part for a directory or a name, so that a queue's items fit below it.
-    private static let directoryByteCount = 72
-    private static let nameByteCount = 140
-
-    let path: String
-
-    /// - Parameter directory: Any text; nil for the directory that the group's wormholes share.
-    init(directory: String?) {
-        // No text has a part with a `%` before an `m`.
-        let part = directory.map { PathPart.text(for: $0, maximumByteCount: Self.directoryByteCount) } ?? "%main"
-        path = Self.path + part
-    }
-
-    /// Returns the path for a name.
-    func path(of kind: Kind, _ name: String) -> String {
-        path(of: kind) + PathPart.text(for: name, maximumByteCount: Self.nameByteCount)
-    }
-
-    /// Returns the path of all mailboxes of a kind.
-    func path(of kind: Kind) -> String {
-        path + "/" + kind.rawValue + "/"
     }
 }

@@ -14,6 +14,18 @@ struct CLibraryTests {
         #expect(end == .exited(0), "\(script.lines.joined(separator: "\n"))\n\(script.errorText(upTo: 1 << 16))")
     }
 
+    @Test("The fuzz and the Python package know each call of the header")
+    func everyCall() throws {
+        let header = try Self.calls(
+            in: "Sources/CSharedCore/include/sharedcore.h", #/^(?:int32_t|uint32_t|void|const char \*) ?(sc_\w+)\(/#)
+        #expect(header.count > 40)
+        let fuzz = try Self.calls(in: "Tests/CLibraryTests/C/fuzz.c", #/^ +CALL\((sc_\w+)\)/#)
+        #expect(fuzz == header, "\(fuzz.symmetricDifference(header).sorted())")
+        let python = try Self.calls(in: "bindings/python/sharedcore/_library.py", #/(?:^ +"|library\.)(sc_\w+)/#)
+        // A Python program has its own handlers of signals.
+        #expect(header.subtracting(python) == ["sc_handle_bus_errors"], "\(header.subtracting(python).sorted())")
+    }
+
     @Test("The programs on the page are those of Examples/CLibrary")
     func page() throws {
         let page = OpenFile.text(of: Self.root + "/Docs/CLibrary.md", upTo: 1 << 20) ?? ""
@@ -21,6 +33,11 @@ struct CLibraryTests {
             let program = try #require(OpenFile.text(of: Self.root + "/Examples/CLibrary/" + name, upTo: 1 << 20))
             #expect(page.contains("```\(language)\n\(program)```"), "\(name)")
         }
+    }
+
+    private static func calls(in file: String, _ pattern: Regex<(Substring, Substring)>) throws -> Set<String> {
+        let text = try #require(OpenFile.text(of: root + "/" + file, upTo: 1 << 20))
+        return Set(text.matches(of: pattern.anchorsMatchLineEndings()).map { String($0.1) })
     }
 
     /// The package's directory.

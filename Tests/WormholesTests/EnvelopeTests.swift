@@ -2,6 +2,7 @@ internal import CoreAPI
 import CoreAPITesting
 internal import TestSupport
 import Testing
+import WormholeFormat
 
 @testable import Wormholes
 

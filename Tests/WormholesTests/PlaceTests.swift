@@ -3,6 +3,7 @@ import CoreAPITesting
 import Mailboxes
 internal import TestSupport
 import Testing
+import WormholeFormat
 
 @testable import Wormholes
 

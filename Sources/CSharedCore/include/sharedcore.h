@@ -59,6 +59,12 @@ typedef sc_handle sc_watch;
 typedef sc_handle sc_observation;
 typedef sc_handle sc_mailbox;
 typedef sc_handle sc_delivery;
+typedef sc_handle sc_responder;
+typedef sc_handle sc_received;
+typedef sc_handle sc_call_changes;
+typedef sc_handle sc_call;
+typedef sc_handle sc_command;
+typedef sc_handle sc_activity;
 typedef sc_handle sc_participant;
 typedef sc_handle sc_core;
 typedef sc_handle sc_taken;
@@ -82,7 +88,7 @@ const char *sc_code_name(int32_t code);
 
 /* Closes whatever the handle is of, and wakes the threads that wait with it. 0 is allowed. In a forked child it does nothing. */
 int32_t sc_close(sc_handle handle);
-/* A descriptor that is readable while the `next` call of a watch, an observation or a participant has something to return.
+/* A descriptor that is readable while the `next` call of a watch, an observation, a participant or a call has something to return.
    Poll it; do not read or close it. It is valid until the handle is closed. */
 int32_t sc_descriptor(sc_handle handle, int32_t *descriptor, sc_error *error);
 
@@ -101,7 +107,7 @@ typedef struct {
     const char *name;
     /* "memory", "process" or "disk"; NULL leaves it to the backend. */
     const char *durability;
-    /* What one backend alone knows, as "zmq.endpoint=tcp://127.0.0.1:5555". */
+    /* What one backend alone knows, as "zmq.endpoint=tcp://127.0.0.1:5555". With sc_open_configured any setting. */
     const char *const *settings;
     size_t setting_count;
     /* How long opening waits for a hub at most; 0 leaves it to the backend. */
@@ -111,6 +117,10 @@ typedef struct {
 #define SC_OPTIONS_INIT {sizeof(sc_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 0}
 
 int32_t sc_open(const sc_options *options, sc_group *group, sc_error *error);
+/* Opens the group that `settings` ("group=chat"), then the variables SHAREDCORE_* describe, as `sharedcore` with these flags does.
+   `backend`, `directory` and `durability` are settings here, and NULL. No configuration file is read: SC_ERR_UNSUPPORTED where
+   `sharedcore` would read one. Main and Executor of such a group have its timeouts by default. */
+int32_t sc_open_configured(const sc_options *options, sc_group *group, sc_error *error);
 /* The revision at which this participation began: its identity in the group. */
 int32_t sc_session(sc_group group, uint64_t *session, sc_error *error);
 /* Returns when everything that was committed before can be taken from this handle's watches and observations. */
@@ -240,11 +250,27 @@ int32_t sc_take(sc_mailbox mailbox, int64_t timeout, sc_delivery *delivery, sc_b
 int32_t sc_acknowledge(sc_delivery delivery, int32_t *acknowledged, sc_error *error);
 int32_t sc_give_back(sc_delivery delivery, sc_error *error);
 
+/* Requests with replies: the RequestID of the same name in Swift. `codec` names the form of both messages; NULL is "bytes". Programs in
+   Swift have "json" unless they say otherwise. */
+
+/* Waits for the reply. SC_ERR_TIMEOUT; SC_ERR_REFUSED with the reason as the message; SC_ERR_INCOMPATIBLE for a reply in another form. */
+int32_t sc_request(
+    sc_group group, const char *name, const char *codec, const uint8_t *bytes, size_t count, int64_t timeout,
+    sc_bytes *reply, sc_error *error);
+int32_t sc_responder_open(
+    sc_group group, const char *name, const char *codec, sc_responder *responder, sc_error *error);
+/* Takes a request, and waits for one for at most `timeout` ms. One in another form is refused and does not appear. */
+int32_t sc_responder_take(
+    sc_responder responder, int64_t timeout, sc_received *request, sc_bytes *bytes, sc_error *error);
+/* Each closes the request. `sent` is 0 where the take did not stand any more; it may be NULL. */
+int32_t sc_reply(sc_received request, const uint8_t *bytes, size_t count, int32_t *sent, sc_error *error);
+int32_t sc_refuse(sc_received request, const char *reason, int32_t *sent, sc_error *error);
+
 /* Main and Executor. The core is the caller's: events say when it is to run, calls answer. */
 
 typedef struct {
     size_t size; /* sizeof(sc_participant_options) */
-    /* Milliseconds; 0 for the default. The same in all processes of a group. */
+    /* Milliseconds; 0 for the default, which sc_open_configured reads. The same in all processes of a group. */
     int64_t handover_timeout;
     int64_t stop_timeout;
     int64_t executor_budget;
@@ -327,6 +353,83 @@ int32_t sc_core_stopped(sc_core core, sc_error *error);
 int32_t sc_core_deliver(sc_core core, const sc_message *message, int32_t *duplicate, sc_error *error);
 /* A handle of the group in which each write has the core's epoch as a guard. Close it after use; the group stays open. */
 int32_t sc_core_group(sc_core core, sc_group *group, sc_error *error);
+
+/* Calls, for every process of the group. */
+
+enum { SC_DIRECTION_INCOMING = 1, SC_DIRECTION_OUTGOING = 2 };
+enum { SC_AUDIO = 1, SC_VIDEO = 2 };
+enum {
+    SC_CALL_INCOMING = 0,
+    SC_CALL_RINGING = 1,
+    SC_CALL_ANSWERED = 2,
+    SC_CALL_HELD = 3,
+    SC_CALL_REMOTELY_HELD = 4,
+    SC_CALL_ENDED = 5
+};
+enum {
+    SC_END_HUNG_UP = 1,
+    SC_END_REMOTE_HUNG_UP = 2,
+    SC_END_DECLINED = 3,
+    SC_END_MISSED = 4,
+    SC_END_ANSWERED_ELSEWHERE = 5,
+    SC_END_BUSY = 6,
+    SC_END_FAILED = 7,
+    SC_END_LOST = 8
+};
+enum { SC_COMMAND_ANSWER = 1, SC_COMMAND_DECLINE = 2, SC_COMMAND_HOLD = 3, SC_COMMAND_RESUME = 4, SC_COMMAND_HANG_UP = 5 };
+
+typedef struct {
+    const char *id;
+    const char *from;
+    const char *to;
+    const char *account; /* empty for the only one */
+    const char *end_text; /* with SC_END_FAILED, what failed */
+    uint64_t holder;      /* the session whose core has it; 0 where none */
+    /* Milliseconds of the run of the machine; -1 where it was not answered, or has not ended. */
+    int64_t began;
+    int64_t answered;
+    int64_t ended;
+    int32_t direction;
+    int32_t media; /* SC_AUDIO | SC_VIDEO */
+    int32_t state;
+    int32_t end_reason; /* with SC_CALL_ENDED */
+} sc_call_info;
+
+typedef struct {
+    size_t count;
+    const sc_call_info *calls;
+} sc_call_list;
+
+/* The open calls, the oldest first, then the ended ones that were not acknowledged, the newest first. */
+int32_t sc_calls(sc_group group, sc_call_list *list, sc_error *error);
+void sc_call_list_free(sc_call_list *list);
+/* The same list, now and each time that it is another one. */
+int32_t sc_calls_watch(sc_group group, sc_call_changes *changes, sc_error *error);
+int32_t sc_calls_next(sc_call_changes changes, int64_t timeout, sc_call_list *list, sc_error *error);
+/* Has the holder of an open call do something, and returns when it has. SC_ERR_TIMEOUT: it is not done. SC_ERR_OUTCOME_UNKNOWN: the
+   holder has taken the command, and has not said more. SC_ERR_REFUSED, SC_ERR_NOT_FOUND. */
+int32_t sc_call_command(sc_group group, const char *call_id, int32_t command, int64_t timeout, sc_error *error);
+/* Says that an ended call need not be shown again. `acknowledged` is 0 where there was none; it may be NULL. */
+int32_t sc_call_acknowledge(sc_group group, const char *call_id, int32_t *acknowledged, sc_error *error);
+
+/* Calls and activities of a core. Both keep it past the budget, and delay a hand-over. */
+
+/* Begins a call: `id`, `from`, `to`, `account`, `direction`, `media` and `state` of the description are read. */
+int32_t sc_call_begin(sc_core core, const sc_call_info *description, sc_call *call, sc_error *error);
+int32_t sc_call_change(sc_call call, int32_t state, sc_error *error);
+/* Closes the handle of the call. A call that is closed otherwise goes on; it is lost when the ownership is over. */
+int32_t sc_call_end(sc_call call, int32_t reason, const char *text, sc_error *error);
+/* Takes a command for the call, and waits for one. SC_ENDED when the call or the ownership is over. The first use of this call, or of
+   sc_descriptor, begins to take commands: then carry them out. */
+int32_t sc_call_next_command(sc_call call, int64_t timeout, sc_command *command, int32_t *kind, sc_error *error);
+/* Each closes the handle of the command. */
+int32_t sc_command_accept(sc_command command, sc_error *error);
+int32_t sc_command_refuse(sc_command command, const char *reason, sc_error *error);
+/* `kind` is "call" (4 hours at most), "transfer" (10 minutes), or a word of your own with a bound of 1 s to 1 hour, in milliseconds. */
+int32_t sc_activity_begin(
+    sc_core core, const char *kind, int64_t bound, const char *id, sc_activity *activity, sc_error *error);
+/* Closes the handle of the activity. One that is closed otherwise goes on until its bound. */
+int32_t sc_activity_end(sc_activity activity, sc_error *error);
 
 /* Keeps the process alive when a file of an open group is cut by another program: installs a handler of SIGBUS, which the
    library does on no other occasion. */

@@ -170,7 +170,7 @@ extension Calls {
                 _ = try await store.commit(transaction)
                 return entry.map { CommandProgress($0.value) }
             } catch {
-                guard error.guardFailure != nil else { throw error }
+                guard error.guardFailure?.condition.key == progressKey else { throw error }
             }
         }
     }

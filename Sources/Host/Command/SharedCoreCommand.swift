@@ -14,7 +14,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
             69 the backend cannot be used now; 74 standard output cannot be written, though what was to be done may be \
             done; 78 wrong configuration.
             """,
-        version: "0.1.0",
+        version: PackageVersion.text,
         subcommands: subcommands)
 
     private static var subcommands: [any ParsableCommand.Type] {

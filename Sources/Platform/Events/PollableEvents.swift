@@ -29,7 +29,7 @@ public final class PollableEvents<Element: Sendable>: Sendable {
     private let stop: @Sendable () -> Void
 
     /// - Throws: ``SharedCoreError/Code/unavailable`` when the process has no descriptor left.
-    init(
+    package init(
         on executor: (any TaskExecutor)?, next: @escaping @Sendable () async throws(SharedCoreError) -> Element?,
         cancel: @escaping @Sendable () -> Void
     ) throws(SharedCoreError) {

@@ -233,6 +233,57 @@ static void wrong_input(sc_group group) {
     CHECK(strcmp(sc_code_name(-1), "unknown") == 0 && strcmp(sc_code_name(SC_ERR_FORKED), "forked") == 0);
 }
 
+// The group that settings and variables describe is the one at the directory that they name.
+static void configured(sc_group group, const char *directory) {
+    sc_group other;
+    sc_entry entry;
+    char state_directory[4096], group_setting[4096], file[4096];
+    const char *slash = strrchr(directory, '/');
+    snprintf(state_directory, sizeof state_directory, "%.*s", (int)(slash - directory), directory);
+    snprintf(group_setting, sizeof group_setting, "group=%s", slash + 1);
+    CHECK(setenv("SHAREDCORE_CONFIG", "/dev/null", 1) == 0);
+    CHECK(setenv("SHAREDCORE_STATE_DIRECTORY", state_directory, 1) == 0);
+    CHECK(setenv("SHAREDCORE_GROUP", "another", 1) == 0);
+    const char *settings[] = {group_setting, NULL};
+    sc_options options = SC_OPTIONS_INIT;
+    options.settings = settings;
+    options.setting_count = 1;
+    CHECK_CODE(SC_OK, sc_open_configured(&options, &other, &error));
+    CHECK_CODE(SC_OK, sc_put(other, "configured", SC_NUL, text("x"), 1, NULL, &error));
+    CHECK_CODE(SC_OK, sc_get(group, "configured", SC_NUL, &entry, &error));
+    sc_entry_free(&entry);
+    CHECK_CODE(SC_OK, sc_close(other));
+    // Without the setting, the variable decides.
+    options.setting_count = 0;
+    CHECK_CODE(SC_OK, sc_open_configured(&options, &other, &error));
+    CHECK_CODE(SC_NOTHING, sc_get(other, "configured", SC_NUL, &entry, &error));
+    CHECK_CODE(SC_OK, sc_close(other));
+    // What is wrong is refused at its place.
+    options.setting_count = 1;
+    settings[0] = "grop=x";
+    CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_open_configured(&options, &other, &error));
+    CHECK(strcmp(error.location, "values[\"grop\"]") == 0 && strstr(error.message, "group") != NULL);
+    settings[0] = "group=";
+    CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_open_configured(&options, &other, &error));
+    settings[0] = group_setting;
+    CHECK(setenv("SHAREDCORE_DURABILITY", "often", 1) == 0);
+    CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_open_configured(&options, &other, &error));
+    CHECK(strcmp(error.location, "SHAREDCORE_DURABILITY") == 0);
+    CHECK(unsetenv("SHAREDCORE_DURABILITY") == 0);
+    options.directory = directory;
+    CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_open_configured(&options, &other, &error));
+    options.directory = NULL;
+    // A file is not passed over: it might describe another group.
+    snprintf(file, sizeof file, "%s/sharedcore.yaml", state_directory);
+    FILE *written = fopen(file, "wx");
+    CHECK(written != NULL && fputs("group: of-the-file\n", written) > 0 && fclose(written) == 0);
+    CHECK(setenv("SHAREDCORE_CONFIG", file, 1) == 0);
+    CHECK_CODE(SC_ERR_UNSUPPORTED, sc_open_configured(&options, &other, &error));
+    CHECK(strcmp(error.location, file) == 0 && remove(file) == 0);
+    CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_open_configured(&options, &other, &error));
+    CHECK(setenv("SHAREDCORE_CONFIG", "/dev/null", 1) == 0);
+}
+
 int main(int count, char **arguments) {
     CHECK(count == 2);
     CHECK(sc_abi() == SC_ABI && strlen(sc_version()) > 0);
@@ -246,6 +297,7 @@ int main(int count, char **arguments) {
     observations(group);
     mailboxes(group);
     wrong_input(group);
+    configured(group, arguments[1]);
     // After the end.
     sc_watch watch;
     sc_event event;

@@ -15,6 +15,7 @@ from ._library import (
     code_name,
     version,
 )
+from .calls import Activity, Call, CallChanges, Command, OpenCall
 from .group import (
     Change,
     Delivery,
@@ -26,14 +27,20 @@ from .group import (
     Notification,
     Observation,
     Operation,
+    Request,
+    Responder,
     Snapshot,
     Watch,
 )
 from .participants import Core, CoreContext, Executor, Main, Message, Result, StopRequest
 
 __all__ = [
+    "Activity",
+    "Call",
+    "CallChanges",
     "Change",
     "ClosedError",
+    "Command",
     "Core",
     "CoreContext",
     "Delivery",
@@ -50,8 +57,11 @@ __all__ = [
     "Message",
     "Notification",
     "Observation",
+    "OpenCall",
     "Operation",
     "RefusedError",
+    "Request",
+    "Responder",
     "Result",
     "SharedCoreError",
     "Snapshot",

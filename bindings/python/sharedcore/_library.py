@@ -103,6 +103,28 @@ class CBytes(ctypes.Structure):
     _fields_ = [("bytes", c_void_p), ("count", c_size_t)]
 
 
+class CCallInfo(ctypes.Structure):
+    _fields_ = [
+        ("id", c_char_p),
+        ("from_", c_char_p),
+        ("to", c_char_p),
+        ("account", c_char_p),
+        ("end_text", c_char_p),
+        ("holder", c_uint64),
+        ("began", c_int64),
+        ("answered", c_int64),
+        ("ended", c_int64),
+        ("direction", c_int32),
+        ("media", c_int32),
+        ("state", c_int32),
+        ("end_reason", c_int32),
+    ]
+
+
+class CCallList(ctypes.Structure):
+    _fields_ = [("count", c_size_t), ("calls", POINTER(CCallInfo))]
+
+
 class CParticipantOptions(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -147,6 +169,7 @@ _handle = POINTER(c_uint64)
 _error = POINTER(CError)
 
 _CALLS: dict[str, list[object]] = {
+    "sc_open_configured": [POINTER(COptions), _handle, _error],
     "sc_open": [POINTER(COptions), _handle, _error],
     "sc_close": [c_uint64],
     "sc_descriptor": [c_uint64, POINTER(c_int32), _error],
@@ -170,6 +193,24 @@ _CALLS: dict[str, list[object]] = {
     "sc_take": [c_uint64, c_int64, _handle, POINTER(CBytes), _error],
     "sc_acknowledge": [c_uint64, POINTER(c_int32), _error],
     "sc_give_back": [c_uint64, _error],
+    "sc_request": [c_uint64, c_char_p, c_char_p, c_char_p, c_size_t, c_int64, POINTER(CBytes), _error],
+    "sc_responder_open": [c_uint64, c_char_p, c_char_p, _handle, _error],
+    "sc_responder_take": [c_uint64, c_int64, _handle, POINTER(CBytes), _error],
+    "sc_reply": [c_uint64, c_char_p, c_size_t, POINTER(c_int32), _error],
+    "sc_refuse": [c_uint64, c_char_p, POINTER(c_int32), _error],
+    "sc_calls": [c_uint64, POINTER(CCallList), _error],
+    "sc_calls_watch": [c_uint64, _handle, _error],
+    "sc_calls_next": [c_uint64, c_int64, POINTER(CCallList), _error],
+    "sc_call_command": [c_uint64, c_char_p, c_int32, c_int64, _error],
+    "sc_call_acknowledge": [c_uint64, c_char_p, POINTER(c_int32), _error],
+    "sc_call_begin": [c_uint64, POINTER(CCallInfo), _handle, _error],
+    "sc_call_change": [c_uint64, c_int32, _error],
+    "sc_call_end": [c_uint64, c_int32, c_char_p, _error],
+    "sc_call_next_command": [c_uint64, c_int64, _handle, POINTER(c_int32), _error],
+    "sc_command_accept": [c_uint64, _error],
+    "sc_command_refuse": [c_uint64, c_char_p, _error],
+    "sc_activity_begin": [c_uint64, c_char_p, c_int64, c_char_p, _handle, _error],
+    "sc_activity_end": [c_uint64, _error],
     "sc_main_start": [c_uint64, POINTER(CParticipantOptions), _handle, _error],
     "sc_executor_open": [c_uint64, POINTER(CParticipantOptions), _handle, _error],
     "sc_participant_next": [c_uint64, c_int64, POINTER(CParticipantEvent), _error],
@@ -191,6 +232,7 @@ _FREES: dict[str, object] = {
     "sc_list_free": CList,
     "sc_event_free": CEvent,
     "sc_bytes_free": CBytes,
+    "sc_call_list_free": CCallList,
     "sc_participant_event_free": CParticipantEvent,
 }
 
@@ -319,8 +361,8 @@ class Owned:
 
 
 def milliseconds(timeout: float | None) -> int:
-    """Returns a timeout in seconds as C has it; None is without an end."""
-    if timeout is None:
+    """Returns a timeout in seconds as C has it; None and infinity are without an end."""
+    if timeout is None or timeout == float("inf"):
         return -1
     return max(0, min(int(timeout * 1000), 2**62))
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_uint64
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, overload
 
 from . import _library as c
 from . import participants
 from ._library import Owned, SharedCoreError, call, error_of, milliseconds
-from .group import Delivery, Entry, Guard, Mailbox, Notification, Observation, Operation, Snapshot, Watch
+from .calls import Call, CallChanges
+from .group import (
+    Delivery, Entry, Guard, Mailbox, Notification, Observation, Operation, Request, Responder, Snapshot, Watch,
+)
 from .group import Group as BlockingGroup
 from .participants import CoreContext, ParticipantEvent, Result, StopRequest, open_participant, take
 
@@ -47,6 +50,11 @@ class Group:
     async def open(cls, directory: str, **options: Any) -> Self:
         """Joins a group, with the options of :class:`sharedcore.Group`."""
         return cls(await asyncio.to_thread(BlockingGroup, directory, **options))
+
+    @classmethod
+    async def configured(cls, settings: Mapping[str, str] | None = None, **options: Any) -> Self:
+        """Joins a group, with the options of :meth:`sharedcore.Group.configured`."""
+        return cls(await asyncio.to_thread(lambda: BlockingGroup.configured(settings, **options)))
 
     async def close(self) -> None:
         await asyncio.to_thread(self.blocking.close)
@@ -88,13 +96,38 @@ class Group:
     async def observe(self, name: str) -> Observation:
         return await asyncio.to_thread(self.blocking.observe, name)
 
+    async def request(self, name: str, message: bytes, **options: Any) -> bytes:
+        """Sends a request, and waits for the reply, with the options of :meth:`sharedcore.Group.request`."""
+        return await asyncio.to_thread(lambda: self.blocking.request(name, message, **options))
+
+    def responder(self, name: str, **options: Any) -> Responder:
+        """Returns the requests of a name, whose calls block: see :func:`deliver`."""
+        return self.blocking.responder(name, **options)
+
+    async def calls(self) -> tuple[Call, ...]:
+        return await asyncio.to_thread(self.blocking.calls)
+
+    async def watch_calls(self) -> CallChanges:
+        return await asyncio.to_thread(self.blocking.watch_calls)
+
+    async def command(self, call_id: str, command: str, *, timeout: float = 5) -> None:
+        await asyncio.to_thread(lambda: self.blocking.command(call_id, command, timeout=timeout))
+
     def mailbox(self, path: str, **options: Any) -> Mailbox:
         """Returns the mailbox at a path, whose calls block: see :func:`deliver`."""
         return self.blocking.mailbox(path, **options)
 
 
-async def deliver(mailbox: Mailbox, timeout: float | None = None) -> Delivery | None:
-    """Takes a message of a mailbox; a thread of the loop's pool waits for it."""
+@overload
+async def deliver(mailbox: Mailbox, timeout: float | None = None) -> Delivery | None: ...
+
+
+@overload
+async def deliver(mailbox: Responder, timeout: float | None = None) -> Request | None: ...
+
+
+async def deliver(mailbox: Mailbox | Responder, timeout: float | None = None) -> Delivery | Request | None:
+    """Takes a message of a mailbox, or a request; a thread of the loop's pool waits for it."""
     return await asyncio.to_thread(mailbox.take, timeout)
 
 

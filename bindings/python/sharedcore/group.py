@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from ctypes import byref, c_char_p, c_int32, c_uint64, string_at
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Self
 
 from . import _library as c
 from ._library import Owned, call, library, milliseconds
-
-Element = TypeVar("Element")
+from ._stream import Stream
+from .calls import COMMANDS, Call, CallChanges, call_list
 
 _CHANGES = ("present", "put", "deleted", "expired", "sessionEnded")
 _EVENTS = ("snapshot", "changes", "lagged")
@@ -182,6 +182,32 @@ class Group(Owned):
         self._handle = handle.value
 
     @classmethod
+    def configured(
+        cls,
+        settings: Mapping[str, str] | None = None,
+        *,
+        role: str = "tool",
+        name: str = "",
+        open_timeout: float | None = None,
+    ) -> Self:
+        """Joins the group that settings, such as ``group``, and then the variables ``SHAREDCORE_*`` describe.
+
+        No configuration file is read: where ``sharedcore`` would read one, this raises ``unsupported``.
+        """
+        pairs = [c.c_text(f"{key}={value}") for key, value in (settings or {}).items()]
+        options = c.COptions(
+            size=ctypes.sizeof(c.COptions),
+            role=c.c_text(role),
+            name=c.c_text(name),
+            settings=(c_char_p * len(pairs))(*pairs),
+            setting_count=len(pairs),
+            open_timeout=0 if open_timeout is None else max(1, milliseconds(open_timeout)),
+        )
+        handle = c_uint64()
+        call("sc_open_configured", byref(options), byref(handle))
+        return cls._of(handle.value)
+
+    @classmethod
     def _of(cls, handle: int) -> Self:
         group = cls.__new__(cls)
         group._handle = handle
@@ -293,57 +319,55 @@ class Group(Owned):
         call("sc_mailbox_open", self._handle, c.c_text(path), capacity, int(drops_oldest), byref(handle))
         return Mailbox(handle.value)
 
+    def request(self, name: str, message: bytes, *, timeout: float | None, codec: str = "bytes") -> bytes:
+        """Sends a request, and waits for the reply. Programs in Swift have the codec ``json`` unless they say otherwise.
 
-class _Stream(Owned, Generic[Element]):
-    """What is taken from one after the other, by ``next``, ``for`` and ``async for``."""
-
-    def __init__(self, handle: int) -> None:
-        self._handle = handle
-
-    def _take(self, timeout: int) -> Element | None:
-        """Returns the next element; None where none came in time. Raises StopIteration at the end."""
-        raise NotImplementedError
-
-    def next(self, timeout: float | None = None) -> Element | None:
-        """Waits for the next element; None where none came within so many seconds, and at the end."""
+        :raises WaitTimeoutError: no program has answered.
+        :raises RefusedError: the answering program refuses; the message is its reason.
+        """
+        reply = c.CBytes()
+        call(
+            "sc_request", self._handle, c.c_text(name), c.c_text(codec), message, len(message), milliseconds(timeout),
+            byref(reply),
+        )
         try:
-            return self._take(milliseconds(timeout))
-        except StopIteration:
-            return None
+            return string_at(reply.bytes, reply.count)
+        finally:
+            library.sc_bytes_free(byref(reply))
 
-    def __iter__(self) -> Iterator[Element]:
-        return self
+    def responder(self, name: str, *, codec: str = "bytes") -> Responder:
+        """Returns the requests of a name, for a program that answers them."""
+        handle = c_uint64()
+        call("sc_responder_open", self._handle, c.c_text(name), c.c_text(codec), byref(handle))
+        return Responder(handle.value)
 
-    def __next__(self) -> Element:
-        while (element := self._take(-1)) is None:
-            pass
-        return element
+    def calls(self) -> tuple[Call, ...]:
+        """Returns the open calls, the oldest first, then the ended ones that were not acknowledged."""
+        return call_list("sc_calls", self._handle)
 
-    def __aiter__(self) -> Self:
-        return self
+    def watch_calls(self) -> CallChanges:
+        """Begins to deliver what :meth:`calls` returns: now, and each time that it is another list."""
+        handle = c_uint64()
+        call("sc_calls_watch", self._handle, byref(handle))
+        return CallChanges(handle.value)
 
-    async def __anext__(self) -> Element:
-        from .aio import readable
+    def command(self, call_id: str, command: str, *, timeout: float = 5) -> None:
+        """Has the holder of a call ``answer``, ``decline``, ``hold``, ``resume`` or ``hangUp``, and returns when it has.
 
-        while True:
-            try:
-                element = self._take(0)
-            except StopIteration:
-                raise StopAsyncIteration from None
-            if element is not None:
-                return element
-            await readable(self.fileno())
+        :raises RefusedError: the holder refuses.
+        :raises WaitTimeoutError: the holder has not taken the command, and does not carry it out.
+        """
+        number = COMMANDS.index(command) + 1
+        call("sc_call_command", self._handle, c.c_text(call_id), number, milliseconds(timeout))
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def acknowledge_call(self, call_id: str) -> bool:
+        """Says that an ended call need not be shown again. Returns whether there was one."""
+        acknowledged = c_int32()
+        call("sc_call_acknowledge", self._handle, c.c_text(call_id), byref(acknowledged))
+        return bool(acknowledged.value)
 
 
-class Watch(_Stream[Event]):
+class Watch(Stream[Event]):
     """A running watch: an iterator, and an asynchronous one."""
 
     def _take(self, timeout: int) -> Event | None:
@@ -368,7 +392,7 @@ class Watch(_Stream[Event]):
             library.sc_event_free(byref(event))
 
 
-class Observation(_Stream[Notification]):
+class Observation(Stream[Notification]):
     """A running observation of a name: an iterator, and an asynchronous one."""
 
     def _take(self, timeout: int) -> Notification | None:
@@ -434,3 +458,53 @@ class Delivery(Owned):
         with self._lock:
             call("sc_give_back", self._handle)
             self._handle = 0
+
+
+class Responder(Owned):
+    """The requests of a name, which programs that answer share between them."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def take(self, timeout: float | None = 0) -> Request | None:
+        """Takes a request, and waits so many seconds for one; None waits without an end."""
+        handle, content = c_uint64(), c.CBytes()
+        if call("sc_responder_take", self._handle, milliseconds(timeout), byref(handle), byref(content)) == c.NOTHING:
+            return None
+        try:
+            return Request(handle.value, string_at(content.bytes, content.count))
+        finally:
+            library.sc_bytes_free(byref(content))
+
+
+class Request(Owned):
+    """A request that was taken: reply to it, or refuse it. One that is kept goes to another program when this one ends."""
+
+    def __init__(self, handle: int, message: bytes) -> None:
+        self._handle = handle
+        self._lock = threading.Lock()
+        #: The request.
+        self.message = message
+
+    def reply(self, message: bytes) -> bool:
+        """Replies. Returns False where the request was not this program's any more."""
+        return self._finish("sc_reply", message, len(message))
+
+    def refuse(self, reason: str) -> bool:
+        """Refuses: the requester gets the reason. Returns as :meth:`reply` does."""
+        return self._finish("sc_refuse", c.c_text(reason))
+
+    def _finish(self, name: str, *arguments: object) -> bool:
+        sent = c_int32()
+        with self._lock:
+            call(name, self._handle, *arguments, byref(sent))
+            self._handle = 0
+        return bool(sent.value)

@@ -13,6 +13,7 @@ from typing import Protocol, Self
 
 from . import _library as c
 from ._library import Owned, SharedCoreError, call, error_of, library, milliseconds
+from .calls import Activity, Call, OpenCall, begin_activity, begin_call
 from .group import Group
 
 CORE_START, CORE_STOP, STARTED, RESULT, FINISHED, ENDED = 1, 2, 3, 4, 5, 6
@@ -88,6 +89,14 @@ class CoreContext:
         handle = c_uint64()
         call("sc_core_group", self._handle, byref(handle))
         return Group._of(handle.value)
+
+    def begin_call(self, description: Call) -> OpenCall:
+        """Begins a call, which keeps this core until it ends. One that is open when the ownership is over is lost."""
+        return begin_call(self._handle, description)
+
+    def begin_activity(self, kind: str, id: str, *, bound: float | None = None) -> Activity:
+        """Begins a ``call`` (4 hours at most), a ``transfer`` (10 minutes), or work of another name with its bound in seconds."""
+        return begin_activity(self._handle, kind, id, bound)
 
     def fail(self, reason: str) -> None:
         """Says that the core has ended by itself."""

@@ -5,7 +5,9 @@ import multiprocessing
 import os
 import tempfile
 import threading
+import tomllib
 import unittest
+from pathlib import Path
 
 import sharedcore
 from sharedcore import Group, Guard, Operation, aio
@@ -99,6 +101,18 @@ class GroupTests(unittest.TestCase):
                 return found
 
         self.assertEqual(asyncio.run(story()), [b"0", b"1", b"2"])
+
+    def test_timeouts(self) -> None:
+        with Group(self.directory) as group, group.mailbox("m") as mailbox:
+            mailbox.send(b"now")
+            self.assertEqual(mailbox.take(timeout=float("inf")).message, b"now")
+            self.assertIsNone(mailbox.take(timeout=-1))
+            with self.assertRaises(ValueError):
+                mailbox.take(timeout=float("nan"))
+
+    def test_one_version(self) -> None:
+        text = (Path(__file__).parents[1] / "pyproject.toml").read_text()
+        self.assertEqual(sharedcore.version(), tomllib.loads(text)["project"]["version"])
 
     def test_forked_child(self) -> None:
         with Group(self.directory) as group:

@@ -7,8 +7,9 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
-from sharedcore import CoreContext, Executor, Group, Message, StopRequest
+from sharedcore import CoreContext, Executor, Group, Message, StopRequest, WaitTimeoutError
 
 PROGRAM = os.environ.get("SHAREDCORE_PROGRAM")
 
@@ -35,6 +36,25 @@ class MixedGroupTests(unittest.TestCase):
         self.folder = Path(folder.name)
         for name in ("groups", "mail", "mail/new", "mail/cur", "mail/tmp"):
             (self.folder / name).mkdir(mode=0o700)
+
+    def test_group_by_configuration(self) -> None:
+        """The group of the variables is that of the program, and its Executors have the timeouts of the variables."""
+        variables = {
+            "SHAREDCORE_CONFIG": "/dev/null",
+            "SHAREDCORE_STATE_DIRECTORY": str(self.folder / "groups"),
+            "SHAREDCORE_EXECUTOR_BUDGET": "300ms",
+        }
+        with mock.patch.dict(os.environ, variables):
+            environment = {key: value for key, value in os.environ.items() if not key.startswith("SHAREDCORE_")}
+            put = [PROGRAM, "store", "put", "a", "swift", "--group", "chat"]
+            subprocess.run(put, env=environment | variables, check=True, stdout=subprocess.PIPE)
+            with Group.configured({"group": "chat"}, role="executor") as group:
+                self.assertEqual(group.get("a").value, b"swift")
+                events: list[str] = []
+                with Executor(group, lambda: Core(events, "other")) as executor:
+                    with self.assertRaises(WaitTimeoutError):
+                        executor.message("none", timeout=3)
+                self.assertEqual(events, ["start", "stop budget"])
 
     def start_main(self) -> subprocess.Popen:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("SHAREDCORE_")}

@@ -21,22 +21,20 @@ package struct ConfigurationSearch {
     /// The search of an application, which may be started anywhere: the working directory is passed over.
     ///
     /// - Parameter file: What the application names.
-    init(file: String?, environment: [String: String]) {
+    package init(file: String?, environment: [String: String]) {
         named = file.map { ($0, "file") }
         self.environment = environment
         places = []
     }
 
-    /// Reads the file; nil when none was named and none is there.
-    package func read() throws(ConfigurationFailure) -> ConfigurationFile? {
-        if let named { return try read(named.path, namedBy: named.source) }
+    /// Returns the path and the bytes of the file; nil when none was named and none is there.
+    package func find() throws(ConfigurationFailure) -> (path: String, content: [UInt8])? {
+        if let named { return try find(named.path, namedBy: named.source) }
         if let path = environment[EnvironmentLayer.fileVariable], !path.isEmpty {
-            return try read(path, namedBy: EnvironmentLayer.fileVariable)
+            return try find(path, namedBy: EnvironmentLayer.fileVariable)
         }
         for path in places + [personal].compactMap(\.self) {
-            if let content = try content(of: path) {
-                return try ConfigurationFile(path: path, content: content)
-            }
+            if let content = try content(of: path) { return (path, content) }
         }
         return nil
     }
@@ -46,12 +44,14 @@ package struct ConfigurationSearch {
         UserDirectory.configuration.path(in: environment).map { $0 + "/sharedcore/config.yaml" }
     }
 
-    private func read(_ path: String, namedBy source: String) throws(ConfigurationFailure) -> ConfigurationFile {
+    private func find(
+        _ path: String, namedBy source: String
+    ) throws(ConfigurationFailure) -> (path: String, content: [UInt8]) {
         guard !path.isEmpty, !path.utf8.contains(0), let content = try content(of: path) else {
             throw ConfigurationFailure(
                 at: source, "there is no file “\(path)”; it must name a YAML or JSON file.")
         }
-        return try ConfigurationFile(path: path, content: content)
+        return (path, content)
     }
 
     /// The bytes of a file, no more of them than a configuration can have and one; nil when it is not there.

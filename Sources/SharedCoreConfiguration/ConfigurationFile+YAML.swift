@@ -1,19 +1,8 @@
+internal import ConfigurationResolution
 internal import Yams
 
-/// A configuration file, YAML or JSON (which is YAML), that was read and found to hold nothing but known keys.
-package struct ConfigurationFile: Sendable {
-    /// No sensible configuration is larger; what is, was named by mistake.
-    package static let maximumByteCount = 64 << 10
-
-    /// The path as it was given.
-    package let path: String
-    /// The values, by the settings' names.
-    package let values: [String: String]
-
-    /// The place of each value, for messages.
-    private let marks: [String: Mark]
-
-    /// Understands the bytes of a file.
+extension ConfigurationFile {
+    /// Understands the bytes of a file: YAML, or JSON (which is YAML).
     package init(path: String, content: [UInt8]) throws(ConfigurationFailure) {
         guard content.count <= Self.maximumByteCount else {
             throw ConfigurationFailure(
@@ -22,13 +11,13 @@ package struct ConfigurationFile: Sendable {
         guard let text = String(validating: content, as: UTF8.self) else {
             throw ConfigurationFailure(at: path, "a configuration file is UTF-8, this one is not.")
         }
-        self.path = path
         do {
             try Self.refuseAliases(in: text)
             var reader = ConfigurationReader(path: path)
             if let root = try Parser(yaml: text).singleRoot(), !root.isNothing { try reader.read(root) }
-            values = reader.values
-            marks = reader.marks
+            self.init(
+                path: path, values: reader.values,
+                positions: reader.marks.mapValues { Position(line: $0.line, column: $0.column) })
         } catch let failure as ConfigurationFailure {
             throw failure
         } catch let error as YamlError {
@@ -61,11 +50,6 @@ package struct ConfigurationFile: Sendable {
             true
         default: false
         }
-    }
-
-    /// Where the value of a setting stands; nil when the file does not give it.
-    package func origin(of name: String) -> SettingOrigin? {
-        marks[name].map { .file(path: path, line: $0.line, column: $0.column) }
     }
 }
 
@@ -160,5 +144,13 @@ extension YamlError {
         default:
             ConfigurationFailure(at: path, "this is neither YAML nor JSON: \(self).")
         }
+    }
+}
+
+extension ConfigurationSearch {
+    /// Reads the file; nil when none was named and none is there.
+    package func read() throws(ConfigurationFailure) -> ConfigurationFile? {
+        guard let (path, content) = try find() else { return nil }
+        return try ConfigurationFile(path: path, content: content)
     }
 }

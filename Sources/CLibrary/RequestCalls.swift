@@ -1,0 +1,192 @@
+// The names of functions are those of the header.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+public import CSharedCore
+internal import CoreAPI
+internal import Mailboxes
+internal import WormholeFormat
+
+/// The requests of a name, as an answering program takes them.
+final class ResponderObject: HandleObject {
+    /// The queue of the requests: a mailbox like others.
+    let desk: MailboxObject
+    let codec: String
+    let replyPath: String
+
+    init(_ desk: MailboxObject, codec: String, replyPath: String) {
+        self.desk = desk
+        self.codec = codec
+        self.replyPath = replyPath
+    }
+
+    func close() { desk.close() }
+
+    /// Takes a request, and waits for one. A request in another form is refused, as the Swift library does it.
+    func take(within timeout: Int64) throws(Failure) -> (ReceivedObject, [UInt8])? {
+        let deadline = Deadline(timeout)
+        while let delivery = try desk.take(until: deadline, waits: timeout != 0) {
+            let envelope = Envelope(delivery.bytes)
+            let received = ReceivedObject(
+                RequestDesk(delivery, of: desk.mailbox, replyTo: envelope?.replyTo, below: replyPath), codec: codec)
+            switch Content.of(envelope, codec: codec) {
+            case .message(let bytes): return (received, bytes)
+            case .failure(let problem):
+                _ = try wait { () async throws(SharedCoreError) in try await received.desk.refuse(because: problem) }
+            }
+        }
+        return nil
+    }
+}
+
+/// A request that was taken.
+final class ReceivedObject: HandleObject {
+    let desk: RequestDesk
+    let codec: String
+
+    init(_ desk: RequestDesk, codec: String) {
+        self.desk = desk
+        self.codec = codec
+    }
+
+    /// The request stays taken until the session ends, as for a program that keeps it.
+    func close() {}
+}
+
+/// What stands in an envelope for a reader of one codec.
+private enum Content {
+    /// The version of all messages of this interface, which is the default of the Swift library.
+    static let schema: UInt32 = 1
+
+    case message([UInt8])
+    case failure(String)
+
+    static func of(_ envelope: Envelope?, codec: String) -> Content {
+        guard let envelope, case .message(let bytes) = envelope.content else {
+            return .failure("What stands here was not written by a wormhole of this version.")
+        }
+        guard envelope.schema <= schema else {
+            return .failure("The message has version \(envelope.schema), and this program knows up to \(schema).")
+        }
+        guard envelope.codec == codec else {
+            return .failure("The message is written as “\(envelope.codec)”, not as “\(codec)”.")
+        }
+        return .message(bytes)
+    }
+}
+
+private func codec(_ pointer: UnsafePointer<CChar>?) throws(Failure) -> String {
+    let codec = try optionalText(pointer, "codec") ?? "bytes"
+    guard (1...Envelope.maximumCodecByteCount).contains(codec.utf8.count) else {
+        throw Failure(
+            .invalidArgument, "The name of a codec has 1 to \(Envelope.maximumCodecByteCount) bytes.", at: "codec")
+    }
+    return codec
+}
+
+private func exchange(_ group: UInt64, _ name: UnsafePointer<CChar>?) throws(Failure) -> RequestExchange {
+    RequestExchange(
+        try Handles.find(group, as: GroupObject.self).store, root: WormholeRoot(directory: nil),
+        name: try text(name, "name"))
+}
+
+@c @implementation public func sc_request(
+    _ group: UInt64, _ name: UnsafePointer<CChar>?, _ codec: UnsafePointer<CChar>?, _ bytes: UnsafePointer<UInt8>?,
+    _ count: Int, _ timeout: Int64, _ reply: UnsafeMutablePointer<sc_bytes>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let result = try required(reply, "reply")
+        result.pointee = sc_bytes()
+        let codec = try CLibrary.codec(codec)
+        let exchange = try exchange(group, name)
+        let envelope = Envelope(
+            codec: codec, schema: Content.schema, replyTo: exchange.replyPath,
+            content: .message(try CLibrary.bytes(bytes, count, "bytes")))
+        // A request that waits for no time cannot be taken.
+        let limit = Deadline.duration(timeout == 0 ? 1 : timeout)
+        let found = try wait { () async throws(SharedCoreError) in
+            try await exchange.reply(to: envelope, within: limit)
+        }
+        guard let found else { throw Failure(.timeout, "The request was not answered in time.", at: "request") }
+        let answer = Envelope(found)
+        if case .failure(let reason)? = answer?.content { throw Failure(.refused, reason, at: "request") }
+        switch Content.of(answer, codec: codec) {
+        case .message(let bytes):
+            var block = Block(size: bytes.count)
+            result.pointee = sc_bytes(bytes: block.bytes(bytes), count: bytes.count)
+            return Answer.ok
+        case .failure(let problem): throw Failure(.incompatible, problem, at: "reply")
+        }
+    }
+}
+
+@c @implementation public func sc_responder_open(
+    _ group: UInt64, _ name: UnsafePointer<CChar>?, _ codec: UnsafePointer<CChar>?,
+    _ responder: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let result = try required(responder, "responder")
+        result.pointee = 0
+        let codec = try CLibrary.codec(codec)
+        let exchange = try exchange(group, name)
+        let desk = try store { () throws(SharedCoreError) in try exchange.desk() }
+        let replies = WormholeRoot(directory: nil).path(of: .replies)
+        result.pointee = try Handles.add(ResponderObject(MailboxObject(desk), codec: codec, replyPath: replies))
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_responder_take(
+    _ responder: UInt64, _ timeout: Int64, _ request: UnsafeMutablePointer<UInt64>?,
+    _ bytes: UnsafeMutablePointer<sc_bytes>?, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let handle = try required(request, "request")
+        let content = try required(bytes, "bytes")
+        handle.pointee = 0
+        content.pointee = sc_bytes()
+        let object = try Handles.find(responder, as: ResponderObject.self)
+        guard let (received, bytes) = try object.take(within: timeout) else { return Answer.nothing }
+        handle.pointee = try Handles.add(received)
+        var block = Block(size: bytes.count)
+        content.pointee = sc_bytes(bytes: block.bytes(bytes), count: bytes.count)
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_reply(
+    _ request: UInt64, _ bytes: UnsafePointer<UInt8>?, _ count: Int, _ sent: UnsafeMutablePointer<Int32>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let object = try Handles.find(request, as: ReceivedObject.self)
+        let envelope = Envelope(
+            codec: object.codec, schema: Content.schema, content: .message(try CLibrary.bytes(bytes, count, "bytes")))
+        return try finish(request, sent) { () async throws(SharedCoreError) in
+            try await object.desk.answer(envelope)
+        }
+    }
+}
+
+@c @implementation public func sc_refuse(
+    _ request: UInt64, _ reason: UnsafePointer<CChar>?, _ sent: UnsafeMutablePointer<Int32>?,
+    _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let object = try Handles.find(request, as: ReceivedObject.self)
+        let reason = try optionalText(reason, "reason") ?? ""
+        return try finish(request, sent) { () async throws(SharedCoreError) in
+            try await object.desk.refuse(because: reason)
+        }
+    }
+}
+
+private func finish(
+    _ request: UInt64, _ sent: UnsafeMutablePointer<Int32>?,
+    _ body: @escaping @Sendable () async throws(SharedCoreError) -> Acknowledgement
+) throws(Failure) -> Int32 {
+    let answer = try wait(for: body)
+    _ = Handles.remove(request)
+    if case .superseded = answer { sent?.pointee = 0 } else { sent?.pointee = 1 }
+    return Answer.ok
+}

@@ -1,0 +1,35 @@
+/// A configuration file that was read and found to hold nothing but known keys.
+package struct ConfigurationFile: Sendable {
+    /// The place of a value in the file, counted from 1.
+    package struct Position: Hashable, Sendable {
+        package let line: Int
+        package let column: Int
+
+        package init(line: Int, column: Int) {
+            self.line = line
+            self.column = column
+        }
+    }
+
+    /// No sensible configuration is larger; what is, was named by mistake.
+    package static let maximumByteCount = 64 << 10
+
+    /// The path as it was given.
+    package let path: String
+    /// The values, by the settings' names.
+    package let values: [String: String]
+
+    /// The place of each value, for messages.
+    private let positions: [String: Position]
+
+    package init(path: String, values: [String: String], positions: [String: Position]) {
+        self.path = path
+        self.values = values
+        self.positions = positions
+    }
+
+    /// Where the value of a setting stands; nil when the file does not give it.
+    package func origin(of name: String) -> SettingOrigin? {
+        positions[name].map { .file(path: path, line: $0.line, column: $0.column) }
+    }
+}

@@ -1,0 +1,106 @@
+package import CoreAPI
+package import Mailboxes
+
+/// The requests of one name, as bytes: what the typed requests of `Wormholes` and those of the C library are made of.
+package struct RequestExchange: Sendable {
+    /// The key at which the reply is expected.
+    package let replyPath: String
+    private let store: any SharedStore
+    private let name: String
+    private let root: WormholeRoot
+
+    /// - Parameter name: Any text.
+    package init(_ store: any SharedStore, root: WormholeRoot, name: String) {
+        self.store = store
+        self.root = root
+        self.name = name
+        replyPath = root.path(of: .replies) + ItemName.numbered(by: store.session.id).text
+    }
+
+    /// Sends a request, and waits for the reply.
+    ///
+    /// - Parameters:
+    ///   - envelope: The request, which names ``replyPath``.
+    ///   - timeout: How long to wait; above zero.
+    /// - Returns: The bytes of the reply; nil at the timeout.
+    package func reply(
+        to envelope: Envelope, within timeout: Duration
+    ) async throws(SharedCoreError) -> [UInt8]? {
+        let key = try Key(replyPath)
+        let watch = try await store.watch(KeyPrefix(key), from: .now)
+        let isOver = OneWayFlag()
+        let timer = Task {
+            try await Task.sleep(for: timeout)
+            isOver.raise()
+            watch.cancel()
+        }
+        defer { timer.cancel() }
+        _ = try await desk(lifetime: .expiring(after: timeout)).send(envelope.bytes)
+        let reply = try await reply(at: key, in: watch)
+        if reply != nil { try await store.delete(key) }
+        if reply == nil, !isOver.isRaised { throw Task.isCancelled ? .cancelled(name) : .closed(name) }
+        return reply
+    }
+
+    /// The queue of the requests.
+    package func desk(lifetime: Lifetime = .persistent) throws(SharedCoreError) -> QueueMailbox {
+        try QueueMailbox(store, path: root.path(of: .requests, name), options: QueueOptions(lifetime: lifetime))
+    }
+
+    /// Waits for the bytes of a key that did not exist; returns nil if the watch ends before.
+    private func reply(at key: Key, in watch: Watch) async throws(SharedCoreError) -> [UInt8]? {
+        while let event = try await watch.next() {
+            switch event {
+            case .changes(let set):
+                if let entry = set.changes.first(where: { $0.key == key })?.new { return entry.value }
+            case .snapshot(let snapshot), .lagged(let snapshot):
+                if let entry = snapshot.entries.first(where: { $0.key == key }) { return entry.value }
+            }
+        }
+        return nil
+    }
+}
+
+/// A taken request as bytes, with the key of its reply.
+package struct RequestDesk: Sendable {
+    /// The time for which a reply waits for its requester.
+    static let replyLifetime = Duration.seconds(60)
+    /// The longest reason of a refusal, which may quote a text of the requester.
+    static let reasonByteCount = 512
+
+    let delivery: QueueDelivery
+    let mailbox: QueueMailbox
+    /// The key at which the requester waits; nil if it named none, or one outside of the replies.
+    let replyKey: Key?
+
+    package init(_ delivery: QueueDelivery, of mailbox: QueueMailbox, replyTo: String?, below path: String) {
+        self.delivery = delivery
+        self.mailbox = mailbox
+        // Any session of the group can write an envelope, so a reply is written only under the path of replies.
+        replyKey = replyTo.flatMap { $0.utf8.starts(with: path.utf8) ? try? Key($0) : nil }
+    }
+
+    /// Stores the reply and removes the request, in one commit.
+    package func answer(_ envelope: Envelope) async throws(SharedCoreError) -> Acknowledgement {
+        var transaction = Transaction()
+        try mailbox.addAcknowledgement(of: delivery, to: &transaction)
+        if let replyKey {
+            transaction.put(replyKey, envelope.bytes, lifetime: .expiring(after: Self.replyLifetime))
+        }
+        do throws(SharedCoreError) {
+            return .acknowledged(try await mailbox.store.commit(transaction).revision)
+        } catch {
+            guard mailbox.isOutdated(error) else { throw error }
+            return .superseded
+        }
+    }
+
+    package func refuse(because reason: String) async throws(SharedCoreError) -> Acknowledgement {
+        var reason = reason
+        if reason.utf8.count > Self.reasonByteCount {
+            // A truncated character is replaced by one of 3 bytes.
+            reason = String(decoding: reason.utf8.prefix(Self.reasonByteCount - 3), as: UTF8.self)
+        }
+        return try await answer(Envelope(codec: "", schema: 0, content: .failure(reason)))
+    }
+}

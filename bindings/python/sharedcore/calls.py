@@ -1,0 +1,166 @@
+"""Calls as records of the group, and the calls and activities of a core."""
+
+from __future__ import annotations
+
+import threading
+from ctypes import byref, c_int32, c_uint64
+from dataclasses import dataclass
+
+from . import _library as c
+from ._library import Owned, call, library
+from ._stream import Stream
+
+COMMANDS = ("answer", "decline", "hold", "resume", "hangUp")
+_DIRECTIONS = ("incoming", "outgoing")
+_STATES = ("incoming", "ringing", "answered", "held", "remotelyHeld", "ended")
+_REASONS = ("hungUp", "remoteHungUp", "declined", "missed", "answeredElsewhere", "busy", "failed", "lost")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of the application, as every process of the group can read it.
+
+    A core gives one to :meth:`CoreContext.begin_call`; the fields from ``holder`` on are the group's.
+    """
+
+    id: str
+    #: ``incoming`` or ``outgoing``.
+    direction: str = "incoming"
+    sender: str = ""
+    recipient: str = ""
+    account: str = ""
+    audio: bool = True
+    video: bool = False
+    #: ``incoming``, ``ringing``, ``answered``, ``held``, ``remotelyHeld`` or ``ended``.
+    state: str = "incoming"
+    #: The session whose core has it; 0 where none has.
+    holder: int = 0
+    #: Why it has ended, such as ``hungUp`` or ``lost``; None while it is open.
+    end_reason: str | None = None
+    #: With ``failed``, what failed.
+    end_text: str = ""
+    #: Seconds of the run of the machine; None where it was not answered, or has not ended.
+    began: float = 0
+    answered: float | None = None
+    ended: float | None = None
+
+
+def _call(info: c.CCallInfo) -> Call:
+    return Call(
+        id=info.id.decode(),
+        direction=_DIRECTIONS[info.direction - 1],
+        sender=info.from_.decode(),
+        recipient=info.to.decode(),
+        account=info.account.decode(),
+        audio=bool(info.media & 1),
+        video=bool(info.media & 2),
+        state=_STATES[info.state],
+        holder=info.holder,
+        end_reason=_REASONS[info.end_reason - 1] if info.end_reason else None,
+        end_text=info.end_text.decode(),
+        began=info.began / 1000,
+        answered=info.answered / 1000 if info.answered >= 0 else None,
+        ended=info.ended / 1000 if info.ended >= 0 else None,
+    )
+
+
+def call_list(name: str, *arguments: object) -> tuple[Call, ...] | None:
+    """Makes a call that returns a list; None where there is nothing. Raises StopIteration at the end."""
+    result = c.CCallList()
+    code = call(name, *arguments, byref(result))
+    if code == c.ENDED:
+        raise StopIteration
+    if code == c.NOTHING:
+        return None
+    try:
+        return tuple(_call(result.calls[index]) for index in range(result.count))
+    finally:
+        library.sc_call_list_free(byref(result))
+
+
+class CallChanges(Stream[tuple[Call, ...]]):
+    """The calls of a group, each time that they change: an iterator, and an asynchronous one."""
+
+    def _take(self, timeout: int) -> tuple[Call, ...] | None:
+        return call_list("sc_calls_next", self._handle, timeout)
+
+
+class OpenCall(Stream["Command"]):
+    """A call of a core: an iterator, and an asynchronous one, over the commands for it.
+
+    From the first use as such on commands are taken, and must be carried out.
+    """
+
+    def change(self, state: str) -> None:
+        """Says how far the call is: a state of :class:`Call` but ``ended``."""
+        call("sc_call_change", self._handle, _STATES.index(state))
+
+    def end(self, reason: str, text: str = "") -> None:
+        """Ends the call, such as by ``hungUp``, or by ``failed`` with a text for people."""
+        call("sc_call_end", self._handle, _REASONS.index(reason) + 1, c.c_text(text))
+        self._handle = 0
+
+    def _take(self, timeout: int) -> Command | None:
+        handle, kind = c_uint64(), c_int32()
+        code = call("sc_call_next_command", self._handle, timeout, byref(handle), byref(kind))
+        if code == c.ENDED:
+            raise StopIteration
+        return None if code == c.NOTHING else Command(handle.value, COMMANDS[kind.value - 1])
+
+
+class Command(Owned):
+    """A command for a call that its core has taken: say what came of it."""
+
+    def __init__(self, handle: int, kind: str) -> None:
+        self._handle = handle
+        self._lock = threading.Lock()
+        #: ``answer``, ``decline``, ``hold``, ``resume`` or ``hangUp``.
+        self.kind = kind
+
+    def accept(self) -> None:
+        """Says that the command was carried out."""
+        with self._lock:
+            call("sc_command_accept", self._handle)
+            self._handle = 0
+
+    def refuse(self, reason: str) -> None:
+        """Says that the command is not carried out."""
+        with self._lock:
+            call("sc_command_refuse", self._handle, c.c_text(reason))
+            self._handle = 0
+
+
+class Activity(Owned):
+    """Work of a core that a hand-over waits for, and that keeps an Executor's core past its budget, within its bound."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def end(self) -> None:
+        """Ends the activity."""
+        call("sc_activity_end", self._handle)
+        self._handle = 0
+
+
+def begin_call(core: int, description: Call) -> OpenCall:
+    """Begins a call of a core."""
+    info = c.CCallInfo(
+        id=c.c_text(description.id),
+        from_=c.c_text(description.sender),
+        to=c.c_text(description.recipient),
+        account=c.c_text(description.account),
+        direction=_DIRECTIONS.index(description.direction) + 1,
+        media=int(description.audio) + 2 * int(description.video),
+        state=_STATES.index(description.state),
+    )
+    handle = c_uint64()
+    call("sc_call_begin", core, byref(info), byref(handle))
+    return OpenCall(handle.value)
+
+
+def begin_activity(core: int, kind: str, id: str, bound: float | None) -> Activity:
+    """Begins an activity of a core."""
+    handle = c_uint64()
+    milliseconds = 0 if bound is None else c.milliseconds(bound)
+    call("sc_activity_begin", core, c.c_text(kind), milliseconds, c.c_text(id), byref(handle))
+    return Activity(handle.value)
