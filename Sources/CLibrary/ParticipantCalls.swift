@@ -26,8 +26,11 @@ final class ParticipantObject: PollableObject {
     var descriptor: Int32 { events.descriptor }
 
     func close() {
-        events.close()
-        CallingThread.wait { [kind] in await Self.end(kind) }
+        let untaken = events.close()
+        CallingThread.wait { [kind] in
+            for handle in untaken { await Self.giveBack(handle) }
+            await Self.end(kind)
+        }
     }
 
     /// Ends the participation, and tells it when it has ended.
@@ -36,6 +39,13 @@ final class ParticipantObject: PollableObject {
             await Self.end(kind)
             events.add(.ended(nil))
         }
+    }
+
+    /// Gives back the message of a handle that no program has come to know: the session of its take goes on.
+    private static func giveBack(_ handle: UInt64) async {
+        guard let object = Handles.remove(handle) as? TakenObject else { return }
+        // A group that is closed has given it back.
+        try? await object.executor.giveBack(object.message)
     }
 
     private static func end(_ kind: Kind) async {
@@ -81,7 +91,7 @@ final class ParticipantObject: PollableObject {
                 if case .message(let message) = result.content {
                     taken = (try? Handles.add(TakenObject(message, of: executor))) ?? 0
                 }
-                events.add(.result(request, .success((result, taken))))
+                if !events.add(.result(request, .success((result, taken)))) { await Self.giveBack(taken) }
             } catch {
                 events.add(.result(request, .failure(Failure(error))))
             }

@@ -40,12 +40,15 @@ final class ParticipantEvents: Sendable {
 
     var descriptor: Int32 { counter.descriptor }
 
-    func add(_ event: ParticipantEvent) {
+    /// Adds an event. Returns false where no program will take it any more.
+    @discardableResult
+    func add(_ event: ParticipantEvent) -> Bool {
         state.withLock { state in
-            guard !state.isOver else { return }
+            guard !state.isOver else { return false }
             state.events.append(event)
             if case .ended = event { state.isOver = true }
             counter.raise()
+            return true
         }
     }
 
@@ -67,15 +70,21 @@ final class ParticipantEvents: Sendable {
     }
 
     /// Counts all cores as stopped, and wakes the threads that wait for events.
-    func close() {
-        let cores = state.withLock { state in
+    ///
+    /// - Returns: The handles of messages in events that no program has taken.
+    func close() -> [UInt64] {
+        let (cores, events) = state.withLock { state in
             state.isClosed = true
             state.isOver = true
-            state.events = []
+            defer { state.events = [] }
             counter.raise()
-            return Array(state.cores.values)
+            return (Array(state.cores.values), state.events)
         }
         for core in cores { end(core) }
+        return events.compactMap { event in
+            guard case .result(_, .success(let (_, taken))) = event else { return nil }
+            return taken
+        }
     }
 
     /// Takes the next event, and waits for it.

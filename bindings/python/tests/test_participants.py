@@ -1,8 +1,10 @@
 """Main and Executor with cores in Python, of several processes."""
 
 import asyncio
+import ctypes
 import multiprocessing
 import os
+import select
 import signal
 import tempfile
 import threading
@@ -10,6 +12,8 @@ import unittest
 
 import sharedcore
 from sharedcore import CoreContext, Executor, Group, Main, Message, StopRequest, aio
+from sharedcore._library import call, library
+from sharedcore.participants import open_participant
 
 
 class MailCore:
@@ -75,6 +79,21 @@ class ParticipantTests(unittest.TestCase):
                     with self.assertRaises(sharedcore.WaitTimeoutError):
                         executor.message("8", timeout=0.05)
             self.assertEqual(events, ["start", "stop closing"])
+
+    def test_untaken_result_is_given_back(self) -> None:
+        """A participant that is closed with a message in an event gives it back: its session goes on."""
+        with Group(self.directory, role="main") as group, Group(self.directory, role="executor") as first:
+            group.put("server/7", b"hello")
+            with Main(group, lambda: MailCore([])) as main:
+                main.wait_until_started(60)
+                handle, descriptor = open_participant("sc_executor_open", first), ctypes.c_int32()
+                call("sc_executor_ask", handle, b"7", 30000, None)
+                call("sc_descriptor", handle, ctypes.byref(descriptor))
+                self.assertTrue(select.select([descriptor.value], [], [], 30)[0])
+                library.sc_close(handle)
+                with Group(self.directory, role="executor") as second:
+                    with Executor(second, lambda: MailCore([])) as executor:
+                        self.assertEqual(executor.message("7", timeout=5).message.text, "hello")
 
     def test_second_main_is_refused(self) -> None:
         events: list[str] = []
