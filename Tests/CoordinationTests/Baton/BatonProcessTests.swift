@@ -203,7 +203,9 @@ struct BatonProcessTests {
                 try await until("hears applied", of: executor)
             case 4:
                 try await until("runs", of: main)
-                try await eventually("it is over") { try await calls().map(\.state) == [.ended(.lost)] }
+                try await eventually("it is over: \(main.lines) \(executor.lines)") {
+                    try await calls().map(\.state) == [.ended(.lost)]
+                }
                 victim.signal(.continue)
                 try await until("hears failed", of: executor)
             default:
