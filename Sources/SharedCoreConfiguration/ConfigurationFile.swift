@@ -1,6 +1,6 @@
 internal import Yams
 
-/// A configuration file, YAML or JSON (which is YAML), that was read and found to hold nothing but known keys.
+/// A configuration file, YAML or JSON (which is YAML), that was read.
 package struct ConfigurationFile: Sendable {
     /// No sensible configuration is larger; what is, was named by mistake.
     package static let maximumByteCount = 64 << 10
@@ -9,11 +9,16 @@ package struct ConfigurationFile: Sendable {
     package let path: String
     /// The values, by the settings' names.
     package let values: [String: String]
+    /// What is wrong in it, in the order of its lines: keys that are unknown or given twice, and wrong values. Those have no
+    /// value here.
+    package let failures: [ConfigurationFailure]
 
     /// The place of each value, for messages.
     private let marks: [String: Mark]
 
     /// Understands the bytes of a file.
+    ///
+    /// - Throws: For a file that is no mapping of YAML or JSON.
     package init(path: String, content: [UInt8]) throws(ConfigurationFailure) {
         guard content.count <= Self.maximumByteCount else {
             throw ConfigurationFailure(
@@ -29,6 +34,7 @@ package struct ConfigurationFile: Sendable {
             if let root = try Parser(yaml: text).singleRoot(), !root.isNothing { try reader.read(root) }
             values = reader.values
             marks = reader.marks
+            failures = reader.failures
         } catch let failure as ConfigurationFailure {
             throw failure
         } catch let error as YamlError {
@@ -69,12 +75,13 @@ package struct ConfigurationFile: Sendable {
     }
 }
 
-/// Walks the nodes of a configuration file: takes the value and the place of each setting, and refuses what does not belong
+/// Walks the nodes of a configuration file: takes the value and the place of each setting, and notes what does not belong
 /// there.
 private struct ConfigurationReader {
     let path: String
     private(set) var values: [String: String] = [:]
     private(set) var marks: [String: Mark] = [:]
+    private(set) var failures: [ConfigurationFailure] = []
 
     private let names = Settings.all.map(\.name)
 
@@ -87,19 +94,24 @@ private struct ConfigurationReader {
             throw ConfigurationFailure(
                 at: place(root), "a configuration is a mapping of keys to values, this is not.")
         }
-        try read(mapping, under: "")
+        read(mapping, under: "")
     }
 
-    private mutating func read(_ mapping: Node.Mapping, under prefix: String) throws(ConfigurationFailure) {
+    private mutating func read(_ mapping: Node.Mapping, under prefix: String) {
         for (key, value) in mapping {
             guard let part = key.string else {
-                throw ConfigurationFailure(at: place(key), "a key must be a text.")
+                failures.append(ConfigurationFailure(at: place(key), "a key must be a text."))
+                continue
             }
             let name = prefix + part
             if case .mapping(let section) = value, names.contains(where: { $0.hasPrefix(name + ".") }) {
-                try read(section, under: name + ".")
-            } else {
+                read(section, under: name + ".")
+                continue
+            }
+            do throws(ConfigurationFailure) {
                 try note(value, of: name, key: key)
+            } catch {
+                failures.append(error)
             }
         }
     }

@@ -28,7 +28,16 @@ package struct ConfigurationSearch {
     }
 
     /// Reads the file; nil when none was named and none is there.
+    ///
+    /// - Throws: Also for the first of its ``ConfigurationFile/failures``.
     package func read() throws(ConfigurationFailure) -> ConfigurationFile? {
+        let file = try readWithFailures()
+        if let failure = file?.failures.first { throw failure }
+        return file
+    }
+
+    /// Reads the file as ``read()`` does, also where it has ``ConfigurationFile/failures``.
+    package func readWithFailures() throws(ConfigurationFailure) -> ConfigurationFile? {
         if let named { return try read(named.path, namedBy: named.source) }
         if let path = environment[EnvironmentLayer.fileVariable], !path.isEmpty {
             return try read(path, namedBy: EnvironmentLayer.fileVariable)
