@@ -42,7 +42,7 @@ extension ConfigurationFailure {
     }
 
     /// A key that no setting has, with the one that was likely meant.
-    package static func unknownKey(_ name: String, at place: String) -> ConfigurationFailure {
+    package static func unknownKey(_ name: String, at place: String?) -> ConfigurationFailure {
         ConfigurationFailure(at: place, "unknown key “\(name)”" + suggestion(for: name))
     }
 

@@ -1,4 +1,4 @@
-/// A configuration file that was read and found to hold nothing but known keys.
+/// A configuration file, YAML or JSON (which is YAML), that was read.
 package struct ConfigurationFile: Sendable {
     /// The place of a value in the file, counted from 1.
     package struct Position: Hashable, Sendable {
@@ -18,11 +18,17 @@ package struct ConfigurationFile: Sendable {
     package let path: String
     /// The values, by the settings' names.
     package let values: [String: String]
+    /// What is wrong in it, in the order of its lines: keys that are unknown or given twice, and wrong values. Those have no
+    /// value here.
+    package let failures: [ConfigurationFailure]
 
     /// The place of each value, for messages.
     private let positions: [String: Position]
 
-    package init(path: String, values: [String: String], positions: [String: Position]) {
+    package init(
+        path: String, values: [String: String], positions: [String: Position], failures: [ConfigurationFailure] = []
+    ) {
+        self.failures = failures
         self.path = path
         self.values = values
         self.positions = positions

@@ -11,10 +11,15 @@ package enum FormerNames {
 
     /// Refuses an environment in which a former variable is set. An empty one counts as unset, as it does for settings.
     package static func refuse(in environment: [String: String]) throws(ConfigurationFailure) {
-        for (former, key) in keys.sorted(by: <) {
+        if let failure = failures(in: environment).first { throw failure }
+    }
+
+    /// Returns a failure for each former variable that is set.
+    package static func failures(in environment: [String: String]) -> [ConfigurationFailure] {
+        keys.sorted(by: <).compactMap { former, key in
             let variable = EnvironmentLayer.variable(of: former)
-            guard environment[variable]?.isEmpty == false else { continue }
-            throw ConfigurationFailure(
+            guard environment[variable]?.isEmpty == false else { return nil }
+            return ConfigurationFailure(
                 "\(variable) is not read; set \(EnvironmentLayer.variable(of: key)) in its place.")
         }
     }

@@ -15,20 +15,20 @@ extension Resolution {
     /// Every setting with its value and where it came from.
     package func overview() throws(ConfigurationFailure) -> [Row] {
         var rows: [Row] = []
-        for setting in Settings.all {
-            if let found = find(setting) {
-                guard setting.accepts(found.text) else {
-                    throw .wrongValue(found.text, of: setting, at: found.origin.description)
-                }
-                rows.append(Row(key: setting.name, value: try shown(setting) ?? found.text, origin: found.origin))
-            } else {
-                rows.append(
-                    Row(
-                        key: setting.name, value: try shown(setting) ?? setting.fallback.description,
-                        origin: .fallback))
-            }
-        }
+        for setting in Settings.all { rows.append(try row(of: setting)) }
         return rows
+    }
+
+    /// A setting with its value and where it came from.
+    package func row(of setting: AnySetting) throws(ConfigurationFailure) -> Row {
+        guard let found = find(setting) else {
+            return Row(
+                key: setting.name, value: try shown(setting) ?? setting.fallback.description, origin: .fallback)
+        }
+        guard setting.accepts(found.text) else {
+            throw .wrongValue(found.text, of: setting, at: found.origin.description)
+        }
+        return Row(key: setting.name, value: try shown(setting) ?? found.text, origin: found.origin)
     }
 
     /// Returns the environment that gives another process of the program the same configuration, without a file: what such

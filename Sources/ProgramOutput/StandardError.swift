@@ -6,7 +6,7 @@ package enum StandardError {
     /// ``ProgramText/maximumLineByteCount`` bytes is cut.
     package static func write(_ line: String) {
         // A failure cannot be reported anywhere.
-        let shown = ProgramText.oneLine(line, upTo: ProgramText.maximumLineByteCount)
+        let shown = ProgramText.inLocale(ProgramText.oneLine(line, upTo: ProgramText.maximumLineByteCount))
         try? StandardStream.error.write(Array((shown + "\n").utf8))
     }
 
@@ -15,8 +15,8 @@ package enum StandardError {
 
     /// Writes several lines, such as how a command is used, each bounded as that of ``write(_:)``.
     package static func write(lines: String) {
-        let shown = ProgramText.lines(
-            lines, atMost: maximumLineCount, upTo: ProgramText.maximumLineByteCount)
+        let shown = ProgramText.inLocale(
+            ProgramText.lines(lines, atMost: maximumLineCount, upTo: ProgramText.maximumLineByteCount))
         try? StandardStream.error.write(Array((shown + "\n").utf8))
     }
 }
@@ -35,6 +35,6 @@ package enum ProgressBar {
 
     package static func show(_ text: String) {
         // A failure cannot be reported anywhere.
-        try? StandardStream.error.write(Array("\r\u{1b}[K\(text)".utf8))
+        try? StandardStream.error.write(Array("\r\u{1b}[K\(ProgramText.inLocale(text))".utf8))
     }
 }

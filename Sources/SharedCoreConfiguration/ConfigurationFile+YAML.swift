@@ -3,6 +3,8 @@ internal import Yams
 
 extension ConfigurationFile {
     /// Understands the bytes of a file: YAML, or JSON (which is YAML).
+    ///
+    /// - Throws: For a file that is no mapping of YAML or JSON.
     package init(path: String, content: [UInt8]) throws(ConfigurationFailure) {
         guard content.count <= Self.maximumByteCount else {
             throw ConfigurationFailure(
@@ -17,7 +19,8 @@ extension ConfigurationFile {
             if let root = try Parser(yaml: text).singleRoot(), !root.isNothing { try reader.read(root) }
             self.init(
                 path: path, values: reader.values,
-                positions: reader.marks.mapValues { Position(line: $0.line, column: $0.column) })
+                positions: reader.marks.mapValues { Position(line: $0.line, column: $0.column) },
+                failures: reader.failures)
         } catch let failure as ConfigurationFailure {
             throw failure
         } catch let error as YamlError {
@@ -53,12 +56,13 @@ extension ConfigurationFile {
     }
 }
 
-/// Walks the nodes of a configuration file: takes the value and the place of each setting, and refuses what does not belong
+/// Walks the nodes of a configuration file: takes the value and the place of each setting, and notes what does not belong
 /// there.
 private struct ConfigurationReader {
     let path: String
     private(set) var values: [String: String] = [:]
     private(set) var marks: [String: Mark] = [:]
+    private(set) var failures: [ConfigurationFailure] = []
 
     private let names = Settings.all.map(\.name)
 
@@ -71,19 +75,24 @@ private struct ConfigurationReader {
             throw ConfigurationFailure(
                 at: place(root), "a configuration is a mapping of keys to values, this is not.")
         }
-        try read(mapping, under: "")
+        read(mapping, under: "")
     }
 
-    private mutating func read(_ mapping: Node.Mapping, under prefix: String) throws(ConfigurationFailure) {
+    private mutating func read(_ mapping: Node.Mapping, under prefix: String) {
         for (key, value) in mapping {
             guard let part = key.string else {
-                throw ConfigurationFailure(at: place(key), "a key must be a text.")
+                failures.append(ConfigurationFailure(at: place(key), "a key must be a text."))
+                continue
             }
             let name = prefix + part
             if case .mapping(let section) = value, names.contains(where: { $0.hasPrefix(name + ".") }) {
-                try read(section, under: name + ".")
-            } else {
+                read(section, under: name + ".")
+                continue
+            }
+            do throws(ConfigurationFailure) {
                 try note(value, of: name, key: key)
+            } catch {
+                failures.append(error)
             }
         }
     }
@@ -149,7 +158,16 @@ extension YamlError {
 
 extension ConfigurationSearch {
     /// Reads the file; nil when none was named and none is there.
+    ///
+    /// - Throws: Also for the first of its ``ConfigurationFile/failures``.
     package func read() throws(ConfigurationFailure) -> ConfigurationFile? {
+        let file = try readWithFailures()
+        if let failure = file?.failures.first { throw failure }
+        return file
+    }
+
+    /// Reads the file as ``read()`` does, also where it has ``ConfigurationFile/failures``.
+    package func readWithFailures() throws(ConfigurationFailure) -> ConfigurationFile? {
         guard let (path, content) = try find() else { return nil }
         return try ConfigurationFile(path: path, content: content)
     }

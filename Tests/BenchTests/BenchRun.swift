@@ -19,8 +19,8 @@ final class BenchRun: Sendable {
         self.directory = directory
         // The leader of a process group, as a shell makes of a command at a terminal.
         program = try ChildProcess(
-            "setsid", [ChildProcess.built("sharedcore-bench")] + arguments, environment: ["TMPDIR": directory.path],
-            errors: directory.path(of: "errors"))
+            "setsid", [ChildProcess.built("sharedcore-bench")] + arguments,
+            environment: ["TMPDIR": directory.path, "LC_ALL": "C.UTF-8"], errors: directory.path(of: "errors"))
     }
 
     convenience init(_ arguments: String...) throws {

@@ -54,7 +54,8 @@ public struct CheckReport: Hashable, Sendable {
             unprovedThrough.map { "after revision \($0); what lies before it is unproved" } ?? "the whole history"
         let rules =
             violations.isEmpty ? "nothing breaks C1-C6, C14, C15, C25 or C26" : "violations: \(violations.count)"
-        return "\(entryCount) entries, \(extent): \(rules); overlaps seen by a witness: \(overlaps), "
+        let entries = entryCount == 1 ? "1 entry" : "\(entryCount) entries"
+        return "\(entries), \(extent): \(rules); overlaps seen by a witness: \(overlaps), "
             + "of superseded cores: \(supersededOverlaps)."
     }
 }

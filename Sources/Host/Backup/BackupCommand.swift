@@ -9,13 +9,14 @@ internal import SharedCoreConfiguration
 struct BackupCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Write what stands in the group to a directory.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             All keys and notification names as they stand at one revision, while the group's processes go on. The directory \
             must not be there yet, or be empty; “restore” takes it back. For groups in files, also behind a hub on \
             files that is reached by ipc; for one at a port of this machine, give --backend file.
-            """)
+            """, examples: ["sharedcore backup /srv/backup/today"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Argument(help: "The directory.", completion: .directory)
     var directory: String
@@ -47,13 +48,14 @@ struct BackupCommand: HostCommand {
 struct RestoreCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Put what a backup holds in the place of the group's content.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             The group is made where there is none. While any process has it open, it is left as it is, with status 69. Keys \
             that live with a session do not come back, and all revisions lie above those that were given out before, so \
             that what was fenced stays fenced. A backup that is not whole is refused; see “salvage”.
-            """)
+            """, examples: ["sharedcore restore /srv/backup/today"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Argument(
         help: "The directory of the backup, or of a copy of a group's directory that was made while no process wrote.",
@@ -74,13 +76,14 @@ struct RestoreCommand: HostCommand {
 struct SalvageCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage", abstract: "Tell the newest state that a group's files prove, and what is missing.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             For a damaged directory, a backup that is to be tested, and groups of an earlier version of the layout. Nothing \
             in the directory is changed. --into writes that state as a backup that is whole. Status 1 when anything is \
             missing, 69 when nothing is left.
-            """)
+            """, examples: ["sharedcore salvage ~/.local/state/sharedcore/default --into rescued"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Argument(help: "The group's directory.", completion: .directory)
     var directory: String

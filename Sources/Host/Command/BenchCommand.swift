@@ -9,13 +9,14 @@ internal import SharedCoreConfiguration
 struct BenchCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench", abstract: "Measure the configured backend, the limit and the peers, in one run.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             By the program sharedcore-bench beside this one, which “make release” of the sources builds; it is given the \
             arguments and what is configured, and its exit status is that of the command. Status 69 when it is not there. \
             Docs/Commands.md says what each figure is; sharedcore-bench --help names them.
-            """)
+            """, examples: ["sharedcore bench store.get store.put"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Argument(help: "The figures; without any, all that the backend can give.")
     var names: [String] = []

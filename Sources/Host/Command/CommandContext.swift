@@ -61,15 +61,20 @@ struct CommandContext: Sendable {
 
     /// Reads the configured group as it stands, for a command that prints it: without a session, a revision or a byte
     /// written (contract L4). It makes no group and starts no hub.
-    func withReader(for command: String, _ body: (any SharedGroup) async throws -> Void) async throws {
-        let group = try await openToRead(for: command)
+    ///
+    /// - Parameter deadline: When the command gives up reaching the group, where it has a deadline of its own.
+    func withReader(
+        for command: String, until deadline: CommandDeadline? = nil, _ body: (any SharedGroup) async throws -> Void
+    ) async throws {
+        let group = try await openToRead(for: command, until: deadline)
         try await group.closing { try await body(group) }
     }
 
-    private func openToRead(for command: String) async throws -> any SharedGroup {
+    private func openToRead(for command: String, until deadline: CommandDeadline?) async throws -> any SharedGroup {
         try requireSharedBackend(for: command)
         try requirePresentGroup()
         var configuration = try resolution.backendConfiguration()
+        configuration.openTimeout = deadline?.left
         let description = SessionDescription(role: .tool, name: "sharedcore \(command)")
         #if ZMQ
             if configuration.isWithoutHub {

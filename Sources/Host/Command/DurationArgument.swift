@@ -1,6 +1,11 @@
 internal import ArgumentParser
 internal import SharedCoreConfiguration
 
+extension ArgumentHelp {
+    /// The help of an option that takes a duration.
+    static func duration(_ abstract: String) -> ArgumentHelp { ArgumentHelp(abstract, valueName: "duration") }
+}
+
 extension DurationText {
     /// Reads a duration on the command line that must pass for its option to mean anything.
     static func argument(_ text: String) throws -> Duration {

@@ -1,31 +1,72 @@
 internal import ArgumentParser
+internal import BackendRegistry
 internal import Logging
+internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
 /// The options that every command takes, before its name or after it.
 struct GlobalOptions: ParsableArguments {
-    @Option(name: .customLong("config"), help: "The configuration file, YAML or JSON.")
+    /// The title of their section in the help.
+    static let title = "Global options"
+
+    /// Whether the help of a command shows them: `sharedcore help options` does. A script that completes command lines has
+    /// to know them with each command.
+    static var visibility: ArgumentVisibility { writesCompletions ? .default : .hidden }
+
+    private static let writesCompletions: Bool = {
+        let arguments = OwnProcess.arguments.map { String(decoding: $0, as: UTF8.self) }
+        return SharedCoreCommand.words(of: arguments).first == CompletionCommand.name
+            || arguments.contains { $0.hasPrefix("--generate-completion-script") }
+    }()
+
+    /// Those that take a value.
+    static let valued = ["--config", "--backend", "--group", "--state-directory", "--durability", "--log-level"]
+    /// All of them.
+    static let names = valued + ["--json"]
+
+    private static let levels = Logger.Level.allCases.map(\.rawValue)
+
+    @Option(
+        name: .customLong("config"),
+        help: ArgumentHelp("The configuration file, YAML or JSON (default: sharedcore.yaml).", valueName: "file"),
+        completion: .file(extensions: ["yaml", "yml", "json"]))
     var file: String?
 
-    @Option(help: "The transport: memory, file, zmq, or etcd where it is built with it.")
+    @Option(
+        help: ArgumentHelp(
+            "The transport: memory, file, zmq, or etcd where it is built with it \(Settings.backend.inBrackets).",
+            valueName: "name"),
+        completion: .list(BackendRegistry.bundled().names))
     var backend: String?
 
-    @Option(help: "The name of the group.")
+    @Option(
+        help: ArgumentHelp("The name of the group \(Settings.group.inBrackets).", valueName: "name"),
+        completion: Completion.group)
     var group: String?
 
-    @Option(help: "The directory that holds the groups.")
+    @Option(
+        help: ArgumentHelp(
+            "The directory that holds the groups \(Settings.stateDirectory.inBrackets).", valueName: "path"),
+        completion: .directory)
     var stateDirectory: String?
 
-    @Option(help: "What a commit survives: process or disk.")
+    @Option(
+        help: ArgumentHelp(
+            "What a commit survives, the end of a process or a loss of power: "
+                + "\(Settings.durability.kind.choices.joined(separator: ", ")) \(Settings.durability.inBrackets).",
+            valueName: "kind"),
+        completion: .list(Settings.durability.kind.choices))
     var durability: String?
 
     @Flag(help: "Print one JSON object a line.")
     var json = false
 
     @Option(
-        help: "What is logged to standard error: trace, debug, info, notice, warning, error or critical.",
-        transform: Self.level)
+        help: ArgumentHelp(
+            "What is logged to standard error: \(levels.joined(separator: ", ")) (default: notice).",
+            valueName: "level"),
+        completion: .list(levels), transform: Self.level)
     var logLevel: Logger.Level = .notice
 
     /// The settings that the flags give, by name.
@@ -40,11 +81,27 @@ struct GlobalOptions: ParsableArguments {
 
     private static func level(_ text: String) throws -> Logger.Level {
         guard let level = Logger.Level(rawValue: text) else {
-            let names = Logger.Level.allCases.map(\.rawValue)
             throw ValidationError(
-                "“\(text)” is no level; it must be one of \(names.joined(separator: ", "))"
-                    + (Spelling.suggestion(for: text, among: names)))
+                "“\(text)” is no level; it must be one of \(levels.joined(separator: ", "))"
+                    + (Spelling.suggestion(for: text, among: levels)))
         }
         return level
     }
+
+    /// Returns a sentence that proposes the global option that was meant by one that the parser does not know, which
+    /// proposes only those that a command's help shows.
+    static func suggestion(for message: String, among arguments: [String]) -> String? {
+        guard !message.contains("Did you mean") else { return nil }
+        for argument in arguments.prefix(while: { $0 != "--" }) where argument.hasPrefix("--") {
+            let name = String(argument.prefix { $0 != "=" })
+            guard !names.contains(name), message.contains("Unknown option '\(name)'") else { continue }
+            return Spelling.nearest(to: name, among: names).map { "did you mean “\($0)”?" }
+        }
+        return nil
+    }
+}
+
+extension Setting {
+    /// The default as the help shows it.
+    fileprivate var inBrackets: String { "(default: \(fallback.description))" }
 }

@@ -19,6 +19,8 @@ private struct LogStream: TextOutputStream, Sendable {
 /// Runs one command from its options to its exit status.
 struct CommandFrame: Sendable {
     let global: GlobalOptions
+    /// Whether the command runs with a configuration in which something is wrong, of which it tells itself.
+    var toleratesFailures = false
 
     /// Runs a command until it ends, or until SIGINT or SIGTERM asks it to.
     func run(_ command: some HostCommand) async throws {
@@ -49,7 +51,8 @@ struct CommandFrame: Sendable {
         return ExitCode(failure.status.rawValue)
     }
 
-    private func makeContext() throws(ConfigurationFailure) -> CommandContext {
+    /// The context of the command, without running it.
+    func makeContext() throws(ConfigurationFailure) -> CommandContext {
         let level = global.logLevel
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler(label: label, stream: LogStream())
@@ -58,8 +61,9 @@ struct CommandFrame: Sendable {
         }
         let logger = Logger(label: "sharedcore")
         let environment = try EnvironmentLayer.ofProcess()
-        try FormerNames.refuse(in: environment)
-        let file = try ConfigurationSearch(flag: global.file, environment: environment).read()
+        if !toleratesFailures { try FormerNames.refuse(in: environment) }
+        let search = ConfigurationSearch(flag: global.file, environment: environment)
+        let file = toleratesFailures ? try search.readWithFailures() : try search.read()
         let resolution = Resolution(
             flags: global.flags, environment: environment, file: file,
             workingDirectory: (try? OwnProcess.workingDirectory()).map { .init($0) } ?? .gone)

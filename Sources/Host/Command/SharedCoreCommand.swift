@@ -9,38 +9,58 @@ struct SharedCoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sharedcore",
         abstract: "Several processes of one application act as one.",
-        discussion: """
+        usage: "sharedcore [<options>] <command> ...",
+        discussion: HelpPage.text(
+            """
             Exit status: 0 yes or done; 1 no (absent, timed out, refused, a check failed); 64 wrong usage; \
             69 the backend cannot be used now; 74 standard output cannot be written, though what was to be done may be \
             done; 78 wrong configuration.
             """,
+            examples: [
+                "sharedcore set mail/unread 3", "sharedcore watch mail", "sharedcore exclusive -- my-client",
+                "sharedcore status",
+            ]),
         version: PackageVersion.text,
-        subcommands: subcommands)
+        subcommands: [OptionsTopic.self, SettingsTopic.self, ConformancePeerCommand.self],
+        groupedSubcommands: groups)
 
-    private static var subcommands: [any ParsableCommand.Type] {
-        var subcommands: [any ParsableCommand.Type] = [
-            DemoCommand.self, StoreCommand.self, NotifyCommand.self, MailboxCommand.self, MainCommand.self,
-            ExecutorCommand.self, ExclusiveCommand.self, PushCommand.self, MaildirCommand.self, ServeCommand.self,
-            StatusCommand.self, InboxCommand.self, CallsCommand.self,
-            KeeperCommand.self, ApplicationCommand.self,
-            TimelineCommand.self, CheckCommand.self,
-            BackupCommand.self, RestoreCommand.self, SalvageCommand.self,
-            ConformanceCommand.self,
-            BenchCommand.self, SoakCommand.self, ConfigCommand.self, ConformancePeerCommand.self,
-        ]
+    /// The commands by what they are for. Those that are used most of `store` and `notify` stand beside them as well.
+    private static var groups: [CommandGroup] {
+        var host: [any ParsableCommand.Type] = [ServeCommand.self, PushCommand.self, MaildirCommand.self]
         #if ZMQ
-            subcommands.append(HubCommand.self)
+            host.append(HubCommand.self)
         #endif
-        return subcommands
+        return [
+            CommandGroup(
+                name: "Data",
+                subcommands: [
+                    StoreGet.self, StorePut.self, StoreDelete.self, StoreList.self, StoreWatch.self, NotifyPost.self,
+                    StoreCommand.self, NotifyCommand.self, MailboxCommand.self,
+                ]),
+            CommandGroup(
+                name: "Core",
+                subcommands: [
+                    ExclusiveCommand.self, MainCommand.self, ExecutorCommand.self, InboxCommand.self,
+                    CallsCommand.self, ApplicationCommand.self, KeeperCommand.self,
+                ]),
+            CommandGroup(name: "Host", subcommands: host),
+            CommandGroup(
+                name: "Inspection", subcommands: [StatusCommand.self, TimelineCommand.self, CheckCommand.self]),
+            CommandGroup(
+                name: "Backup", subcommands: [BackupCommand.self, RestoreCommand.self, SalvageCommand.self]),
+            CommandGroup(
+                name: "Trial",
+                subcommands: [DemoCommand.self, ConformanceCommand.self, BenchCommand.self, SoakCommand.self]),
+            CommandGroup(
+                name: "Program", subcommands: [ConfigCommand.self, VersionCommand.self, CompletionCommand.self]),
+        ]
     }
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 
     /// The words of a command line that are no options of all commands, nor their values: the command comes first.
     static func words(of arguments: [String]) -> [String] {
-        let options =
-            ["--config", "--backend", "--group", "--state-directory", "--durability", "--log-level"]
-            + FormerNames.options.keys
+        let options = GlobalOptions.valued + FormerNames.options.keys
         var words: [String] = []
         var rest = arguments[...]
         while let word = rest.popFirst() {
@@ -53,20 +73,40 @@ struct SharedCoreCommand: AsyncParsableCommand {
         return words
     }
 
-    /// A sentence that proposes the command that was meant by a word where no command has that name; nil where there is none.
-    static func suggestion(for arguments: [String]) -> String? {
-        var commands = subcommands
+    /// A sentence about a word where a command must be named and that names none, with the command that was likely meant.
+    static func unknownCommand(in arguments: [String]) -> String? {
+        var command = configuration
         for word in words(of: arguments) {
-            if let command = commands.first(where: { $0.configuration.commandName == word }) {
-                commands = command.configuration.subcommands
-            } else {
-                // No key paths: Swift 6.3 crashes on those through an existential metatype.
-                let shown = commands.map { $0.configuration }.filter { $0.shouldDisplay }
-                let names = shown.compactMap { $0.commandName }
-                return Spelling.nearest(to: word, among: names).map { "no command is “\(word)”; did you mean “\($0)”?" }
+            guard !command.subcommands.isEmpty else { return nil }
+            // No key paths: Swift 6.3 crashes on those through an existential metatype.
+            let known = command.subcommands.map { $0.configuration }
+            if let next = known.first(where: { $0.commandName == word || $0.aliases.contains(word) }) {
+                command = next
+                continue
             }
+            let names = known.filter { $0.shouldDisplay }.flatMap { [$0.commandName].compactMap(\.self) + $0.aliases }
+            let suggestion = Spelling.suggestion(for: word, among: names)
+            // What a default command has as its argument may stand here.
+            guard command.defaultSubcommand == nil || !suggestion.isEmpty else { return nil }
+            return "no command is “\(word)”" + (suggestion.isEmpty ? "." : suggestion)
         }
         return nil
+    }
+
+    /// Returns what to print for a command line that the parser refuses.
+    private static func refusal(_ error: any Error, of arguments: CommandArguments) -> String {
+        let message = fullMessage(for: error)
+        guard FormerNames.remedy(for: arguments.texts) == nil, isAboutWords(message),
+            let unknown = unknownCommand(in: arguments.texts)
+        else { return arguments.message(HelpPage.wrapped(message)) }
+        let usage = message.firstRange(of: "\nUsage: ").map { message[$0.lowerBound...] } ?? ""
+        return arguments.message("Error: \(unknown)" + usage)
+    }
+
+    /// Whether the parser complains of words that it has no use for, and not of an option.
+    private static func isAboutWords(_ message: String) -> Bool {
+        let line = message.prefix { !$0.isNewline }
+        return line.hasPrefix("Error: Unexpected argument ") || line.contains(" unexpected arguments: ")
     }
 
     static func main() async {
@@ -83,7 +123,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
             status: ExclusiveCommand.isNamed(in: arguments.texts)
                 ? ExclusiveStatus.refusal : ExitStatus.unavailable.rawValue)
         do {
-            var command = try parseAsRoot(arguments.texts)
+            var command = try await asyncParseAsRoot(arguments.texts)
             try arguments.check(command)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
@@ -97,22 +137,32 @@ struct SharedCoreCommand: AsyncParsableCommand {
             let code = exitCode(for: error)
             guard refusal != nil || code == .validationFailure else {
                 // Help and the like are no errors.
-                if code.isSuccess { exit(withError: error) }
+                if code.isSuccess {
+                    do throws(CommandFailure) {
+                        try OwnOutput.print(HelpPage.answer(to: error))
+                        exit(withError: code)
+                    } catch {
+                        StandardError.write("sharedcore: \(error)")
+                        exit(withError: ExitCode(error.status.rawValue))
+                    }
+                }
                 StandardError.write(lines: fullMessage(for: error))
                 exit(withError: code)
             }
             if let message = refusal?.message {
                 StandardError.write("sharedcore: \(message)")
             } else {
-                StandardError.write(lines: arguments.message(fullMessage(for: error)))
-                if let remedy = FormerNames.remedy(for: arguments.texts) ?? suggestion(for: arguments.texts) {
-                    StandardError.write("sharedcore: \(remedy)")
-                }
+                StandardError.write(lines: Self.refusal(error, of: arguments))
+                let remedy =
+                    FormerNames.remedy(for: arguments.texts)
+                    ?? GlobalOptions.suggestion(for: message(for: error), among: arguments.texts)
+                if let remedy { StandardError.write("sharedcore: \(remedy)") }
             }
             // Wrong usage of a command that passes on the exit status of another one is told apart from what that one
             // says.
             let isExclusive = ExclusiveCommand.isNamed(in: arguments.texts)
-            exit(withError: ExitCode(isExclusive ? ExclusiveStatus.refusal : ExitStatus.usage.rawValue))
+            let status = (refusal?.status ?? .usage).rawValue
+            exit(withError: ExitCode(isExclusive ? ExclusiveStatus.refusal : status))
         }
     }
 }

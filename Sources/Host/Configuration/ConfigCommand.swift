@@ -7,21 +7,22 @@ internal import SharedCoreConfiguration
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Show and check the configuration.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             A setting comes from its flag, else from its environment variable, else from the configuration file, else it \
             is the default. The file is --config, else SHAREDCORE_CONFIG, else sharedcore.yaml in the working directory, \
             else sharedcore/config.yaml in $XDG_CONFIG_HOME. It must be a regular file of the caller's own, or root's, which \
             other users may not write.
 
             The service levels reach what a host starts from that host's start on, and a supervised Main from the start of \
-            its keeper on, which outlives the host: “sharedcore keeper --end” has both started anew. The settings:
-
-            \(SettingsTable.text)
+            its keeper on, which outlives the host: “sharedcore keeper --end” has both started anew. “sharedcore help \
+            settings” lists the settings.
             """,
+            examples: ["sharedcore config get executor.budget", "sharedcore config validate"]),
         subcommands: subcommands)
 
     private static var subcommands: [any ParsableCommand.Type] {
-        var subcommands: [any ParsableCommand.Type] = [ConfigShow.self, ConfigValidate.self]
+        var subcommands: [any ParsableCommand.Type] = [ConfigShow.self, ConfigGet.self, ConfigValidate.self]
         #if ZMQ
             subcommands.append(ConfigKeys.self)
         #endif
@@ -32,23 +33,61 @@ struct ConfigCommand: ParsableCommand {
 /// `config show`: what is in force, and where each value came from.
 struct ConfigShow: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Print every setting, its value and where it came from.")
+        commandName: "show", abstract: "Print every setting, its value and where it came from.",
+        discussion: HelpPage.text(examples: [
+            "sharedcore config show", "SHAREDCORE_GROUP=chat sharedcore config show --json",
+        ]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     func run(in context: CommandContext) async throws {
         let rows = try context.resolution.overview()
-        let keyWidth = rows.map(\.key.count).max() ?? 0
-        let valueWidth = rows.map(\.value.count).max() ?? 0
-        for row in rows {
-            try await context.output.emit(
-                text: row.key.padded(to: keyWidth) + "  " + row.value.padded(to: valueWidth) + "  "
-                    + row.origin.description,
-                json: [
-                    "key": .text(row.key), "value": .text(row.value), "source": .text(row.origin.kind),
-                    "origin": .text(row.origin.description),
-                ])
+        var keyWidth = rows.map(\.key.count).max() ?? 0
+        let originWidth = rows.map(\.origin.description.count).max() ?? 0
+        var valueWidth = rows.map(\.value.count).max() ?? 0
+        // Where the columns are wider than the terminal, a row is broken between its words and not in their padding.
+        if let width = context.output.columnCount, keyWidth + valueWidth + originWidth + 4 > width {
+            (keyWidth, valueWidth) = (min(keyWidth, Self.narrowKeyWidth), 0)
         }
+        for row in rows {
+            let columns = [row.key.padded(to: keyWidth), row.value.padded(to: valueWidth), row.origin.description]
+            try await context.output.emit(lines: [columns.joined(separator: "  ")], json: row.json)
+        }
+    }
+
+    /// The width of the keys' column where the columns are wider than the terminal: that of nearly all keys.
+    private static let narrowKeyWidth = 24
+}
+
+/// `config get`: one value that is in force.
+struct ConfigGet: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get", abstract: "Print the value of a setting.",
+        discussion: HelpPage.text(
+            "The value alone, as “config show” has it; with --json also its “source” and “origin”.",
+            examples: ["sharedcore config get stateDirectory"]))
+
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
+
+    @Argument(help: "The key of the setting.", completion: .list(Settings.all.map(\.name)))
+    var key: String
+
+    func run(in context: CommandContext) async throws {
+        guard let setting = Settings.all.first(where: { $0.name == key }) else {
+            throw CommandFailure.usage(ConfigurationFailure.unknownKey(key, at: nil).description)
+        }
+        let row = try context.resolution.row(of: setting)
+        try await context.output.emit(data: row.value, json: row.json)
+    }
+}
+
+extension Resolution.Row {
+    /// `key value source origin`.
+    fileprivate var json: JSONObject {
+        [
+            "key": .text(key), "value": .text(value), "source": .text(origin.kind),
+            "origin": .text(origin.description),
+        ]
     }
 }
 
@@ -63,26 +102,54 @@ extension String {
 struct ConfigValidate: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate", abstract: "Say whether the configuration is right.",
-        discussion: """
-            Status 78, and what is wrong and where, when it is not. The settings are read as “serve” reads them; the files of \
+        discussion: HelpPage.text(
+            """
+            Status 78, and a line for each mistake with its place, when it is not. The settings are read as “serve” reads them; the files of \
             keys that are named for ZeroMQ over a network are read as well. Not tried: whether a place to listen at is free, \
             and whether a host or a cluster answers.
-            """)
+            """, examples: ["sharedcore config validate --config sharedcore.yaml"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     func run(in context: CommandContext) async throws {
-        _ = try context.resolution.overview()
-        _ = try context.resolution.coordinationOptions()
-        _ = try ExecutorSettings(context.resolution)
-        _ = try context.resolution.supervision()
-        try context.resolution.checkBackend(among: context.registry.names)
-        #if ZMQ
-            if try context.resolution.value(Settings.backend) == "zmq" { try context.resolution.checkKeys() }
-        #endif
+        let failures = failures(in: context)
+        guard failures.isEmpty else {
+            for failure in failures { StandardError.write("sharedcore: \(failure)") }
+            throw CommandFailure(.configuration)
+        }
         let file = context.resolution.file?.path
         try await context.output.emit(
             text: "The configuration is right" + (file.map { " (\($0))." } ?? "; there is no file."),
             json: ["event": "valid", "file": .optional(file)])
+    }
+
+    func run() async throws {
+        try await CommandFrame(global: global, toleratesFailures: true).run(self)
+    }
+
+    /// Everything that is wrong, each once: in the environment, in the file, in a value, and between values.
+    private func failures(in context: CommandContext) -> [String] {
+        let resolution = context.resolution
+        var failures = FormerNames.failures(in: resolution.environment) + (resolution.file?.failures ?? [])
+        func check(_ body: () throws -> Void) {
+            do {
+                try body()
+            } catch let failure as ConfigurationFailure {
+                failures.append(failure)
+            } catch {
+                failures.append(ConfigurationFailure("\(error)"))
+            }
+        }
+        for setting in Settings.all { check { _ = try resolution.row(of: setting) } }
+        check { _ = try resolution.coordinationOptions() }
+        check { _ = try ExecutorSettings(resolution) }
+        check { _ = try resolution.supervision() }
+        check { try resolution.checkBackend(among: context.registry.names) }
+        #if ZMQ
+            check { if try resolution.value(Settings.backend) == "zmq" { try resolution.checkKeys() } }
+        #endif
+        // A wrong value is met by each check that needs it.
+        var seen: Set<String> = []
+        return failures.map(\.description).filter { seen.insert($0).inserted }
     }
 }

@@ -9,13 +9,14 @@
     struct ConfigKeys: HostCommand {
         static let configuration = CommandConfiguration(
             commandName: "keys", abstract: "Make a pair of keys for ZeroMQ over a network (CURVE).",
-            discussion: """
+            discussion: HelpPage.text(
+                """
                 The secret key goes into a new file that nobody else may read, for “zmq.secretKey”; the public one is \
                 printed, for the others' “zmq.hubKey” or for the hub's “zmq.clientKeys”. Status 1 when the file is there \
                 already. --of prints the public key of a file that was made before.
-                """)
+                """, examples: ["sharedcore config keys --out hub.key", "sharedcore config keys --of hub.key"]))
 
-        @OptionGroup var global: GlobalOptions
+        @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
         @Option(help: "The file for the secret key. (default: sharedcore.key)")
         var out: String?

@@ -20,13 +20,14 @@ internal import Synchronization
 struct ConformanceCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "conformance", abstract: "Try the contract's rules on the configured backend.",
-        discussion: """
-            Every case runs on groups of its own in a temporary directory. On a terminal there is a progress bar, then a \
-            table; otherwise a JSON object for each case and a last one with event=summary. Status 1 when a case failed; 130 \
-            or 143 when SIGINT or SIGTERM came first: what was tried until then is shown.
-            """)
+        discussion: HelpPage.text(
+            """
+            Every case runs on groups of its own in a temporary directory. The result is a table; with --json it is an object for \
+            each case and a last one with event=summary. Status 1 when a case failed; 130 or 143 when SIGINT or SIGTERM came \
+            first: what was tried until then is shown.
+            """, examples: ["sharedcore conformance --backend file", "sharedcore conformance --only S6"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Option(help: "Only the cases with this id or rule, or with this text in their title: S6, W1b, torn.")
     var only: String?
@@ -48,17 +49,17 @@ struct ConformanceCommand: HostCommand {
         let directory = try ScratchDirectory(for: "conformance", environment: context.resolution.environment)
         defer { directory.remove(logger: context.logger) }
         let harness = try harness(in: directory.path, for: context.resolution)
-        let isForPeople = !global.json && StandardStream.output.isTerminal
+        let output = context.output
+        let hasProgress = !output.json && StandardStream.error.isTerminal
         var report = ConformanceReport(backend: harness.name, caseCount: cases.count)
-        let output = Output(json: !isForPeople)
         let interruption = try Interruption<CaseResult>()
         for (number, conformanceCase) in cases.enumerated() where !interruption.isRaised {
-            if isForPeople { ProgressBar.show(number, of: cases.count, at: conformanceCase.id) }
+            if hasProgress { ProgressBar.show(number, of: cases.count, at: conformanceCase.id) }
             let result = try await interruption.run { await conformanceCase.run(on: harness, seed: seed) }
             report.add(result)
-            if !isForPeople { try await output.emit(text: "", json: ConformanceReport.json(result)) }
+            if output.json { try await output.emit(text: "", json: ConformanceReport.json(result)) }
         }
-        if isForPeople { ProgressBar.clear() }
+        if hasProgress { ProgressBar.clear() }
         try await output.emit(lines: report.lines, json: report.json)
         if report.interrupted > 0 { try interruption.check() }
         if report.count(of: "failed") > 0 { throw CommandFailure(.no) }

@@ -20,9 +20,10 @@ struct CallsCommand: ParsableCommand {
 /// `calls list`: the calls as they stand.
 struct CallsList: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Print the open calls, then those that ended and were not acknowledged.")
+        commandName: "list", abstract: "Print the open calls, then those that ended and were not acknowledged.",
+        discussion: HelpPage.text(examples: ["sharedcore calls"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     func run(in context: CommandContext) async throws {
         try await context.withReader(for: "calls list") { group in
@@ -39,14 +40,16 @@ struct CallsList: HostCommand {
 struct CallsWatch: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Print each call, and again each time that it changes.",
-        discussion: "Status 1 when the time is over before the wanted number of lines, or any, has come.")
+        discussion: HelpPage.text(
+            "Status 1 when the time is over before the wanted number of lines, or any, has come.",
+            examples: ["sharedcore calls watch --timeout 1h"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Option(help: "End after this many lines.")
     var count: Int?
 
-    @Option(help: "End after this time, such as 10s.", transform: DurationText.argument)
+    @Option(help: .duration("End after this time, such as 10s."), transform: DurationText.argument)
     var timeout: Duration?
 
     func validate() throws {
@@ -58,17 +61,19 @@ struct CallsWatch: HostCommand {
         try await context.withGroup(for: "calls watch", until: deadline) { group in
             let changes = try await Calls(group).changes()
             context.logger.info("watching")
-            var limit = LineLimit(count: count.map { UInt64($0) }, until: deadline) { changes.cancel() }
-            defer { limit.end() }
-            var known = KnownCalls()
-            for try await calls in changes {
-                for call in known.changed(to: calls) {
-                    let line = CallLine(call)
-                    try await context.output.emit(text: line.text, json: line.json)
-                    if limit.isReached() { return }
+            try await context.output.whileRead {
+                var limit = LineLimit(count: count.map { UInt64($0) }, until: deadline) { changes.cancel() }
+                defer { limit.end() }
+                var known = KnownCalls()
+                for try await calls in changes {
+                    for call in known.changed(to: calls) {
+                        let line = CallLine(call)
+                        try await context.output.emit(text: line.text, json: line.json)
+                        if limit.isReached() { return }
+                    }
                 }
+                try limit.judge()
             }
-            try limit.judge()
         }
     }
 }
@@ -77,9 +82,10 @@ struct CallsWatch: HostCommand {
 struct CallsAcknowledge: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "acknowledge", abstract: "Say that an ended call need not be shown again.",
-        discussion: "Status 1 when there is no such call that has ended.")
+        discussion: HelpPage.text(
+            "Status 1 when there is no such call that has ended.", examples: ["sharedcore calls acknowledge 4f2a"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Argument(help: "The id of the call.")
     var id: String
@@ -107,7 +113,7 @@ struct CallOptions: ParsableArguments {
     @Argument(help: "The id of the call.")
     var id: String
 
-    @Option(help: "How long to wait for the holder, such as 10s.", transform: DurationText.argument)
+    @Option(help: .duration("How long to wait for the holder (default: 5s)."), transform: DurationText.argument)
     var timeout: Duration = .seconds(5)
 
     fileprivate func send(_ command: CallCommand, in context: CommandContext) async throws {
@@ -143,7 +149,9 @@ extension CallsCommand {
         "Status 1 when no such call is open, when its holder refuses or does not answer in time, and when it is not known what came of it."
 
     fileprivate static func sending(_ name: String, _ abstract: String) -> CommandConfiguration {
-        CommandConfiguration(commandName: name, abstract: abstract, discussion: outcomes)
+        CommandConfiguration(
+            commandName: name, abstract: abstract,
+            discussion: HelpPage.text(outcomes, examples: ["sharedcore calls \(name) 4f2a"]))
     }
 }
 
@@ -151,7 +159,7 @@ extension CallsCommand {
 struct CallsAnswer: HostCommand {
     static let configuration = CallsCommand.sending("answer", "Have the holder answer a call.")
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
     @OptionGroup var options: CallOptions
 
     func run(in context: CommandContext) async throws { try await options.send(.answer, in: context) }
@@ -161,7 +169,7 @@ struct CallsAnswer: HostCommand {
 struct CallsDecline: HostCommand {
     static let configuration = CallsCommand.sending("decline", "Have the holder decline a call.")
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
     @OptionGroup var options: CallOptions
 
     func run(in context: CommandContext) async throws { try await options.send(.decline, in: context) }
@@ -171,7 +179,7 @@ struct CallsDecline: HostCommand {
 struct CallsHold: HostCommand {
     static let configuration = CallsCommand.sending("hold", "Have the holder hold a call.")
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
     @OptionGroup var options: CallOptions
 
     func run(in context: CommandContext) async throws { try await options.send(.hold, in: context) }
@@ -181,7 +189,7 @@ struct CallsHold: HostCommand {
 struct CallsResume: HostCommand {
     static let configuration = CallsCommand.sending("resume", "Have the holder resume a call that it holds.")
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
     @OptionGroup var options: CallOptions
 
     func run(in context: CommandContext) async throws { try await options.send(.resume, in: context) }
@@ -191,7 +199,7 @@ struct CallsResume: HostCommand {
 struct CallsHangUp: HostCommand {
     static let configuration = CallsCommand.sending("hang-up", "Have the holder hang a call up.")
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
     @OptionGroup var options: CallOptions
 
     func run(in context: CommandContext) async throws { try await options.send(.hangUp, in: context) }

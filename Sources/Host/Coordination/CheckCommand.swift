@@ -11,14 +11,15 @@ struct CheckCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Prove the rules of ownership on the timeline, and the files of a group by their checksums.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             On what is stored, or on a file of lines that “timeline --json” printed; “-” is standard input. It tells which \
             rule is broken and at which revision, and from which checkpoint on the rest is proved. Status 1 when a rule is \
             broken, or two cores ran that both had a right to. Of a group in files of this machine, every record and value \
             is read from the disk first, whether the group is in use or not: 69 with the place when one is damaged.
-            """)
+            """, examples: ["sharedcore check", "sharedcore timeline --json | sharedcore check -"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Argument(help: "A file of lines of “timeline --json”; without it, what is stored is checked.")
     var file: String?

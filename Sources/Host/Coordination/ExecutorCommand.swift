@@ -11,17 +11,21 @@ struct ExecutorCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "executor",
         abstract: "Wait for the message or the call of a call-id, as a push does, and print it.",
-        discussion: """
+        usage: "sharedcore executor --call-id <id> [<options>]",
+        discussion: HelpPage.text(
+            """
             The message comes from whoever has it; where nobody runs the core, this process does, and goes on for others \
             that wait. Status 0 for a message, one that is too large, a call, or nothing to show, 1 when refused, timed out or fenced.
-            """)
+            """, examples: ["sharedcore executor --call-id 17 --timeout 20s"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Option(name: .customLong("call-id"), help: "What the push announced.")
+    @Option(name: .customLong("call-id"), help: ArgumentHelp("What the push announced.", valueName: "id"))
     var callID: String
 
-    @Option(help: "How long to wait, such as 20s; without it, the executor's budget.", transform: DurationText.argument)
+    @Option(
+        help: .duration("How long to wait, such as 20s (default: the executor's budget)."),
+        transform: DurationText.argument)
     var timeout: Duration?
 
     @Option(help: "The participant's name for people.")

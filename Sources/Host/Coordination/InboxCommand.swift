@@ -16,11 +16,12 @@ struct InboxCommand: ParsableCommand {
 struct InboxList: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the messages that wait to be acknowledged, the oldest first.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             A line for each, and a last one that says after which revision to go on where there are more. Nothing is taken.
-            """)
+            """, examples: ["sharedcore inbox --limit 10"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Option(help: "Begin after this revision, with which a page before has ended.")
     var after: UInt64 = 0
@@ -49,9 +50,11 @@ struct InboxList: HostCommand {
 struct InboxAcknowledge: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "acknowledge", abstract: "Say that a message was shown, so that no Executor shows it again.",
-        discussion: "Also one that an Executor has in hand. Status 1 when no such message waits to be acknowledged.")
+        discussion: HelpPage.text(
+            "Also one that an Executor has in hand. Status 1 when no such message waits to be acknowledged.",
+            examples: ["sharedcore inbox acknowledge 17"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Argument(help: "The call-id of the message.")
     var callID: String

@@ -11,14 +11,15 @@ internal import SharedCoreConfiguration
 struct MainCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "main", abstract: "Run a Main with the configured core until stopped.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             A line when it owns the core, and a line when it has ended for good; a core that fails in between is \
             started again, and the log says so. Status 1 when another Main owns, or has \
             taken over. A line for each call when it begins, changes or ends. With --pushes, a line for each push that \
             push.routes routes to Main, which is dealt with then.
-            """)
+            """, examples: ["sharedcore main --take-over", "sharedcore main --pushes --json"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Flag(help: "Take over from another Main that owns.")
     var takeOver = false

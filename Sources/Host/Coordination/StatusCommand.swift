@@ -7,9 +7,10 @@ internal import SharedCoreConfiguration
 /// `status`: shows the sessions and the owner.
 struct StatusCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Print who is there and who owns the core.")
+        commandName: "status", abstract: "Print who is there and who owns the core.",
+        discussion: HelpPage.text(examples: ["sharedcore status", "sharedcore status --json"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     func run(in context: CommandContext) async throws {
         let backend = try context.resolution.value(Settings.backend)

@@ -10,12 +10,13 @@ internal import SharedCoreConfiguration
 struct TimelineCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "timeline", abstract: "Print what happened to the ownership of the core.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             A line for each event: when, who, what, and why; on a terminal in colour, unless NO_COLOR is set. Its JSON lines \
             are what “check FILE” reads.
-            """)
+            """, examples: ["sharedcore timeline --follow"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Flag(help: "Go on with what happens, until stopped.")
     var follow = false

@@ -5,13 +5,14 @@ internal import ProgramOutput
 struct DemoCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo", abstract: "Run the whole story with real processes.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             In a temporary group and with a real Maildir: ten pushes at once, a hand-over to Main, a push that Main \
             answers, and Main's sudden death. Status 1 when a message was lost or came twice, two cores ran at once or a \
             rule was broken. With --backend memory the participants live in one process.
-            """)
+            """, examples: ["sharedcore demo"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     func run(in context: CommandContext) async throws {
         // Long enough that no message is right by luck.

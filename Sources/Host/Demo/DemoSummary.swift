@@ -41,7 +41,7 @@ struct DemoSummary: Sendable {
             "  core starts            \(coreStarts)", "  messages delivered     \(delivered)",
             "  lost, twice            \(lost), \(duplicates)",
             "  two cores at once      \(report.overlaps) (the witness; superseded ones: \(report.supersededOverlaps))",
-            "  rules broken           \(report.violations.count) (the checker, over \(report.entryCount) entries)",
+            "  rules broken           \(report.violations.count) (the checker, over \(report.entryCount.counting("entry", "entries")))",
             "  hand-over to Main      \(handover.milliseconds) ms",
             "  take-over after a kill \(takeover.milliseconds) ms",
         ]

@@ -11,19 +11,35 @@ internal import Synchronization
 struct ExclusiveCommand: HostCommand, TakesBytes {
     static let configuration = CommandConfiguration(
         commandName: "exclusive", abstract: "Run any command while owning the core.",
-        discussion: """
+        usage: "sharedcore exclusive [<options>] -- <command> [<argument> ...]",
+        discussion: HelpPage.text(
+            """
+            It waits for its turn as flock(1) does, until --timeout, or with --no-wait not at all: then another Main that owns refuses it, \
+            and as executor any owner. An Executor that owns hands over to a Main.
+
             The command gets the standard streams, the signals and the place of this program. It is asked to end (SIGTERM) \
             when the core is to be handed over, when an Executor's budget is used up, or when the group is out of reach for two \
             thirds of a lease, and killed 4 s later, or before the lease is over; where \
             handover.timeout is longer than 5 s, 1 s before that is over. It ends with this program, also when that is killed; what it has started itself \
             does not. Its exit status is passed on, 128 and the number for a signal; 125 when sharedcore itself failed or \
             refused, unless --refused-status or --lost-status gives another one, 126 when the command cannot be executed, 127 when it is not there.
-            """)
+            """,
+            examples: [
+                "sharedcore exclusive -- my-client", "sharedcore exclusive --no-wait --refused-status 75 -- my-client",
+                "sharedcore exclusive --role executor --timeout 1m -- sh -c 'date > last'",
+            ]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Option(help: "As what to own: main or executor.")
-    var role: ExclusiveRole
+    @Option(help: "As what to own.")
+    var role = ExclusiveRole.main
+
+    @Flag(inversion: .prefixedNo, help: "Wait for the core while another participant has it.")
+    var wait = true
+
+    @Option(
+        help: .duration("Wait at most this long, such as 10s (default: no limit)."), transform: DurationText.argument)
+    var timeout: Duration?
 
     @Flag(help: "As main, take over from another Main that owns.")
     var takeOver = false
@@ -31,14 +47,18 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
     @Flag(help: "As main, interrupt the owner's activities, instead of waiting for them.")
     var insist = false
 
-    @Option(help: "The exit status where another Main owns and refuses: 1 to 255.")
+    @Option(
+        help: ArgumentHelp(
+            "The exit status where the core is not to be had: refused, or timed out; 1 to 255.", valueName: "status"))
     var refusedStatus: Int32 = ExclusiveStatus.refusal
 
     @Option(
-        help: "The exit status where the core is handed over or lost before the command has ended: 1 to 255.")
+        help: ArgumentHelp(
+            "The exit status where the core is handed over or lost before the command has ended; 1 to 255.",
+            valueName: "status"))
     var lostStatus: Int32?
 
-    @Option(help: "The participant's name for people; without it, the command's.")
+    @Option(help: "The participant's name for people (default: the command's).")
     var name: String?
 
     @Argument(parsing: .postTerminator, help: "The command and its arguments, after “--”.")
@@ -47,9 +67,10 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
     var values: [ArgumentBytes] { command }
 
     func validate() throws {
-        if command.isEmpty { throw ValidationError("The command is missing: exclusive --role main -- COMMAND.") }
+        if command.isEmpty { throw ValidationError("The command is missing: exclusive -- COMMAND.") }
         if takeOver, role != .main { throw ValidationError("--take-over is for --role main.") }
         if insist, role != .main { throw ValidationError("--insist is for --role main.") }
+        if timeout != nil, !wait { throw ValidationError("--timeout and --no-wait exclude each other.") }
         for (option, status) in [("--refused-status", refusedStatus), ("--lost-status", lostStatus)] {
             if let status, !(1...255).contains(status) {
                 throw ValidationError("\(option) is 1 to 255, not \(status).")
@@ -89,25 +110,39 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
             if !isHeard { interrupt.yield() }
         }
         let description = SessionDescription(role: role.role, name: title)
+        let deadline = CommandDeadline(after: timeout, by: context.clock)
+        let turn = ExclusiveTurn(
+            as: role, waits: wait, timeout: timeout, by: context.clock, isWaiting: { program.isWaiting },
+            end: { interrupt.yield() })
         let work = Task {
-            try await context.reportingWaits { reporting in
-                try await context.withGroup(as: description, for: "exclusive") { group in
+            try await context.reportingWaits { shown in
+                let reporting: ExclusiveOwnership.Reporting = { reason in
+                    turn.hear(reason)
+                    shown?(reason)
+                }
+                try await context.withGroup(as: description, for: "exclusive", until: deadline) { group in
                     let environment = CoordinationEnvironment(witness: try context.resolution.witness())
-                    let ownership = try ExclusiveOwnership(
-                        role, of: group, options: options.coordination, environment: environment, program: program,
-                        variables: try context.resolution.variablesOfCore(), onOrder: { order.came(in: $0) })
-                    do {
-                        let ended = try await ownership.run(
-                            takingOver: takeOver, insisting: insist, reporting: reporting)
-                        let lost = order.hasCome ? lostStatus : nil
-                        if let ended { status.set(lost ?? ended) }
-                    } catch let error as CoordinationError {
-                        switch error.code {
-                        case .refused: status.set(refusedStatus)
-                        case .fenced, .superseded: if let lostStatus { status.set(lostStatus) }
-                        default: break
+                    let variables = try context.resolution.variablesOfCore()
+                    // A group that is not reached in time is none that another participant has.
+                    let limit = Task { await turn.watchClock(until: deadline) }
+                    defer { limit.cancel() }
+                    try await turn.check(group)
+                    while true {
+                        let ownership = try ExclusiveOwnership(
+                            role, of: group, options: options.coordination, environment: environment,
+                            program: program, variables: variables, onOrder: { order.came(in: $0) })
+                        do {
+                            let ended = try await ownership.run(
+                                takingOver: takeOver, insisting: insist, reporting: reporting)
+                            let lost = order.hasCome ? lostStatus : nil
+                            if let ended { status.set(lost ?? ended) }
+                            return
+                        } catch let error as CoordinationError {
+                            if error.code == .refused, wait, let owner = error.owner { reporting(.owner(owner)) }
+                            if try await turn.wait(after: error, in: group) { continue }
+                            set(status, after: error)
+                            throw error
                         }
-                        throw error
                     }
                 }
             }
@@ -117,7 +152,19 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         waiting.cancel()
         // The ownership is over by now, so this may wait.
         await order.isTold()
+        if case .failure = result, let failure = turn.failure {
+            status.set(refusedStatus)
+            throw failure
+        }
         try result.get()
+    }
+
+    private func set(_ status: ExclusiveStatus, after error: CoordinationError) {
+        switch error.code {
+        case .refused: status.set(refusedStatus)
+        case .fenced, .superseded: if let lostStatus { status.set(lostStatus) }
+        default: break
+        }
     }
 
     /// Whether a command line calls this command, as far as can be told of one that is wrong.

@@ -64,6 +64,11 @@ final class ExclusiveProgram: Sendable {
         }
     }
 
+    /// Whether it was not started, and nothing has asked it to end.
+    var isWaiting: Bool {
+        state.withLock { state in if case .waiting = state { true } else { false } }
+    }
+
     /// Lets the process become the command.
     func begin() {
         // One that has ended meanwhile does not hear it.

@@ -11,14 +11,15 @@
     struct HubCommand: HostCommand {
         static let configuration = CommandConfiguration(
             commandName: "hub", abstract: "Serve the group over ZeroMQ until stopped.",
-            discussion: """
+            discussion: HelpPage.text(
+                """
                 Clients start one by themselves unless “zmq.hub” is none. A second one is refused with status 69. \
                 --detach returns when the hub answers, which then runs on its own, with its log beside its socket. --stop \
                 ends the hub that runs: status 1 when there is none. One on memory that listens to a network it cannot find: \
                 end that one where it was started.
-                """)
+                """, examples: ["sharedcore hub --detach", "sharedcore hub --stop"]))
 
-        @OptionGroup var global: GlobalOptions
+        @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
         @Flag(help: "Run it in the background.")
         var detach = false

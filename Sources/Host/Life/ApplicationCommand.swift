@@ -8,14 +8,17 @@ internal import SharedCoreConfiguration
 struct ApplicationCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "application", abstract: "Say how an application stands, for one that does not say it itself.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             It stands in the group for all to read and watch until the session ends, or until the application says it itself. \
             “sharedcore status” shows it. Status 1 when there is no such application. Docs/BackgroundLife.md says more.
-            """)
+            """, examples: ["sharedcore application background"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Argument(help: "foreground, background or suspended.", transform: Self.state)
+    @Argument(
+        help: "foreground, background or suspended.", completion: .list(["foreground", "background", "suspended"]),
+        transform: Self.state)
     var state: ApplicationState
 
     @Option(help: "The session of the application, as “sharedcore status” shows it; without it, Main's.")

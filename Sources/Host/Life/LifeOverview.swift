@@ -74,7 +74,8 @@ struct LifeOverview: Sendable {
             let who = session.map { "\($0.role) pid \($0.process.pid)" } ?? "session \(application.session)"
             return "life      \(who): \(application.state)" + (application.isOwn ? "" : ", as another one says")
         }
-        for state in Settings.levelledStates {
+        // Services have levels for applications that tell their state; without any, the table is only the configuration.
+        for state in applications.isEmpty ? [] : Settings.levelledStates {
             let reduced = Service.allCases.compactMap { service -> String? in
                 let level = levels.level(of: service, in: ServiceConditions(state))
                 return level == .normal ? nil : "\(service) \(level)"

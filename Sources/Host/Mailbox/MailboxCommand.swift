@@ -41,16 +41,18 @@ struct NamedMailbox: ParsableArguments {
 struct MailboxRead: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "read", abstract: "Print the message of a mailbox, or all of a queue, and leave them there.",
-        discussion: "Status 1 when there is none, or one that cannot be read.")
+        discussion: HelpPage.text(
+            "Status 1 when there is none, or one that cannot be read.",
+            examples: ["sharedcore mailbox read jobs --queue"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
     @OptionGroup var mailbox: NamedMailbox
 
     func run(in context: CommandContext) async throws {
         try await context.withReader(for: "mailbox read") { group in
             let lines = try await lines(in: mailbox.options.wormhole(in: group))
             guard !lines.isEmpty else { throw CommandFailure(.no, "there is nothing in “\(mailbox.id)”") }
-            for line in lines { try await context.output.emit(text: line.text, json: line.json) }
+            for line in lines { try await context.output.emit(data: line.text, json: line.json) }
             let problems = lines.compactMap(\.reason)
             guard problems.isEmpty else {
                 throw CommandFailure(.no, "\(problems.count) of \(lines.count) in “\(mailbox.id)” cannot be read")
@@ -81,9 +83,11 @@ struct MailboxRead: HostCommand {
 struct MailboxClear: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear", abstract: "Remove the message of a mailbox, or all of a queue.",
-        discussion: "Listeners are told. Status 1 when there was nothing.")
+        discussion: HelpPage.text(
+            "Listeners are told. Status 1 when there was nothing.", examples: ["sharedcore mailbox clear jobs --queue"])
+    )
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
     @OptionGroup var mailbox: NamedMailbox
 
     func run(in context: CommandContext) async throws {
@@ -103,16 +107,16 @@ struct MailboxClear: HostCommand {
 struct MailboxClearAll: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear-all", abstract: "Remove what stands in all mailboxes and queues of the wormhole.",
-        discussion: "Nothing else of the group is touched.")
+        discussion: HelpPage.text("Nothing else of the group is touched.", examples: ["sharedcore mailbox clear-all"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
     @OptionGroup var options: MailboxOptions
 
     func run(in context: CommandContext) async throws {
         try await context.withGroup(for: "mailbox clear-all") { group in
             let count = try await options.wormhole(in: group).clearAll()
             try await context.output.confirm(
-                text: "\(count) mailboxes cleared", json: ["cleared": .natural(UInt64(count))])
+                text: "\(count.counting("mailbox", "mailboxes")) cleared", json: ["cleared": .natural(UInt64(count))])
         }
     }
 }

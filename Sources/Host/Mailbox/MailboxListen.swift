@@ -8,16 +8,19 @@ internal import Wormholes
 struct MailboxListen: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "listen", abstract: "Print what is sent to a mailbox as it comes, and leave it there.",
-        discussion: """
+        usage: "sharedcore mailbox listen [<options>] <id>",
+        discussion: HelpPage.text(
+            """
             A line an event: message, cleared, undecodable, or lagged with how many were passed over. Status 1 when the \
             time is over before the wanted number of lines, or any, has come.
-            """)
+            """, examples: ["sharedcore mailbox listen mood --replay latest"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
     @OptionGroup var mailbox: NamedMailbox
 
     @Option(
-        help: "What stands there already and comes first: none, latest or pending.",
+        help: "What stands there already and comes first: none, latest or pending (default: none).",
+        completion: .list(["none", "latest", "pending"]),
         transform: { text in
             guard let replay = ReplayPolicy(rawValue: text) else {
                 throw ValidationError("--replay is none, latest or pending, not “\(text)”.")
@@ -29,7 +32,7 @@ struct MailboxListen: HostCommand {
     @Option(help: "End after this many lines.")
     var count: Int?
 
-    @Option(help: "End after this time, such as 10s.", transform: DurationText.argument)
+    @Option(help: .duration("End after this time, such as 10s."), transform: DurationText.argument)
     var timeout: Duration?
 
     func validate() throws {
@@ -45,14 +48,16 @@ struct MailboxListen: HostCommand {
                 ? try await wormhole.listen(to: QueueID(mailbox.id, codec: JSONText.codec), replay: replay)
                 : try await wormhole.listen(to: MailboxID(mailbox.id, codec: JSONText.codec), replay: replay)
             context.logger.info("listening")
-            var limit = LineLimit(count: count.map { UInt64($0) }, until: deadline) { events.cancel() }
-            defer { limit.end() }
-            for try await event in events {
-                let line = MailboxLine(mailbox.id, event)
-                try await context.output.emit(text: line.text, json: line.json)
-                if limit.isReached() { return }
+            try await context.output.whileRead {
+                var limit = LineLimit(count: count.map { UInt64($0) }, until: deadline) { events.cancel() }
+                defer { limit.end() }
+                for try await event in events {
+                    let line = MailboxLine(mailbox.id, event)
+                    try await context.output.emit(data: line.text, json: line.json)
+                    if limit.isReached() { return }
+                }
+                try limit.judge()
             }
-            try limit.judge()
         }
     }
 }

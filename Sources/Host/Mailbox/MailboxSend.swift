@@ -9,9 +9,15 @@ internal import Wormholes
 struct MailboxSend: HostCommand, TakesBytes {
     static let configuration = CommandConfiguration(
         commandName: "send", abstract: "Put a message into a mailbox, in place of the one before.",
-        discussion: "With --queue: behind those before. Status 1 when the queue is full and refuses.")
+        usage: "sharedcore mailbox send [<options>] <id> <message>",
+        discussion: HelpPage.text(
+            "With --queue: behind those before. Status 1 when the queue is full and refuses.",
+            examples: [
+                "sharedcore mailbox send mood '\"good\"'",
+                "sharedcore mailbox send jobs '{\"file\": 7}' --queue --capacity 100",
+            ]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
     @OptionGroup var options: MailboxOptions
 
     @Argument(help: "The mailbox.")
@@ -32,7 +38,8 @@ struct MailboxSend: HostCommand, TakesBytes {
     var dropOldest = false
 
     @Option(
-        name: .customLong("ttl"), help: "How long the message is kept, such as 90s.", transform: DurationText.argument)
+        name: .customLong("ttl"), help: .duration("How long the message is kept, such as 90s."),
+        transform: DurationText.argument)
     var lifetime: Duration?
 
     func validate() throws {

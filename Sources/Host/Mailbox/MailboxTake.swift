@@ -9,13 +9,15 @@ internal import Wormholes
 struct MailboxTake: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "take", abstract: "Take messages from a queue: each is printed, then acknowledged.",
-        discussion: """
+        usage: "sharedcore mailbox take [<options>] <id>",
+        discussion: HelpPage.text(
+            """
             Without --timeout it takes what is there, and status 1 says that nothing was. With --timeout it waits. A message \
             that cannot be read here is told of as undecodable and given back, and the command ends with status 1; with \
             --undecodable it is taken like any other.
-            """)
+            """, examples: ["sharedcore mailbox take jobs --timeout 1h"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
     @OptionGroup var options: MailboxOptions
 
     @Argument(help: "The queue.")
@@ -24,7 +26,7 @@ struct MailboxTake: HostCommand {
     @Option(help: "End after this many messages.")
     var count: Int = 1
 
-    @Option(help: "Wait for messages, at most this long, such as 10s.", transform: DurationText.argument)
+    @Option(help: .duration("Wait for messages, at most this long, such as 10s."), transform: DurationText.argument)
     var timeout: Duration?
 
     @Flag(help: "Take messages that cannot be read here, too: nobody else gets them then.")
@@ -50,6 +52,8 @@ struct MailboxTake: HostCommand {
             }
             let messages = try await wormhole.consume(queue)
             context.logger.info("waiting")
+            // Not only while it is read: a reader that leaves with its message must not have it come again, because the
+            // acknowledgement was interrupted.
             var limit = LineLimit(count: UInt64(count), until: deadline) { messages.cancel() }
             defer { limit.end() }
             for try await message in messages {
@@ -64,10 +68,10 @@ struct MailboxTake: HostCommand {
         switch message.content {
         case .success(let value):
             let line = MailboxLine(id, value, revision: message.revision, origin: message.origin)
-            try await output.confirm(text: line.text, json: line.json)
+            try await output.confirm(data: line.text, json: line.json)
         case .failure(let problem):
             let line = MailboxLine(id, problem)
-            try await output.confirm(text: line.text, json: line.json)
+            try await output.confirm(data: line.text, json: line.json)
             guard undecodable else {
                 try await message.giveBack()
                 throw CommandFailure(.no, "a message in “\(id)” cannot be read, and was given back")

@@ -10,10 +10,10 @@ struct LineLimit {
     private var printed: UInt64 = 0
 
     /// - Parameters:
-    ///   - unit: The unit of the count, for messages.
+    ///   - unit: The unit of the count in the singular, for messages.
     ///   - stop: Called when the time is over; it ends the source of the lines.
     init(
-        count: UInt64?, of unit: String = "lines", until deadline: CommandDeadline,
+        count: UInt64?, of unit: String = "line", until deadline: CommandDeadline,
         stop: @escaping @Sendable () -> Void
     ) {
         self.count = count
@@ -42,9 +42,11 @@ struct LineLimit {
     /// - Throws: With status 1 when less has come than was wanted.
     func judge() throws(CommandFailure) {
         if deadline.isOver {
-            guard count == nil, printed > 0 else { throw CommandFailure(.no, "timed out after \(printed) \(unit)") }
+            guard count == nil, printed > 0 else {
+                throw CommandFailure(.no, "timed out after \(Int(clamping: printed).counting(unit))")
+            }
         } else if let count {
-            throw CommandFailure(.no, "interrupted after \(printed) of \(count) \(unit)")
+            throw CommandFailure(.no, "interrupted after \(printed) of \(Int(clamping: count).counting(unit))")
         }
     }
 }

@@ -19,22 +19,36 @@ final class Output: Sendable {
     ///
     /// - Throws: ``OutputClosed`` when no process reads any more, ``OutputFailed`` when it cannot be written.
     func emit(text: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
-        try await write(line: json ? object().line : ProgramText.columns(text()))
+        try await write(line: json ? object().line : ProgramText.inLocale(ProgramText.columns(text())))
+    }
+
+    /// Prints a result that is content of the group. As ``emit(text:json:)``, but no character is replaced by one that the
+    /// locale has.
+    ///
+    /// - Throws: As ``emit(text:json:)``.
+    func emit(data: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
+        try await write(line: json ? object().line : ProgramText.columns(data()))
     }
 
     /// Prints a result of several lines for people. Each is one line, with any text: as in ``emit(text:json:)``, and
-    /// tabs are escaped as well.
+    /// tabs are escaped as well. On a terminal, a line that is wider goes on below itself.
     ///
     /// - Throws: As ``emit(text:json:)``.
     func emit(lines: @autoclosure () -> [String], json object: @autoclosure () -> JSONObject) async throws {
-        try await write(line: json ? object().line : lines().map { ProgramText.oneLine($0) }.joined(separator: "\n"))
+        if json { return try await write(line: object().line) }
+        let shown = lines().map { ProgramText.inLocale(ProgramText.oneLine($0)) }
+        guard let width = columnCount else { return try await write(line: shown.joined(separator: "\n")) }
+        try await write(line: shown.flatMap { LineWrap.lines(of: $0, width: width) }.joined(separator: "\n"))
     }
+
+    /// The number of columns that lines for people have; nil where any number will do.
+    var columnCount: Int? { json ? nil : StandardStream.output.columnCount }
 
     /// Prints a result whose text has colours of this program.
     ///
     /// - Throws: As ``emit(text:json:)``.
     func emit(text: @autoclosure () -> PaintedText, json object: @autoclosure () -> JSONObject) async throws {
-        try await write(line: json ? object().line : text().shown)
+        try await write(line: json ? object().line : ProgramText.inLocale(text().shown))
     }
 
     /// The bytes of results that are printed at once.
@@ -71,8 +85,19 @@ final class Output: Sendable {
     /// - Throws: ``OutputFailed``, also when the reader has gone: it asked for something to be done and does not learn
     ///   that it was.
     func confirm(text: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
+        try await Self.requiringReader { try await emit(text: text(), json: object()) }
+    }
+
+    /// Prints the receipt of a change that gives content of the group, as ``emit(data:json:)`` prints it.
+    ///
+    /// - Throws: As ``confirm(text:json:)``.
+    func confirm(data: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
+        try await Self.requiringReader { try await emit(data: data(), json: object()) }
+    }
+
+    private static func requiringReader(_ print: () async throws -> Void) async throws {
         do {
-            try await emit(text: text(), json: object())
+            try await print()
         } catch is OutputClosed {
             throw OutputFailed(
                 SystemCallError("write", number: SystemCallError.Number.brokenPipe, at: "standard output"))

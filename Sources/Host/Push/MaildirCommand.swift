@@ -10,14 +10,17 @@ internal import SharedCoreConfiguration
 struct MaildirCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "maildir", abstract: "List the messages that the core has set aside, or try them again.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             “poison” has those whose reading has ended three processes, “malformed” what is no message, “oversized” what is \
             over a limit. --retry moves all of one kind back to “new”; what has ended processes may then end three more.
-            """)
+            """, examples: ["sharedcore maildir", "sharedcore maildir --retry malformed"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Option(help: "Try all messages of a kind again: poison, malformed or oversized.")
+    @Option(
+        help: ArgumentHelp("Try all messages of a kind again: poison, malformed or oversized.", valueName: "kind"),
+        completion: .list(SideFolder.allCases.map(\.word)))
     var retry: String?
 
     private var folder: SideFolder? { SideFolder.allCases.first { $0.word == retry } }
@@ -46,7 +49,7 @@ struct MaildirCommand: HostCommand {
         let messages = try await thread.run { () throws(SystemCallError) in try SetAsideMessage.all(beside: path) }
         for message in messages {
             try await context.output.emit(
-                text: "\(message.folder.word)\t\(message.byteCount)\t\(ValueText.oneLine(message.name))",
+                data: "\(message.folder.word)\t\(message.byteCount)\t\(ValueText.oneLine(message.name))",
                 json: [
                     "event": "setAside", "kind": .text(message.folder.word), "file": .text(message.name),
                     "bytes": .integer(Int64(message.byteCount)),
@@ -81,9 +84,9 @@ struct MaildirCommand: HostCommand {
                 text: "\(ValueText.oneLine(file)) stays: \(ValueText.oneLine(reason))",
                 json: ["event": "stays", "file": .text(file), "reason": .text(reason)])
         }
-        let note = left.isEmpty ? "" : " \(left.count) \(left.count == 1 ? "stays" : "stay")."
+        let note = left.isEmpty ? "" : " \(left.count.counting("stays", "stay"))."
         try await context.output.confirm(
-            text: count.counting("message") + (count == 1 ? " is" : " are") + " tried again." + note,
+            text: count.counting("message is", "messages are") + " tried again." + note,
             json: ["event": "retried", "count": .integer(Int64(count)), "left": .integer(Int64(left.count))])
     }
 

@@ -9,25 +9,30 @@ internal import SharedCoreConfiguration
 struct PushCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "push", abstract: "Tell the host that a push came.",
-        discussion: """
+        usage: "sharedcore push [<options>] <call-id>\nsharedcore push --given-up | --retry",
+        discussion: HelpPage.text(
+            """
             The push is kept in the group until an Executor has dealt with it, also while no host (“sharedcore serve”) \
             runs; one of a type that push.routes routes to Main, until a Main has dealt with it or inbox.lifetime is over. \
             --given-up lists those that were given up, each with its reason; --retry puts them among the others again, as many \
             as push.capacity leaves room for. Neither takes a call-id.
-            """)
+            """, examples: ["sharedcore push 17 --type call --account me@example.org", "sharedcore push --given-up"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Argument(help: "What the push announced.")
     var callID: String?
 
-    @Option(help: "Its type: 1 to 64 of a-z, 0-9, “-” and “.”; without it, message.")
+    @Option(help: "Its type: 1 to 64 of a-z, 0-9, “-” and “.” (default: message).")
     var type: String?
 
     @Option(help: "The account that it is for, 256 bytes at most.")
     var account: String?
 
-    @Option(help: "A file with what came with it, 4096 bytes at most; “-” is standard input.")
+    @Option(
+        help: ArgumentHelp(
+            "A file with what came with it, 4096 bytes at most; “-” is standard input.", valueName: "file"),
+        completion: .file())
     var payload: String?
 
     @Flag(help: "Try the pushes anew that were given up.")
@@ -61,8 +66,9 @@ struct PushCommand: HostCommand {
             guard let push else {
                 let (count, left) = try await queue.retryFailures()
                 try await context.output.confirm(
-                    text: (count == 1 ? "1 push is tried anew" : "\(count) pushes are tried anew")
-                        + (left > 0 ? "; \(left) stay given up, for want of room in push.capacity." : "."),
+                    text: count.counting("push is", "pushes are") + " tried anew"
+                        + (left > 0
+                            ? "; \(left.counting("stays", "stay")) given up, for want of room in push.capacity." : "."),
                     json: ["event": "retried", "count": .integer(Int64(count)), "left": .integer(Int64(left))])
                 return
             }
@@ -83,7 +89,7 @@ struct PushCommand: HostCommand {
                 let (push, reason) = (record.push, record.lastFailure ?? "")
                 let words = [push.callID.text, push.type, push.account, "\(record.failures)", reason]
                 try await context.output.emit(
-                    text: words.map { ValueText.oneLine($0) }.joined(separator: "\t"),
+                    data: words.map { ValueText.oneLine($0) }.joined(separator: "\t"),
                     json: [
                         "event": "givenUp", "callID": .text(push.callID.text), "type": .text(push.type),
                         "account": .text(push.account), "failures": .integer(Int64(record.failures)),

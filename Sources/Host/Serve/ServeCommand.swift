@@ -8,13 +8,14 @@ internal import SharedCoreConfiguration
 struct ServeCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve pushes until stopped: start an Executor for each.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             Pushes come from “sharedcore push”, from a socket and from a watched Maildir; they wait in the group until an \
             Executor has dealt with them. SIGHUP reads the configuration again, SIGTERM stops in order. Status 69 when the \
             group has a host already. Docs/Host.md says more.
-            """)
+            """, examples: ["sharedcore serve --log-level info"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     func run(in context: CommandContext) async throws {
         // An error of the configuration is said before anything begins.

@@ -9,16 +9,20 @@ internal import ProgramOutput
 struct SoakCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "soak", abstract: "Kill, freeze and push at random, and prove that nothing is lost.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             In a temporary group and with a real Maildir: pushes whose Executors are killed and frozen at random \
             moments, Mains that come and go, owners that are hunted. Status 1 when a message was lost or shown twice, two \
             cores ran at once or a rule was broken. SIGINT or SIGTERM ends it after the round that runs, with its \
             summary; a second one at once. With --backend memory the participants live in one process.
-            """)
+            """, examples: ["sharedcore soak --minutes 10"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Option(help: "How long, in minutes; 0.2 is twelve seconds. The round that runs then is finished.")
+    @Option(
+        help: ArgumentHelp(
+            "How long, in minutes; 0.2 is twelve seconds. The round that runs then is finished.",
+            valueName: "number"))
     var minutes: Double
 
     @Option(

@@ -14,9 +14,11 @@ struct NotifyCommand: ParsableCommand {
 /// `notify post`: wakes the observers of a name.
 struct NotifyPost: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "post", abstract: "Wake the observers of a name.")
+        commandName: "post", abstract: "Wake the observers of a name.",
+        usage: "sharedcore post [--state <state>] <name>\nsharedcore notify post [--state <state>] <name>",
+        discussion: HelpPage.text(examples: ["sharedcore post mail.arrived", "sharedcore post mail.unread --state 3"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Argument(help: "The name.")
     var name: String
@@ -39,12 +41,13 @@ struct NotifyPost: HostCommand {
 struct NotifyObserve: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "observe", abstract: "Print the posts of a name as they come.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             A line may stand for several posts and says for how many. Status 1 when the time is over before the wanted \
             number of posts, or any, has come.
-            """)
+            """, examples: ["sharedcore notify observe mail.arrived --timeout 1m"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Argument(help: "The name.")
     var name: String
@@ -52,7 +55,7 @@ struct NotifyObserve: HostCommand {
     @Option(help: "End after this many posts.")
     var count: UInt64?
 
-    @Option(help: "End after this time, such as 10s.", transform: DurationText.argument)
+    @Option(help: .duration("End after this time, such as 10s."), transform: DurationText.argument)
     var timeout: Duration?
 
     func validate() throws {
@@ -65,20 +68,22 @@ struct NotifyObserve: HostCommand {
         try await context.withGroup(for: "notify observe", until: deadline) { group in
             let observation = try await group.observe(name)
             context.logger.info("observing")
-            var limit = LineLimit(count: count, of: "posts", until: deadline) { observation.cancel() }
-            defer { limit.end() }
-            while let delivery = try await observation.next() {
-                try await print(delivery, to: context.output)
-                if limit.isReached(with: delivery.count) { return }
+            try await context.output.whileRead {
+                var limit = LineLimit(count: count, of: "post", until: deadline) { observation.cancel() }
+                defer { limit.end() }
+                while let delivery = try await observation.next() {
+                    try await print(delivery, to: context.output)
+                    if limit.isReached(with: delivery.count) { return }
+                }
+                try limit.judge()
             }
-            try limit.judge()
         }
     }
 
     private func print(_ delivery: NotificationDelivery, to output: Output) async throws {
         try await output.emit(
-            text:
-                "\(ValueText.oneLine(delivery.name.text))\tstate \(delivery.state)\t\(delivery.count) posts\tby \(delivery.origin)",
+            data: "\(ValueText.oneLine(delivery.name.text))\tstate \(delivery.state)\t"
+                + "\(Int(clamping: delivery.count).counting("post"))\tby \(delivery.origin)",
             json: [
                 "name": .text(delivery.name.text), "state": .natural(delivery.state),
                 "count": .natural(delivery.count), "revision": .natural(delivery.revision.rawValue),
@@ -90,9 +95,10 @@ struct NotifyObserve: HostCommand {
 /// `notify state`: the state of a name.
 struct NotifyState: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "state", abstract: "Print the state word of a name and how often it was posted.")
+        commandName: "state", abstract: "Print the state word of a name and how often it was posted.",
+        discussion: HelpPage.text(examples: ["sharedcore notify state mail.unread"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Argument(help: "The name.")
     var name: String

@@ -8,6 +8,7 @@ internal import SharedCoreConfiguration
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store", abstract: "Read, write and watch the shared dictionary.",
+        discussion: "The commands stand beside this one as well: “sharedcore get” is “sharedcore store get”.",
         subcommands: [StoreGet.self, StorePut.self, StoreDelete.self, StoreList.self, StoreWatch.self])
 }
 
@@ -15,11 +16,17 @@ struct StoreCommand: ParsableCommand {
 struct StorePut: HostCommand, TakesBytes {
     static let configuration = CommandConfiguration(
         commandName: "put", abstract: "Set the value under a key.",
-        discussion: "Status 1 when the condition does not hold.")
+        usage: "sharedcore set [<options>] <key> <value>\nsharedcore store put [<options>] <key> <value>",
+        discussion: HelpPage.text(
+            "Status 1 when the condition does not hold.",
+            examples: [
+                "sharedcore set mail/unread 3", "sharedcore set mail/lock me --if-absent --ttl 30s",
+                "date | sharedcore set mail/checked -",
+            ]), aliases: ["set"])
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Argument(help: "The key.")
+    @Argument(help: "The key.", completion: Completion.key)
     var key: String
 
     @Argument(help: "The value; “-” reads it from standard input. Write “--” before one that begins with “-”.")
@@ -30,10 +37,13 @@ struct StorePut: HostCommand, TakesBytes {
     @Flag(help: "Only when nothing stands under the key.")
     var ifAbsent = false
 
-    @Option(help: "Only when the value was last written by this revision.")
+    @Option(
+        help: ArgumentHelp("Only when the value was last written by this revision.", valueName: "revision"))
     var ifRevision: UInt64?
 
-    @Option(name: .customLong("ttl"), help: "How long the entry lives, such as 90s.", transform: DurationText.argument)
+    @Option(
+        name: .customLong("ttl"), help: .duration("How long the entry lives, such as 90s."),
+        transform: DurationText.argument)
     var lifetime: Duration?
 
     func validate() throws {
@@ -74,14 +84,16 @@ struct StorePut: HostCommand, TakesBytes {
 struct StoreGet: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Print the value under a key.",
-        discussion: """
+        usage: "sharedcore get <key>\nsharedcore store get <key>",
+        discussion: HelpPage.text(
+            """
             Status 1 when there is none. Without --json the value's bytes are printed as they are, and nothing else: only on \
             a terminal a line feed follows.
-            """)
+            """, examples: ["sharedcore get mail/unread"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Argument(help: "The key.")
+    @Argument(help: "The key.", completion: Completion.key)
     var key: String
 
     func run(in context: CommandContext) async throws {
@@ -104,11 +116,14 @@ struct StoreGet: HostCommand {
 struct StoreDelete: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Remove a key.",
-        discussion: "Done, with status 0, also when there was nothing to remove.")
+        usage: "sharedcore del <key>\nsharedcore store delete <key>",
+        discussion: HelpPage.text(
+            "Done, with status 0, also when there was nothing to remove.", examples: ["sharedcore del mail/unread"]),
+        aliases: ["del"])
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Argument(help: "The key.")
+    @Argument(help: "The key.", completion: Completion.key)
     var key: String
 
     func run(in context: CommandContext) async throws {
@@ -130,11 +145,14 @@ struct StoreDelete: HostCommand {
 struct StoreList: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Print the entries under a prefix, in the order of their keys.",
-        discussion: "The prefix “a/b” selects the key “a/b” and the keys under “a/b/”.")
+        usage: "sharedcore ls [--all] [<prefix>]\nsharedcore store list [--all] [<prefix>]",
+        discussion: HelpPage.text(
+            "The prefix “a/b” selects the key “a/b” and the keys under “a/b/”.", examples: ["sharedcore ls mail"]),
+        aliases: ["ls"])
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Argument(help: "The prefix; without one, everything.")
+    @Argument(help: "The prefix (default: everything).", completion: Completion.key)
     var prefix = ""
 
     @Flag(help: "Also show the keys that the coordination keeps for itself.")

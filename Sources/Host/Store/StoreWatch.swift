@@ -7,17 +7,21 @@ internal import ProgramOutput
 struct StoreWatch: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Print the changes under a prefix as they come.",
-        discussion: """
+        usage: "sharedcore watch [<options>] [<prefix>]\nsharedcore store watch [<options>] [<prefix>]",
+        discussion: HelpPage.text(
+            """
             A line a change: put, deleted, expired or sessionEnded. After a line “lagged”, changes were passed over, and \
             a line “put” for each entry as it stands follows.
-            """)
+            """, examples: ["sharedcore watch mail", "sharedcore watch --json --count 1"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
-    @Argument(help: "The prefix; without one, everything.")
+    @Argument(help: "The prefix (default: everything).", completion: Completion.key)
     var prefix = ""
 
-    @Option(name: .customLong("from"), help: "Begin after this revision; without it, now.")
+    @Option(
+        name: .customLong("from"),
+        help: ArgumentHelp("Begin after this revision (default: now).", valueName: "revision"))
     var revision: UInt64?
 
     @Option(help: "End after this many lines.")
@@ -36,12 +40,15 @@ struct StoreWatch: HostCommand {
         try await context.withGroup(for: "store watch") { group in
             let watch = try await group.watch(selection, from: start)
             context.logger.info("watching")
-            var printer = WatchPrinter(
-                output: context.output, showsReserved: all || ReservedPath.isAskedFor(by: prefix), remaining: count)
-            while let event = try await watch.next() {
-                if try await printer.print(event) { return }
+            try await context.output.whileRead {
+                var printer = WatchPrinter(
+                    output: context.output, showsReserved: all || ReservedPath.isAskedFor(by: prefix),
+                    remaining: count)
+                while let event = try await watch.next() {
+                    if try await printer.print(event) { return }
+                }
+                if count != nil { throw CommandFailure(.no, "interrupted before all lines came") }
             }
-            if count != nil { throw CommandFailure(.no, "interrupted before all lines came") }
         }
     }
 }
@@ -80,7 +87,7 @@ struct WatchPrinter {
         _ kind: String, _ key: Key?, _ value: [UInt8]?, _ revision: Revision
     ) async throws -> Bool {
         try await output.emit(
-            text: StoreLine.text(kind: kind, key: key, value: value, revision: revision),
+            data: StoreLine.text(kind: kind, key: key, value: value, revision: revision),
             json: StoreLine.json(kind: kind, key: key, value: value, revision: revision))
         guard let left = remaining else { return false }
         remaining = left - 1

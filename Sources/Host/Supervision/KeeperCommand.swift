@@ -9,12 +9,13 @@ internal import SharedCoreConfiguration
 struct KeeperCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "keeper", abstract: "Look at the supervised Main, start it or stop it.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             Without an option, prints what the keeper says. The keeper is started by “sharedcore serve” when “main.command” \
             is configured, and outlives it. Status 1 when there is no keeper. Docs/KeptSockets.md says more.
-            """)
+            """, examples: ["sharedcore keeper", "sharedcore keeper --start --foreground"]))
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
 
     @Flag(help: "Start Main, also one that was closed or stopped.")
     var start = false

@@ -47,14 +47,21 @@ package enum StandardStream: Int32 {
     /// Whether it is a terminal.
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 
-    /// Blocks until the reader of a pipe has gone.
+    /// The number of columns of the terminal that it is; nil if it is no terminal, or one that has no size.
+    package var columnCount: Int? {
+        var size = winsize()
+        guard ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// Blocks until the reader of a pipe, a socket or a terminal has gone.
     ///
     /// - Returns: Whether the reader has gone; for a file, false at once.
     package func waitForEndOfReader() -> Bool {
-        // An error is reported even if it was not requested.
+        // Both are reported even if they were not requested: a pipe has an error, a socket and a terminal hang up.
         var entry = pollfd(fd: rawValue, events: 0, revents: 0)
         while poll(&entry, 1, -1) < 0, errno == EINTR {}
-        return entry.revents & Int16(POLLERR) != 0
+        return entry.revents & Int16(POLLERR | POLLHUP) != 0
     }
 
     /// The stream's name for messages.

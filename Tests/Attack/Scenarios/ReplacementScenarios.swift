@@ -66,7 +66,7 @@ enum ReplacementScenarios {
 
         // Commands meet the files as they are: they may refuse, but no signal ends them.
         for command in [["status"], ["store", "list"], ["store", "put", "more", "x"]] { try await attempt.run(command) }
-        let second = try attempt.start(["exclusive", "--role", "main", "--"] + attempt.witness.command)
+        let second = try attempt.start(["exclusive", "--role", "main", "--no-wait", "--"] + attempt.witness.command)
         // Also where the first has ended at once: a signal that comes while the second starts would end it as any program.
         try await eventually("the second Main owns or is refused", timeout: .seconds(40)) {
             second.ended != nil || second.lines.contains("owning")

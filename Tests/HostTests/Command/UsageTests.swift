@@ -1,4 +1,7 @@
+internal import ProgramOutput
 internal import Testing
+
+@testable internal import sharedcore
 
 @Suite("Wrong usage")
 struct UsageTests {
@@ -30,6 +33,38 @@ struct UsageTests {
         let ended = try await HostProgram().run(arguments)
         #expect(ended.status == 64)
         #expect(ended.errors.contains(advice), "\(ended.errors)")
+    }
+
+    @Test(
+        "An unknown command is named, at the top and in a group, and a global option is proposed",
+        arguments: [
+            (["foo", "bar"], "Error: no command is “foo”.\n"),
+            (["store", "frobnicate"], "no command is “frobnicate”."),
+            (["statsu"], "did you mean “status”?"), (["calls", "anwser"], "did you mean “answer”?"),
+            (["delet", "k"], "did you mean “delete”?"), (["status", "--bakend", "file"], "did you mean “--backend”?"),
+        ])
+    func unknown(arguments: [String], message: String) async throws {
+        let ended = try await HostProgram().run(arguments)
+        #expect(ended.status == 64 && ended.output.isEmpty)
+        #expect(ended.errors.contains(message) && ended.errors.contains("Usage: sharedcore"), "\(ended.errors)")
+        #expect(!ended.errors.contains("nexpected argument"))
+    }
+
+    @Test("version prints the version alone, and in JSON the backends, whatever is configured")
+    func version() async throws {
+        var program = try HostProgram()
+        program.environment["SHAREDCORE_CONFIG"] = "absent.yaml"
+        let ended = try await program.run("version")
+        #expect(ended.status == 0 && ended.output == "\(PackageVersion.text)\n" && ended.errors.isEmpty)
+        #expect(try await program.run("--version").output == ended.output)
+        let object = try #require(try await program.run("version", "--json").objects().first)
+        guard case .array(let backends) = object["backends"] else {
+            Issue.record("\(object)")
+            return
+        }
+        #expect(object["version"] == .text(PackageVersion.text) && backends.contains(.text("file")))
+        let full = try await program.shell("sharedcore version > /dev/full")
+        #expect(full.status == 74 && full.errors.contains("standard output"))
     }
 
     @Test("Help and version are no errors", arguments: [["--help"], ["--version"], ["store", "put", "--help"]])

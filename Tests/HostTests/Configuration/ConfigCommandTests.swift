@@ -1,3 +1,4 @@
+internal import TestSupport
 internal import Testing
 
 @Suite("The config commands")
@@ -8,7 +9,7 @@ struct ConfigCommandTests {
         try program.write("handover:\n  timeout: 300ms\n", to: "sharedcore.yaml")
         program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "20s"
         let rows = try await program.run("--json", "config", "show", "--group", "chat").objects()
-        let help = try await program.run("config", "--help").output
+        let help = try await program.run("help", "settings").output
         let described = help.split(separator: "\n").filter { $0.contains("default:") }
         #expect(rows.count == described.count && Set(rows.map { $0["key"] }).count == rows.count)
         #expect(rows.allSatisfy { Set($0.keys) == ["key", "value", "source", "origin"] })
@@ -73,6 +74,58 @@ struct ConfigCommandTests {
         try program.write(content, to: "sharedcore.yaml")
         let ended = try await program.run("config", "validate")
         #expect(ended.status == 78 && ended.errors.contains(setting), "\(ended.errors)")
+    }
+
+    @Test("config validate tells of every mistake, each once, in a line with its place")
+    func allMistakes() async throws {
+        var program = try HostProgram()
+        try program.write(
+            "grup: a\nhandover: {timeout: soon}\nexecutor: {warning: 40s, limit: 0}\n", to: "sharedcore.yaml")
+        program.environment["SHAREDCORE_DIR"] = "groups"
+        program.environment["SHAREDCORE_BACKEND"] = "flie"
+        let ended = try await program.run("config", "validate", "--log-level", "error")
+        #expect(ended.status == 78 && ended.output.isEmpty)
+        let lines = ended.errors.split(separator: "\n")
+        let parts = [
+            "SHAREDCORE_DIR is not read", "sharedcore.yaml:1:1: unknown key “grup”",
+            "sharedcore.yaml:2:21: handover.timeout is “soon”", "sharedcore.yaml:3:33: executor.limit is “0”",
+            "SHAREDCORE_BACKEND: backend is “flie”", "sharedcore.yaml:3:21: executor.warning is “40s”",
+        ]
+        #expect(lines.count == parts.count, "\(ended.errors)")
+        for part in parts { #expect(lines.count { $0.contains(part) } == 1, "\(part): \(ended.errors)") }
+        // Every other command ends with the first one.
+        #expect(
+            try await program.run("config", "show", "--log-level", "error").errors.split(separator: "\n").count == 1)
+    }
+
+    @Test("config get prints one value in force, with its place in JSON, and proposes a key for one that is none")
+    func get() async throws {
+        let program = try HostProgram()
+        try program.write("handover: {timeout: 300ms}\n", to: "sharedcore.yaml")
+        #expect(try await program.run("config", "get", "handover.timeout").output == "300ms\n")
+        #expect(
+            try await program.run("config", "get", "handover.timeout", "--json").objects() == [
+                [
+                    "key": .text("handover.timeout"), "value": .text("300ms"), "source": .text("file"),
+                    "origin": .text("sharedcore.yaml:1:21"),
+                ]
+            ])
+        #expect(
+            try await program.run("config", "get", "stateDirectory").output
+                == program.directory.path(of: "state/sharedcore") + "\n")
+        let wrong = try await program.run("config", "get", "handover.timout")
+        #expect(wrong.status == 64 && wrong.output.isEmpty && wrong.errors.contains("did you mean “handover.timeout”?"))
+    }
+
+    @Test("config show is no wider than its terminal")
+    func narrow() async throws {
+        let shell = try await HostProgram().shell(
+            "script -qec 'stty cols 60; sharedcore config show' /dev/null")
+        let lines = shell.output.split(whereSeparator: \.isNewline)
+        #expect(lines.count > 60)
+        // The path of the test's directory has no place to break it.
+        for line in lines where line.count > 60 { #expect(line.split(separator: " ").count == 1, "\(line)") }
+        #expect(lines.contains { $0.hasPrefix("group ") && $0.hasSuffix(" default  default") })
     }
 
     @Test("Global options stand before or after the command")

@@ -23,6 +23,14 @@ struct ConformanceCommandTests {
         #expect(summary["interrupted"] == .number(0))
     }
 
+    @Test("Without --json it prints the table, also into a pipe")
+    func table() async throws {
+        let ended = try await HostProgram().run("--backend", "memory", "conformance", "--only", "S1")
+        #expect(ended.status == 0)
+        #expect(ended.output.hasPrefix("✓ S1a   ") && !ended.output.contains("{"), "\(ended.output)")
+        #expect(ended.output.contains("memory: ") && ended.errors.isEmpty)
+    }
+
     @Test("A pattern that no case has is wrong usage, and says which rules there are")
     func noCase() async throws {
         let ended = try await HostProgram().run("conformance", "--only", "nothing like this")

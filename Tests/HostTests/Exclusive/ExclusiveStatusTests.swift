@@ -18,7 +18,7 @@ struct ExclusiveStatusTests {
         let program = try HostProgram()
         let refused = [
             ["exclusive", "--role", "main"], ["exclusive", "--role", "both", "--", "true"],
-            ["exclusive", "--", "true"],
+            ["exclusive", "--no-wait", "--timeout", "1s", "--", "true"], ["exclusive", "--timeout", "0", "--", "true"],
             ["exclusive", "--role", "executor", "--take-over", "--", "true"],
             ["exclusive", "--role", "executor", "--insist", "--", "true"],
             ["--backend", "memory", "exclusive", "--role", "main", "--", "true"],
@@ -44,9 +44,9 @@ struct ExclusiveStatusTests {
         let script = "trap 'kill $!; exit 3' TERM; echo runs; sleep 600 & wait"
         let lost = try await program.running(chosen + ["--", "sh", "-c", script]) {
             try await $0.untilOutput(has: 1)
-            let refused = try await program.run(chosen + ["--", "true"])
+            let refused = try await program.run(chosen + ["--no-wait", "--", "true"])
             #expect(refused.status == 75 && refused.errors.contains("--take-over"), "\(refused.errors)")
-            #expect(try await program.run("exclusive", "--role", "main", "--", "true").status == 125)
+            #expect(try await program.run("exclusive", "--no-wait", "--", "true").status == 125)
             let taking = try await program.run(chosen + ["--take-over", "--", "sh", "-c", "exit 7"])
             #expect(taking.status == 7, "\(taking.errors)")
         }
@@ -85,5 +85,62 @@ struct ExclusiveStatusTests {
         let ended = try await program.shell("chmod +x script; sharedcore exclusive --role main -- ./script")
         #expect(ended.status == 127)
         #expect(ended.errors.contains("“./script” cannot be executed"))
+    }
+
+    @Test(
+        "Without --role it is a Main; it waits for its turn behind another Main and says for whom",
+        arguments: ["main", "executor"])
+    func waits(role: String) async throws {
+        let program = try HostProgram()
+        let first = try await program.running("exclusive", "--", "sh", "-c", "echo runs; exec sleep 600") { first in
+            try await first.untilOutput(has: 1)
+            let second = try await program.running("exclusive", "--role", role, "--", "echo", "second") {
+                try await $0.untilErrors(contain: "waiting for main “sh” pid \(first.pid) (epoch ")
+                #expect($0.output.lines.isEmpty)
+                try first.send(.terminate)
+            }
+            #expect(second.status == 0 && second.output == "second", "\(second)")
+        }
+        #expect(first.status == 143)
+        // A killed one is no longer waited for either.
+        _ = try await program.running("exclusive", "--", "sh", "-c", "echo runs; exec sleep 600") { first in
+            try await first.untilOutput(has: 1)
+            let second = try await program.running("exclusive", "--role", role, "--", "echo", "second") {
+                try await $0.untilErrors(contain: "waiting for main “sh” pid \(first.pid) (epoch ")
+                try first.send(.kill)
+            }
+            #expect(second.status == 0 && second.output == "second", "\(second)")
+        }
+        #expect(try await program.run("check").status == 0)
+    }
+
+    @Test("--timeout and --no-wait bound the wait, for a Main and for an Executor, and end with --refused-status")
+    func bounded() async throws {
+        let program = try HostProgram()
+        for owner in ["main", "executor"] {
+            _ = try await program.running(
+                "exclusive", "--role", owner, "--", "sh", "-c", "echo runs; exec sleep 600"
+            ) { running in
+                try await running.untilOutput(has: 1)
+                for role in owner == "main" ? ["main", "executor"] : ["executor"] {
+                    for limit in [["--no-wait"], ["--timeout", "300ms"]] {
+                        let ended = try await program.run(
+                            ["exclusive", "--role", role, "--refused-status", "75"] + limit + ["--", "echo", "never"])
+                        #expect(ended.status == 75 && ended.output.isEmpty, "\(owner) \(role) \(limit): \(ended)")
+                        #expect(ended.errors.contains(limit.count == 1 ? "owns the core" : "timed out"), "\(ended)")
+                    }
+                }
+                // A Main that must not wait for another one asks an Executor.
+                if owner == "executor" {
+                    #expect(try await program.run("exclusive", "--no-wait", "--", "true").status == 0)
+                } else {
+                    try running.send(.terminate)
+                }
+            }
+        }
+        // The time is that of the wait: a command that has begun runs on.
+        let begun = try await program.run("exclusive", "--timeout", "2s", "--", "sh", "-c", "sleep 3; echo done")
+        #expect(begun.status == 0 && begun.output == "done\n", "\(begun)")
+        #expect(try await program.run("exclusive", "--no-wait", "--", "true").status == 0)
     }
 }

@@ -23,6 +23,24 @@ struct NotifyCommandTests {
         #expect(UInt64(origin) != nil)
     }
 
+    @Test("One is not counted in the plural, and several are")
+    func plurals() async throws {
+        let program = try HostProgram()
+        let ended = try await program.running("notify", "observe", "n", "--count", "1", "--log-level", "info") {
+            try await $0.untilErrors(contain: "observing")
+            _ = try await program.run("post", "n")
+        }
+        #expect(ended.output.contains("\t1 post\t"), "\(ended.output)")
+        let never = try await program.run("notify", "observe", "never", "--timeout", "100ms")
+        #expect(never.status == 1 && never.errors.contains("timed out after 0 posts"), "\(never.errors)")
+        for cleared in ["1 mailbox cleared\n", "2 mailboxes cleared\n"] {
+            for id in ["a", "b"].prefix(cleared.hasPrefix("1") ? 1 : 2) {
+                _ = try await program.run("mailbox", "send", id, "1")
+            }
+            #expect(try await program.run("mailbox", "clear-all").output == cleared)
+        }
+    }
+
     @Test("Posts that come together are counted, and the numbers add up (contract N3)")
     func counts() async throws {
         let program = try HostProgram()

@@ -60,7 +60,8 @@ struct EscapedOutputTests {
     @Test(
         "An argument without an end makes no line of a message without one",
         arguments: [
-            ["status", "--"], ["timeline", "--"], ["application", ""], ["--log-level", ""], ["store", "-"], ["x", ""],
+            ["status", "--"], ["timeline", "--"], ["application", ""], ["--log-level", ""], ["store", "-"],
+            ["store", "x"],
         ])
     func longArguments(_ words: [String]) async throws {
         var arguments = words

@@ -131,6 +131,33 @@ struct StoreCommandTests {
         #expect(lines.map { $0["value"] } == [.text("one"), .null])
     }
 
+    @Test(
+        "A command that prints what comes ends when its reader has gone, though nothing comes",
+        arguments: [
+            "watch", "store watch", "notify observe n", "mailbox listen m",
+            "calls watch",
+        ])
+    func readerGone(command: String) async throws {
+        let ended = try await HostProgram().shell("sharedcore \(command) | true; echo ${PIPESTATUS[0]}")
+        #expect(ended.output == "0\n" && ended.errors.isEmpty, "\(ended)")
+    }
+
+    @Test("The verbs beside the groups are the commands of the groups")
+    func verbs() async throws {
+        let program = try HostProgram()
+        #expect(try await program.run("set", "a/b", "1", "--json").objects().first?["key"] == .text("a/b"))
+        #expect(try await program.run("set", "a/b", "2", "--if-absent").status == 1)
+        #expect(try await program.run("get", "a/b").output == "1")
+        #expect(try await program.run("ls", "a").output == program.run("store", "list", "a").output)
+        #expect(try await program.run("post", "n", "--state", "7").status == 0)
+        #expect(try await program.run("notify", "state", "n").output == "state 7, posted 1 time\n")
+        #expect(try await program.run("del", "a/b").status == 0)
+        #expect(try await program.run("watch", "a", "--from", "0", "--count", "1").output.contains("\ta/b"))
+        // Bytes are taken as they are there, too.
+        let bytes = try await program.shell(#"sharedcore set k $'\xff' && sharedcore get k | od -An -tx1"#)
+        #expect(bytes.output.hasSuffix(" ff\n"), "\(bytes)")
+    }
+
     @Test("watch resumes from a revision (contract W2)")
     func resume() async throws {
         let program = try HostProgram()

@@ -116,7 +116,7 @@ struct HostProgram: Sendable {
     var variables: [String: String] {
         [
             "PATH": "/usr/bin:/bin", "HOME": directory.path, "XDG_STATE_HOME": directory.path(of: "state"),
-            "XDG_CONFIG_HOME": directory.path(of: "config"),
+            "XDG_CONFIG_HOME": directory.path(of: "config"), "LC_ALL": "C.UTF-8",
         ].merging(environment) { $1 }
     }
 

@@ -49,7 +49,7 @@ final class SupervisedGroup {
                 "XDG_RUNTIME_DIR": root.path(of: "r"), "SHAREDCORE_STATE_DIRECTORY": root.path(of: "g"),
                 "SHAREDCORE_GROUP": "default", "SHAREDCORE_CONFIG": configuration,
                 "SHAREDCORE_MAIN_COMMAND": main.joined(separator: " "), "SHAREDCORE_MAIN_RESTART_LIMIT": "10000",
-                "SHAREDCORE_ALERTS": "none", "SHAREDCORE_METRICS_LISTEN": metrics,
+                "SHAREDCORE_ALERTS": "none", "SHAREDCORE_METRICS_LISTEN": metrics, "LC_ALL": "C.UTF-8",
             ]
         }
     }

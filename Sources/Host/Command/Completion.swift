@@ -1,0 +1,69 @@
+internal import ArgumentParser
+internal import CoreAPI
+internal import FileNotifyBackend
+internal import Platform
+internal import SharedCoreConfiguration
+
+/// Words of a command line that a shell completes by asking this program.
+enum Completion {
+    /// The names of the groups in files of the state directory.
+    static let group = CompletionKind.custom { words, _, prefix in
+        limited(groups(for: words), to: prefix)
+    }
+
+    /// The keys of the group.
+    static let key = CompletionKind.custom { words, _, prefix in
+        await limited(keys(for: words, prefix: prefix), to: prefix)
+    }
+
+    /// The most words that are proposed.
+    private static let maximumCount = 500
+    /// Time until a group that does not answer is left alone.
+    private static let timeout = Duration.seconds(1)
+
+    private static func limited(_ words: [String], to prefix: String) -> [String] {
+        Array(words.lazy.filter { $0.hasPrefix(prefix) }.sorted().prefix(maximumCount))
+    }
+
+    private static func groups(for words: [String]) -> [String] {
+        guard let state = try? context(for: words)?.resolution.stateDirectory(),
+            let names = try? Directory(path: state).names()
+        else { return [] }
+        return names.filter { FileGroup.isPresent(in: "\(state)/\($0)") }
+    }
+
+    private static func keys(for words: [String], prefix: String) async -> [String] {
+        guard let context = try? context(for: words) else { return [] }
+        // A key is selected by whole parts of its path.
+        let path = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
+        guard let selection = try? KeyPrefix(path) else { return [] }
+        let keys = CompletedKeys()
+        let deadline = CommandDeadline(after: timeout, by: context.clock)
+        try? await context.withReader(for: CompletionCommand.name, until: deadline) { group in
+            await keys.set(try await group.list(selection).entries.map(\.key).filter { !ReservedPath.contains($0) })
+        }
+        return await keys.texts
+    }
+
+    /// The context of the command line as far as it is written, without a word on standard error.
+    private static func context(for words: [String]) throws -> CommandContext? {
+        var options: [String] = []
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            let name = String(word.prefix { $0 != "=" })
+            guard GlobalOptions.valued.contains(name), name != "--log-level" else { continue }
+            if word != name { options.append(word) } else if let value = rest.popFirst() { options += [name, value] }
+        }
+        let global = try GlobalOptions.parse(options + ["--log-level", "critical"])
+        return try CommandFrame(global: global).makeContext()
+    }
+}
+
+/// The keys that were found.
+private actor CompletedKeys {
+    private(set) var texts: [String] = []
+
+    func set(_ keys: [Key]) {
+        texts = keys.map(\.text)
+    }
+}

@@ -1,0 +1,86 @@
+internal import ArgumentParser
+internal import Platform
+internal import ProgramOutput
+internal import SharedCoreConfiguration
+
+/// The help of a command, as it is printed: the parser's, with the examples at its end.
+enum HelpPage {
+    /// The widest line.
+    static let maximumWidth = 80
+
+    private static let beginning = "OVERVIEW: "
+    private static let examples = "\n\nExamples:\n\n"
+    private static let usage = "\n\nUSAGE: "
+
+    /// The text of a command's help.
+    ///
+    /// - Parameter examples: Lines for a shell, at most 76 characters long.
+    static func text(_ text: String = "", examples: [String]) -> String {
+        text + Self.examples.dropFirst(text.isEmpty ? 2 : 0) + examples.map { "    \($0)" }.joined(separator: "\n")
+    }
+
+    /// Returns the parser's help in the form in which it is printed.
+    static func arranged(_ help: String) -> String {
+        var page = help
+        var end = ""
+        if let start = page.firstRange(of: examples) {
+            let rest = page[start.upperBound...]
+            let last = rest.firstRange(of: usage)?.lowerBound ?? page.endIndex
+            let lines = page[start.upperBound..<last].split(separator: "\n").map { $0.dropFirst(2) }
+            end = "\n\nEXAMPLES:\n" + lines.joined(separator: "\n")
+            page.removeSubrange(start.lowerBound..<last)
+        }
+        page = page.trimmingEnd + end
+        if !page.contains("\(GlobalOptions.title.uppercased()):\n"),
+            !page.hasPrefix("\(beginning)\(SettingsTopic.configuration.abstract)")
+        {
+            page += "\n\n  See 'sharedcore help options' for the options that every command takes."
+        }
+        return page
+    }
+
+    /// Returns a message of the parser whose line about an argument is no wider than help is.
+    static func wrapped(_ message: String) -> String {
+        message.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
+            line.hasPrefix("Help:  ") ? LineWrap.lines(of: String(line), width: maximumWidth) : [String(line)]
+        }.joined(separator: "\n")
+    }
+
+    /// Returns what the parser answers with an error that is none, such as a request for help, in the form in which it is
+    /// printed. What programs read, such as a script for a shell, is the same in each locale.
+    static func answer(to error: any Error) -> String {
+        let answer = SharedCoreCommand.fullMessage(
+            for: error, columns: min(maximumWidth, StandardStream.output.columnCount ?? maximumWidth))
+        return answer.hasPrefix(beginning) ? ProgramText.inLocale(arranged(answer)) : answer
+    }
+}
+
+extension String {
+    fileprivate var trimmingEnd: String {
+        var text = self
+        while text.last?.isNewline == true { text.removeLast() }
+        return text
+    }
+}
+
+/// `help options`: the options of all commands. A page of the help, not a command.
+struct OptionsTopic: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "options", abstract: "The options that every command takes, before its name or after it.",
+        usage: "sharedcore [<options>] <command> ...", shouldDisplay: false)
+
+    @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
+}
+
+/// `help settings`: everything that can be configured. A page of the help, not a command.
+struct SettingsTopic: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "settings", abstract: "The settings of the configuration.", usage: "",
+        discussion: """
+            A line has the key, what it takes, the default, and the variable of the environment. A duration is a number with \
+            ms, s, m or h; a bare number means seconds.
+
+            \(SettingsTable.text)
+            """,
+        shouldDisplay: false)
+}
