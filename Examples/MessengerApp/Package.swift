@@ -2,13 +2,6 @@
 
 import PackageDescription
 
-let settings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-]
-
 let package = Package(
     name: "MessengerApp",
     // The backend over ZeroMQ is not needed, nor is libzmq.
@@ -16,15 +9,22 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "messenger",
-            dependencies: [.product(name: "SharedCore", package: "SharedCore")],
-            swiftSettings: settings),
+            dependencies: [.product(name: "SharedCore", package: "SharedCore")]),
         .testTarget(
             name: "MessengerTests",
             dependencies: [
                 "messenger",
                 .product(name: "Coordination", package: "SharedCore"),
                 .product(name: "SharedCoreTesting", package: "SharedCore"),
-            ],
-            swiftSettings: settings),
+            ]),
     ]
 )
+
+for target in package.targets {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
+}

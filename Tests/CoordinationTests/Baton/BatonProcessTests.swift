@@ -30,6 +30,8 @@ struct BatonProcessTests {
 
         /// Whether the Executor goes on with the call when the process dies here.
         var isKept: Bool { [1, 5, 6].contains(step) }
+        /// Where Main waits until the Executor has failed: behind its offer Main would get the baton before that.
+        var stopOfMain: String? { step == 4 ? "baton.taken:stop" : nil }
     }
 
     let directory: TemporaryDirectory
@@ -106,6 +108,12 @@ struct BatonProcessTests {
         return (executor, String(began.dropFirst("began ".count)))
     }
 
+    /// Lets a process go on that stops at a place.
+    func goOn(_ child: ChildProcess) async throws {
+        try await eventually("it is stopped: \(child.lines)") { child.isStopped }
+        child.signal(.continue)
+    }
+
     /// Searches everything that the processes have left for the bytes of the baton.
     func expectNoSecrets() throws {
         #expect(try FilesWithText.find("do-not-store-this-key", below: directory.path) == [])
@@ -142,9 +150,10 @@ struct BatonProcessTests {
         arguments: Place.all)
     func dies(at place: Place) async throws {
         let (executor, socket) = try await busyExecutor(at: place.isOfMain ? nil : "\(place.name):kill")
-        let main = try start("main", "B", at: place.isOfMain ? "\(place.name):kill" : nil)
+        let main = try start("main", "B", at: place.isOfMain ? "\(place.name):kill" : place.stopOfMain)
         let victim = place.isOfMain ? main : executor
         #expect(await victim.end() == .killed(by: SIGKILL))
+        if place.stopOfMain != nil { try await goOn(main) }
         var texts = line.received()
         if place.isKept {
             // It may have begun to stop, or not have heard.
@@ -179,7 +188,7 @@ struct BatonProcessTests {
         let brief = [2, 3].contains(place.step)
         let (executor, socket) = try await busyExecutor(at: place.isOfMain ? nil : "\(place.name):stop")
         let main = try start(
-            "main", "B", timeout: brief ? 500 : 60_000, at: place.isOfMain ? "\(place.name):stop" : nil)
+            "main", "B", timeout: brief ? 500 : 60_000, at: place.isOfMain ? "\(place.name):stop" : place.stopOfMain)
         let victim = place.isOfMain ? main : executor
         var texts: [String] = []
         if brief {
@@ -202,6 +211,7 @@ struct BatonProcessTests {
                 try await until("goes on", of: main)
                 try await until("hears applied", of: executor)
             case 4:
+                try await goOn(main)
                 try await until("runs", of: main)
                 try await eventually("it is over: \(main.lines) \(executor.lines)") {
                     try await calls().map(\.state) == [.ended(.lost)]
