@@ -53,7 +53,7 @@ let package = Package(
     products: [
         // One import of what an application uses that names its backend in code.
         .library(name: "SharedCore", targets: ["SharedCore"]),
-        // The group that the file, the environment and given values describe. It links Foundation, which Yams needs.
+        // The group that the file, the environment and given values describe. It links libyaml.
         .library(name: "SharedCoreConfiguration", targets: ["SharedCoreConfiguration"]),
         .library(name: "CoreAPI", targets: ["CoreAPI"]),
         // For its SystemClock, the clock that whoever asks for a TimeSource is given, and MainThread; the rest is the
@@ -97,7 +97,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         // For the trait `Etcd` alone; without it they are not fetched.
         .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
         .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
@@ -181,11 +180,11 @@ let package = Package(
                 "CoreAPI", "BackendRegistry", "Coordination", "Lifecycle", "Platform", "ProgramOutput",
                 zmqBackend,
             ]),
+        .systemLibrary(name: "CYAML", path: "Sources/CYAML", providers: [.apt(["libyaml-dev"])]),
         room(
             "SharedCoreConfiguration",
             knows: [
-                "CoreAPI", "BackendRegistry", "ConfigurationResolution", "Coordination",
-                .product(name: "Yams", package: "Yams"),
+                "CoreAPI", "BackendRegistry", "ConfigurationResolution", "Coordination", "CYAML",
             ]),
 
         // For programs in other languages.

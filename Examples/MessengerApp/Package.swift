@@ -4,22 +4,23 @@ import PackageDescription
 
 let package = Package(
     name: "MessengerApp",
-    // The backend over ZeroMQ is not needed, nor is libzmq.
     dependencies: [.package(name: "SharedCore", path: "../..", traits: [])],
     targets: [
         .executableTarget(
             name: "messenger",
-            dependencies: [.product(name: "SharedCore", package: "SharedCore")]),
-        .testTarget(
-            name: "MessengerTests",
-            dependencies: [
-                "messenger",
-                .product(name: "Coordination", package: "SharedCore"),
-                .product(name: "SharedCoreTesting", package: "SharedCore"),
-            ]),
+            dependencies: [.product(name: "SharedCore", package: "SharedCore")])
     ]
 )
 
+// The README shows what stands above.
+package.targets.append(
+    .testTarget(
+        name: "MessengerTests",
+        dependencies: [
+            "messenger",
+            .product(name: "Coordination", package: "SharedCore"),
+            .product(name: "SharedCoreTesting", package: "SharedCore"),
+        ]))
 for target in package.targets {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
