@@ -163,7 +163,7 @@ extension ZMQTests {
             #expect(try FilesWithText.find(Self.secret, below: stage.directory.path) == [])
         }
         @Test(
-            "C25: the answer to the offer is lost, and then the session: the old core does not know, and sends nothing",
+            "C25: the answer to the offer is lost, and then the session: the old core takes it for neither refused nor failed",
             .enabled(if: TestScope.isCheck))
         func lostAnswer() async throws {
             var stage = try HubStage()
@@ -198,7 +198,8 @@ extension ZMQTests {
             try await eventually("the old owner has ended: \(executor.lines)") {
                 executor.lines.contains { $0.hasPrefix("hears ") }
             }
-            #expect(executor.lines.filter { $0.hasPrefix("hears ") } == ["hears unknown"])
+            // Where the stream is there first, it sees what became of the offer before it learns of its session's end.
+            #expect([["hears unknown"], ["hears applied"]].contains(executor.lines.filter { $0.hasPrefix("hears ") }))
             var texts = line.received()
             try await eventually("Main sends") {
                 texts += line.received()
