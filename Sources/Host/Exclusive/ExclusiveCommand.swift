@@ -124,8 +124,8 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
                     let environment = CoordinationEnvironment(witness: try context.resolution.witness())
                     let variables = try context.resolution.variablesOfCore()
                     // A group that is not reached in time is none that another participant has.
-                    let limit = Task { await turn.watchClock(until: deadline) }
-                    defer { limit.cancel() }
+                    let limit = turn.watchClock(until: deadline)
+                    defer { limit?.cancel() }
                     try await turn.check(group)
                     while true {
                         let ownership = try ExclusiveOwnership(

@@ -39,12 +39,13 @@ final class ExclusiveTurn: Sendable {
         if isFirst { end() }
     }
 
-    /// Ends the wait at the deadline. Returns then, or when the task is cancelled.
-    func watchClock(until deadline: CommandDeadline) async {
-        guard let instant = deadline.instant, let timeout, (try? await clock.sleep(until: instant)) != nil else {
-            return
+    /// Ends the wait at the deadline, unless the task is cancelled before. Nil without a deadline.
+    func watchClock(until deadline: CommandDeadline) -> Task<Void, Never>? {
+        guard let instant = deadline.instant, let timeout else { return nil }
+        return Task { [clock] in
+            do { try await clock.sleep(until: instant) } catch { return }
+            self.end("timed out: the core was not to be had within \(DurationText.write(timeout))")
         }
-        end("timed out: the core was not to be had within \(DurationText.write(timeout))")
     }
 
     /// Takes in why the participant waits: where it must not, a wait for another one's end is the end of its own.
