@@ -39,7 +39,9 @@ public protocol Core: Sendable {
     ///
     /// Source: contract C26.
     ///
-    /// - Parameter wake: What the Main was woken for.
+    /// - Parameters:
+    ///   - context: The context with which the core was started.
+    ///   - wake: What the Main was woken for.
     func resume(in context: CoreContext, for wake: Wake) async throws
 
     /// Disconnects in place of ``stop(_:)``, where a Main asked that takes batons of a kind in ``StopRequest/takes``: the core sends and

@@ -21,6 +21,9 @@ public final class HolderParticipant: Sendable {
     /// A holder that acts through an open handle. The handle is the caller's: close it after ``stop()``.
     ///
     /// - Parameters:
+    ///   - group: An open handle, with another role than ``SessionRole/main`` and ``SessionRole/executor``.
+    ///   - options: Deadlines and lifetimes, the same in all processes of the group.
+    ///   - environment: What it has of the machine around it: clock, process control, witness, chance.
     ///   - woken: Told once of each wake of a Main that rests here, with that Main's process: by this holder, or by a participant that needs
     ///     the Main. A host tells the Main's keeper, whose watchdog holds from then on.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a handle of a Main or an Executor, or one through which a participant takes part.

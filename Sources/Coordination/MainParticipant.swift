@@ -172,7 +172,7 @@ public final class MainParticipant: Sendable {
 
     /// Lets a Main take a push again that this one does not deal with.
     ///
-    /// - Throws: As ``acknowledge(_:)``.
+    /// - Throws: As ``acknowledge(_:)-(TakenPush)``.
     public func giveBack(_ push: TakenPush) async throws(CoordinationError) {
         try await participant.giveBack(push)
     }

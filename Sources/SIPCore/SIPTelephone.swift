@@ -23,7 +23,8 @@
             case registrationFailed(status: Int, phrase: String)
             /// The contact is removed, or the registrar has not confirmed it.
             case unregistered(status: Int)
-            /// A message was stored. The application shows it and acknowledges it with ``MainParticipant/acknowledge(_:)``.
+            /// A message was stored. The application shows it and acknowledges it with
+            /// ``MainParticipant/acknowledge(_:)-(MessageID)``.
             case message(InboxMessage)
             case ringing(CallID, from: String)
             /// A call has ended, with the numbers of RTP packets.

@@ -2,7 +2,7 @@ public import CoreAPI
 
 /// A call of the application, as every process of the group can read it: also while another process has it, and when that one has ended.
 ///
-/// A core begins one with ``CoreContext/begin(call:in:)``. It belongs to the ownership under which it was begun, and is lost with that.
+/// A core begins one with ``CoreContext/begin(call:in:moves:needs:)``. It belongs to the ownership under which it was begun, and is lost with that.
 ///
 /// Source: contract C23.
 public struct Call: Hashable, Sendable {

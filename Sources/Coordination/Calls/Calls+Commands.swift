@@ -13,7 +13,10 @@ extension Calls {
     ///
     /// Source: contract C24.
     ///
-    /// - Parameter timeout: How long to wait for the holder.
+    /// - Parameters:
+    ///   - command: What the holder is asked to do.
+    ///   - id: The id of the call.
+    ///   - timeout: How long to wait for the holder.
     /// - Throws: ``CoordinationError/Code/notFound`` when no call of the id is open; ``CoordinationError/Code/timeout`` when its holder has not
     ///   taken the command; ``CoordinationError/Code/outcomeUnknown`` when it has, and has not said what came of it before the time was over, or
     ///   has ended, or when the group has not answered a second after the time; ``CoordinationError/Code/refused`` when it refuses, with its

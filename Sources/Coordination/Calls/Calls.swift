@@ -19,7 +19,9 @@ public struct Calls: Sendable {
 
     /// The calls of a group, through an open handle.
     ///
-    /// - Parameter clock: The clock of deadlines.
+    /// - Parameters:
+    ///   - store: An open handle of the group.
+    ///   - clock: The clock of deadlines.
     public init(_ store: any SharedStore, clock: any TimeSource) {
         self.store = store
         self.clock = clock

@@ -31,7 +31,7 @@ public struct Inbox: Sendable {
             isNested: true)
     }
 
-    /// Selects all that changes what ``state(of:consistency:)`` answers for a call-id, with any sequence.
+    /// Selects all that changes what ``state(of:consistency:)-(CallID,_)`` answers for a call-id, with any sequence.
     public func prefix(of callID: CallID) throws(SharedCoreError) -> KeyPrefix {
         try mailbox.keys.prefix(of: ItemName(callID.text))
     }

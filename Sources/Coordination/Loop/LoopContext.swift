@@ -51,7 +51,7 @@ public struct LoopContext: Sendable {
     ///   - moves: The kind of the ``Baton`` with which another core can go on with it.
     ///   - needs: What that core needs of the baton.
     ///   - onCommand: Given each command, taken for this core: it answers with ``accept(_:)`` or ``refuse(_:because:)``.
-    /// - Throws: As ``CoreContext/begin(call:in:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
+    /// - Throws: As ``CoreContext/begin(call:in:moves:needs:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
     public func begin<Stack: LoopStack>(
         call: CallDescription, in state: Call.State = .incoming, moves: String? = nil,
         needs: BatonNeed = .descriptors,

@@ -58,7 +58,9 @@ public protocol LoopStack: AnyObject, SendableMetatype {
     ///
     /// Source: contract C26.
     ///
-    /// - Parameter wake: What the Main was woken for.
+    /// - Parameters:
+    ///   - context: The running loop, as for ``start(on:)``.
+    ///   - wake: What the Main was woken for.
     func resume(in context: LoopContext, for wake: Wake) throws
 
     /// Stops at once and returns what the next core needs to continue, in place of ``stop(_:)``, where a Main asked that takes batons of a

@@ -37,7 +37,11 @@ package struct LocalBatonTransport: BatonTransport {
 extension Baton {
     /// Makes a baton with descriptors.
     ///
-    /// - Parameter descriptors: Open descriptors, which are duplicated: the caller's stay its own. At most 15.
+    /// - Parameters:
+    ///   - kind: Its format and version, as in ``init(_:bytes:calls:)``.
+    ///   - bytes: What the next core needs to know: at most 64 KiB.
+    ///   - descriptors: Open descriptors, which are duplicated: the caller's stay its own. At most 15.
+    ///   - calls: The calls that move, which the core has begun and not ended: 1 to 4.
     /// - Throws: As ``init(_:bytes:calls:)``, and for a descriptor that is not open; ``SharedCoreError/Code/unavailable`` when the process
     ///   has no descriptors left.
     public init(
