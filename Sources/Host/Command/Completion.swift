@@ -22,7 +22,21 @@ enum Completion {
     private static let timeout = Duration.seconds(1)
 
     private static func limited(_ words: [String], to prefix: String) -> [String] {
-        Array(words.lazy.filter { $0.hasPrefix(prefix) }.sorted().prefix(maximumCount))
+        Array(words.lazy.filter { $0.hasPrefix(prefix) && isPlain($0) }.sorted().prefix(maximumCount))
+    }
+
+    /// Whether a word is nothing but itself to each shell. Whoever may write a key chooses its name, and bash expands what it is
+    /// proposed: a key with `$(…)` would be a command that the user runs by the tabulator.
+    private static func isPlain(_ word: String) -> Bool {
+        word.first != "-"
+            && word.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "._-/@+,%".utf8.contains(byte)
+                }
+            }
     }
 
     private static func groups(for words: [String]) -> [String] {
@@ -39,9 +53,20 @@ enum Completion {
         guard let selection = try? KeyPrefix(path) else { return [] }
         let keys = CompletedKeys()
         let deadline = CommandDeadline(after: timeout, by: context.clock)
-        try? await context.withReader(for: CompletionCommand.name, until: deadline) { group in
-            await keys.set(try await group.list(selection).entries.map(\.key).filter { !ReservedPath.contains($0) })
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        Task {
+            try? await context.withReader(for: CompletionCommand.name, until: deadline) { group in
+                await keys.set(
+                    try await group.list(selection).entries.map(\.key).filter { !ReservedPath.contains($0) })
+            }
+            end.yield()
         }
+        // A hub that is stopped holds up the end of a reader as well.
+        Task {
+            try? await context.clock.sleep(until: context.clock.now().advanced(by: timeout))
+            end.yield()
+        }
+        for await _ in ends { break }
         return await keys.texts
     }
 

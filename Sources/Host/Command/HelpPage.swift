@@ -7,6 +7,8 @@ internal import SharedCoreConfiguration
 enum HelpPage {
     /// The widest line.
     static let maximumWidth = 80
+    /// The parser ends the program where its column of names leaves no room for texts.
+    private static let minimumWidth = 40
 
     private static let beginning = "OVERVIEW: "
     private static let examples = "\n\nExamples:\n\n"
@@ -50,7 +52,8 @@ enum HelpPage {
     /// printed. What programs read, such as a script for a shell, is the same in each locale.
     static func answer(to error: any Error) -> String {
         let answer = SharedCoreCommand.fullMessage(
-            for: error, columns: min(maximumWidth, StandardStream.output.columnCount ?? maximumWidth))
+            for: error,
+            columns: max(minimumWidth, min(maximumWidth, StandardStream.output.columnCount ?? maximumWidth)))
         return answer.hasPrefix(beginning) ? ProgramText.inLocale(arranged(answer)) : answer
     }
 }

@@ -44,5 +44,15 @@ struct CompletionTests {
         #expect(try await completed("positional@0", key, before: "get") == ["mail/unread", "mail/user"])
         let group = ["sharedcore", "status", "--group", ""]
         #expect(try await completed("--group", group, before: "status") == ["chat"])
+
+        // bash expands what it is proposed.
+        for name in [
+            "mail/u$(id)", "mail/u`id`", "mail/u v", "mail/u{a,b}", "mail/u\n$(id)", "mail/u;id", "mail/u\\", "mail/u'",
+        ] {
+            #expect(try await program.run("--group", "chat", "set", name, "1").status == 0)
+        }
+        _ = try await program.shell("cp -r state/chat 'state/x$(id)'")
+        #expect(try await completed("positional@0", key, before: "get") == ["mail/unread", "mail/user"])
+        #expect(try await completed("--group", group, before: "status") == ["chat"])
     }
 }
