@@ -7,7 +7,7 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The iterator of a sequence, for a task that takes one element after the other.
+/// The iterator of a sequence, isolated, so that a `@Sendable` closure can advance it. One call of ``next()`` at a time.
 private actor Taking<Iterator: AsyncIteratorProtocol>
 where Iterator.Failure == SharedCoreError, Iterator.Element: Sendable {
     private var iterator: Iterator
@@ -24,7 +24,9 @@ where Iterator.Failure == SharedCoreError, Iterator.Element: Sendable {
 }
 
 extension PollableEvents {
-    /// The elements of a sequence, for a program that polls.
+    /// The elements of a sequence.
+    ///
+    /// - Parameter cancel: Ends the sequence.
     fileprivate convenience init<Base: AsyncSequence & Sendable>(
         taking sequence: Base, on executor: (any TaskExecutor)?, cancel: @escaping @Sendable () -> Void
     ) throws(Failure) where Base.Element == Element, Base.Failure == SharedCoreError {
@@ -38,7 +40,7 @@ extension PollableEvents {
     }
 }
 
-/// The calls of a group, each time that they change.
+/// The lists of a group's calls, one for each change.
 final class CallChangesObject: PollableObject {
     let events: PollableEvents<[Call]>
 
@@ -76,7 +78,8 @@ final class OpenCallObject: PollableObject {
         commands?.cancel()
     }
 
-    /// The commands, which are taken from the first use on: a core that asks for none takes none from its senders.
+    /// The commands for the call. The first use begins to take them: a core that never asks leaves them to time out at their
+    /// senders.
     func commands() throws(Failure) -> PollableEvents<ReceivedCallCommand> {
         if let commands = state.withLock({ $0.commands }) { return commands }
         let sequence = try wait { [call] () async throws(SharedCoreError) in try await call.commands() }
@@ -98,7 +101,7 @@ final class CommandObject: HandleObject {
 
     init(_ command: ReceivedCallCommand) { self.command = command }
 
-    /// Its sender hears that the outcome is not known, at its deadline.
+    /// Does nothing: the sender gets `outcomeUnknown` at its deadline.
     func close() {}
 }
 
@@ -108,13 +111,13 @@ final class ActivityObject: HandleObject {
 
     init(_ activity: OpenActivity) { self.activity = activity }
 
-    /// It lasts until its bound, or until the ownership is over.
+    /// Does nothing: the activity lasts until its bound, or until the ownership is over.
     func close() {}
 }
 
 // MARK: - Values
 
-/// The reasons of an end but the failure, by their numbers.
+/// The reasons of an end by their numbers, without the failure, which has a text.
 private let endReasons: [(number: Int, reason: Call.EndReason)] = [
     (Int(SC_END_HUNG_UP), .hungUp), (Int(SC_END_REMOTE_HUNG_UP), .remoteHungUp), (Int(SC_END_DECLINED), .declined),
     (Int(SC_END_MISSED), .missed), (Int(SC_END_ANSWERED_ELSEWHERE), .answeredElsewhere), (Int(SC_END_BUSY), .busy),
@@ -387,7 +390,7 @@ private func endReason(_ number: Int32, _ text: UnsafePointer<CChar>?) throws(Fa
             switch name {
             case Activity.Kind.call.name: .call
             case Activity.Kind.transfer.name: .transfer
-            default: .custom(name, bound: .milliseconds(min(max(bound, 0), Deadline.most)))
+            default: .custom(name, bound: .milliseconds(min(max(bound, 0), Deadline.maximum)))
             }
         let open = try wait { () async throws(SharedCoreError) in try await context.begin(kind, id: id) }
         result.pointee = try Handles.add(ActivityObject(open))

@@ -5,7 +5,7 @@ public import CSharedCore
 internal import CoreAPI
 internal import Platform
 
-/// What a program can poll for.
+/// An object with a descriptor that a program polls.
 protocol PollableObject: HandleObject {
     var descriptor: Int32 { get }
 }
@@ -47,7 +47,7 @@ extension Handles {
     fileprivate static func findPollable(_ handle: UInt64) throws(Failure) -> any PollableObject {
         guard let object = find(handle) as? any PollableObject else {
             throw Failure(
-                .handle, "The handle is none of an open watch, observation, participant or call.",
+                .handle, "The handle is not of an open watch, observation, participant, call or list of calls.",
                 at: "handle \(handle)")
         }
         return object
@@ -55,7 +55,9 @@ extension Handles {
 }
 
 extension PollableEvents {
-    /// Takes the next event, and waits for it: nil where none has come in time.
+    /// Waits for the next event until the timeout, then returns `nothing`.
+    ///
+    /// - Parameter timeout: Milliseconds; 0 never waits, below 0 waits without a limit.
     ///
     /// - Throws: The failure that ended the sequence.
     func take(within timeout: Int64) throws(Failure) -> Next {
