@@ -40,17 +40,6 @@ extension PollableEvents {
     }
 }
 
-/// The lists of a group's calls, one for each change.
-final class CallChangesObject: PollableObject {
-    let events: PollableEvents<[Call]>
-
-    init(_ events: PollableEvents<[Call]>) { self.events = events }
-
-    var descriptor: Int32 { events.descriptor }
-
-    func close() { events.cancel() }
-}
-
 /// A call of a core.
 final class OpenCallObject: PollableObject {
     let call: OpenCall
@@ -67,8 +56,7 @@ final class OpenCallObject: PollableObject {
         self.executor = executor
     }
 
-    /// -1 where the commands cannot be taken any more.
-    var descriptor: Int32 { (try? commands())?.descriptor ?? -1 }
+    var descriptor: Int32 { get throws(Failure) { try commands().descriptor } }
 
     func close() {
         let commands = state.withLock { state in
@@ -217,7 +205,7 @@ private func calls(_ group: UInt64) throws(Failure) -> Calls {
         let executor = try Handles.find(group, as: GroupObject.self).store.deliveryExecutor
         let changes = try wait { () async throws(SharedCoreError) in try await calls.changes() }
         let events = try PollableEvents(taking: changes, on: executor) { changes.cancel() }
-        result.pointee = try Handles.add(CallChangesObject(events))
+        result.pointee = try Handles.add(EventsObject(events))
         return Answer.ok
     }
 }
@@ -229,7 +217,7 @@ private func calls(_ group: UInt64) throws(Failure) -> Calls {
     boundary(error) { () throws(Failure) in
         let result = try required(list, "list")
         result.pointee = sc_call_list()
-        switch try Handles.find(changes, as: CallChangesObject.self).events.take(within: timeout) {
+        switch try Handles.find(changes, as: EventsObject<[Call]>.self).events.take(within: timeout) {
         case .nothing: return Answer.nothing
         case .ended: return Answer.ended
         case .event(let calls):

@@ -7,25 +7,15 @@ internal import Platform
 
 /// An object with a descriptor that a program polls.
 protocol PollableObject: HandleObject {
-    var descriptor: Int32 { get }
+    /// The descriptor that is readable while there is an event.
+    var descriptor: Int32 { get throws(Failure) }
 }
 
-/// An open watch.
-final class WatchObject: PollableObject {
-    let events: PollableEvents<WatchEvent>
+/// An open sequence of events: a watch, an observation or the lists of a group's calls.
+final class EventsObject<Event: Sendable>: PollableObject {
+    let events: PollableEvents<Event>
 
-    init(_ events: PollableEvents<WatchEvent>) { self.events = events }
-
-    var descriptor: Int32 { events.descriptor }
-
-    func close() { events.cancel() }
-}
-
-/// An open observation.
-final class ObservationObject: PollableObject {
-    let events: PollableEvents<NotificationDelivery>
-
-    init(_ events: PollableEvents<NotificationDelivery>) { self.events = events }
+    init(_ events: PollableEvents<Event>) { self.events = events }
 
     var descriptor: Int32 { events.descriptor }
 
@@ -88,7 +78,7 @@ extension PollableEvents {
         }
         let watch = try wait { () async throws(SharedCoreError) in try await group.watch([prefix], from: from) }
         let events = try store { () throws(SharedCoreError) in try watch.pollable(on: group.deliveryExecutor) }
-        result.pointee = try Handles.add(WatchObject(events))
+        result.pointee = try Handles.add(EventsObject(events))
         return Answer.ok
     }
 }
@@ -100,7 +90,7 @@ extension PollableEvents {
     boundary(error) { () throws(Failure) in
         let result = try required(event, "event")
         result.pointee = sc_event()
-        switch try Handles.find(watch, as: WatchObject.self).events.take(within: timeout) {
+        switch try Handles.find(watch, as: EventsObject<WatchEvent>.self).events.take(within: timeout) {
         case .nothing: return Answer.nothing
         case .ended: return Answer.ended
         case .event(let event):
@@ -128,7 +118,7 @@ extension PollableEvents {
         let executor = try Handles.find(group, as: GroupObject.self).store.deliveryExecutor
         let observation = try wait { () async throws(SharedCoreError) in try await notifier.observe(name) }
         let events = try store { () throws(SharedCoreError) in try observation.pollable(on: executor) }
-        result.pointee = try Handles.add(ObservationObject(events))
+        result.pointee = try Handles.add(EventsObject(events))
         return Answer.ok
     }
 }
@@ -140,7 +130,8 @@ extension PollableEvents {
     boundary(error) { () throws(Failure) in
         let result = try required(notification, "notification")
         result.pointee = sc_notification()
-        switch try Handles.find(observation, as: ObservationObject.self).events.take(within: timeout) {
+        let object = try Handles.find(observation, as: EventsObject<NotificationDelivery>.self)
+        switch try object.events.take(within: timeout) {
         case .nothing: return Answer.nothing
         case .ended: return Answer.ended
         case .event(let delivery):
