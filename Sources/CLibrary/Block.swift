@@ -1,24 +1,24 @@
 internal import CSharedCore
 internal import CoreAPI
 
-/// One piece of memory with a result and everything that it points to. Its first address is what is freed.
+/// The memory of a result and of everything that the result points to. The caller frees the first address.
 struct Block {
     private let start: UnsafeMutableRawPointer
     private let size: Int
     private var used = 0
 
-    /// - Parameter size: The bytes of everything that is placed in it, arrays first.
+    /// - Parameter size: The sum of the bytes of all values that are placed. Arrays are placed first, for their alignment.
     init(size: Int) {
         self.size = size + 1
         start = .allocate(byteCount: size + 1, alignment: 16)
     }
 
-    /// Places so many values, which the caller sets.
+    /// Places an array of uninitialized elements.
     mutating func array<Element>(of type: Element.Type, count: Int) -> UnsafeMutablePointer<Element> {
         start.advanced(by: take(count * MemoryLayout<Element>.stride)).bindMemory(to: type, capacity: count)
     }
 
-    /// Places text with a NUL behind it.
+    /// Places UTF-8 text and a terminating NUL.
     mutating func text(_ text: String) -> UnsafePointer<CChar> {
         let count = text.utf8.count
         let place = start.advanced(by: take(count + 1))
@@ -27,12 +27,14 @@ struct Block {
         return UnsafePointer(place.bindMemory(to: CChar.self, capacity: count + 1))
     }
 
+    /// Places bytes.
     mutating func bytes(_ bytes: [UInt8]) -> UnsafePointer<UInt8> {
         let place = start.advanced(by: take(bytes.count))
         UnsafeMutableRawBufferPointer(start: place, count: bytes.count).copyBytes(from: bytes)
         return UnsafePointer(place.bindMemory(to: UInt8.self, capacity: bytes.count))
     }
 
+    /// Places the key and the value of an entry, and returns the structure that points to them.
     mutating func entry(_ entry: Entry) -> sc_entry {
         var result = sc_entry()
         result.key = text(entry.key.text)
@@ -47,9 +49,7 @@ struct Block {
         case .session: result.lifetime_kind = Int32(SC_SESSION)
         case .expiring(let duration):
             result.lifetime_kind = Int32(SC_EXPIRING)
-            let (seconds, attoseconds) = duration.components
-            result.lifetime =
-                seconds.multipliedReportingOverflow(by: 1000).partialValue &+ attoseconds / 1_000_000_000_000_000
+            result.lifetime = Int64(clamping: duration.wholeMilliseconds)
         }
         return result
     }
@@ -60,7 +60,7 @@ struct Block {
         return used
     }
 
-    /// Frees the block that begins at an address; nil is allowed.
+    /// Frees the block that begins at an address. Does nothing for nil.
     static func free(_ start: UnsafeRawPointer?) {
         guard let start else { return }
         UnsafeMutableRawPointer(mutating: start).deallocate()
@@ -68,12 +68,12 @@ struct Block {
 }
 
 extension Entry {
-    /// What it takes in a block, beside its structure.
+    /// The bytes of the key and the value in a block, without the structure.
     var blockByteCount: Int { key.text.utf8.count + 1 + value.count }
 }
 
 extension WatchEvent {
-    /// The event as C has it.
+    /// The event as the structure of the header, in a block of its own.
     var event: sc_event {
         var event = sc_event()
         event.revision = revision.rawValue

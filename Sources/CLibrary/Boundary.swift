@@ -2,14 +2,14 @@ internal import CSharedCore
 internal import CoreAPI
 internal import Platform
 
-/// The two answers that are no failure beside `SC_OK`.
+/// The codes that are not failures.
 enum Answer {
     static let ok = Int32(SC_OK)
     static let nothing = Int32(SC_NOTHING)
     static let ended = Int32(SC_ENDED)
 }
 
-/// Runs the body of a call of C: every failure becomes a code, and in a forked child nothing is done.
+/// Runs the body of a C function and returns its code. Fails with `forked` in a forked child, without running the body.
 func boundary(_ buffer: UnsafeMutablePointer<sc_error>?, _ body: () throws(Failure) -> Int32) -> Int32 {
     do throws(Failure) {
         guard !ForkedChild.isCurrent else {
@@ -25,7 +25,7 @@ func boundary(_ buffer: UnsafeMutablePointer<sc_error>?, _ body: () throws(Failu
     }
 }
 
-/// Waits for an asynchronous call on the caller's thread.
+/// Runs an asynchronous call of the store and blocks the calling thread until it returns.
 func wait<Value: Sendable>(
     for body: @escaping @Sendable () async throws(SharedCoreError) -> Value
 ) throws(Failure) -> Value {
@@ -42,7 +42,7 @@ func wait<Value: Sendable>(
     }
 }
 
-/// Gives what throws the store's error as a value, or throws it as C has it.
+/// Runs a call of the store, and converts its error.
 func store<Value>(_ body: () throws(SharedCoreError) -> Value) throws(Failure) -> Value {
     do throws(SharedCoreError) {
         return try body()
@@ -51,7 +51,7 @@ func store<Value>(_ body: () throws(SharedCoreError) -> Value) throws(Failure) -
     }
 }
 
-/// Returns what a caller's pointer for a result points to.
+/// Returns the pointer through which the caller receives a result.
 ///
 /// - Throws: `invalidArgument` for NULL.
 func required<Value>(
@@ -63,7 +63,7 @@ func required<Value>(
     return pointer
 }
 
-/// The most that is read of what C gives.
+/// The limits of a C caller's arguments.
 enum Bound {
     /// Keys, prefixes and names. The store accepts fewer.
     static let name = 4096
@@ -73,10 +73,10 @@ enum Bound {
     static let elements = 1 << 20
 }
 
-/// Reads text of C.
+/// Reads text that a C caller passes.
 ///
-/// - Parameter count: Its bytes; -1 where it ends with a NUL.
-/// - Throws: `invalidArgument` for NULL, for what is not UTF-8, and for text beyond the limit.
+/// - Parameter count: The length in bytes; -1 (`SC_NUL`) for text that ends with a NUL.
+/// - Throws: `invalidArgument` for NULL, for bytes that are not UTF-8, and for text beyond the limit.
 func text(
     _ pointer: UnsafePointer<CChar>?, _ count: Int, _ name: String, limit: Int = Bound.name
 ) throws(Failure) -> String {
@@ -96,24 +96,28 @@ func text(
     return text
 }
 
-/// Reads text of C that ends with a NUL.
+/// Reads text that ends with a NUL.
 func text(_ pointer: UnsafePointer<CChar>?, _ name: String, limit: Int = Bound.name) throws(Failure) -> String {
     try text(pointer, -1, name, limit: limit)
 }
 
-/// Reads text of C that may be NULL.
+/// Reads text that ends with a NUL; nil for NULL.
 func optionalText(_ pointer: UnsafePointer<CChar>?, _ name: String, limit: Int = Bound.name) throws(Failure) -> String?
 {
     guard let pointer else { return nil }
     return try text(pointer, name, limit: limit)
 }
 
-/// Reads bytes of C. NULL is allowed for none.
+/// Copies bytes that a C caller passes. NULL is allowed for a count of 0.
+///
+/// - Throws: As ``elements(_:_:_:limit:)``.
 func bytes(_ pointer: UnsafePointer<UInt8>?, _ count: Int, _ name: String) throws(Failure) -> [UInt8] {
     try Array(elements(pointer, count, name, limit: Bound.bytes))
 }
 
-/// Returns elements of C. NULL is allowed for none.
+/// Returns the elements of a C caller's array. NULL is allowed for a count of 0.
+///
+/// - Throws: `limitExceeded` for a count beyond the limit, and `invalidArgument` for NULL with another count.
 func elements<Element>(
     _ pointer: UnsafePointer<Element>?, _ count: Int, _ name: String, limit: Int = Bound.elements
 ) throws(Failure) -> UnsafeBufferPointer<Element> {
@@ -145,26 +149,26 @@ func lifetime(_ kind: Int32, _ milliseconds: Int64) throws(Failure) -> Lifetime 
     switch Int(kind) {
     case Int(SC_PERSISTENT): return .persistent
     case Int(SC_SESSION): return .session
-    case Int(SC_EXPIRING): return .expiring(after: .milliseconds(min(max(milliseconds, 0), Deadline.most)))
+    case Int(SC_EXPIRING): return .expiring(after: .milliseconds(min(max(milliseconds, 0), Deadline.maximum)))
     default: throw Failure(.invalidArgument, "There is no lifetime \(kind).", at: "lifetime_kind")
     }
 }
 
-/// Until when a call waits.
+/// The time at which a waiting call gives up.
 struct Deadline {
-    /// 30 years in milliseconds: as good as no end, and no sum with it overflows.
-    static let most: Int64 = 946_080_000_000
+    /// The longest wait in milliseconds: 30 years. No sum with it overflows.
+    static let maximum: Int64 = 946_080_000_000
 
     private let end: BootInstant?
 
-    /// How long a call waits; below 0 as good as without an end.
+    /// Returns the duration of a timeout, which is the longest wait for one below 0.
     static func duration(_ milliseconds: Int64) -> Duration {
-        .milliseconds(milliseconds < 0 ? most : min(milliseconds, most))
+        .milliseconds(milliseconds < 0 ? maximum : min(milliseconds, maximum))
     }
 
-    /// - Parameter milliseconds: Below 0 for no end.
+    /// - Parameter milliseconds: The timeout; below 0 for a wait without a limit.
     init(_ milliseconds: Int64) {
-        end = milliseconds < 0 ? nil : SystemClock().now().advanced(by: .milliseconds(min(milliseconds, Self.most)))
+        end = milliseconds < 0 ? nil : SystemClock().now().advanced(by: .milliseconds(min(milliseconds, Self.maximum)))
     }
 
     /// Blocks the calling thread until a descriptor is readable. Returns false at the deadline.

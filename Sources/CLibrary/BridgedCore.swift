@@ -3,7 +3,7 @@ internal import Coordination
 internal import CoreAPI
 internal import Synchronization
 
-/// A core that is written in C: each call of the participant becomes an event, and waits for the answer.
+/// A core in C. Each call of the participant adds an event and waits until the program has answered it.
 final class BridgedCore: Core {
     private let events: ParticipantEvents
     private let running = Mutex<CoreObject?>(nil)
@@ -37,7 +37,7 @@ final class BridgedCore: Core {
     }
 }
 
-/// The error with which a core in C has failed.
+/// The failure of a core in C, with the program's reason.
 struct CoreFailure: Error, CustomStringConvertible {
     let reason: String
 
@@ -65,7 +65,7 @@ final class CoreObject: HandleObject {
 
     func waitUntilFailed() async throws { try await failed.value() }
 
-    /// The participant has a time limit of its own for this, so it does not end with the task.
+    /// Waits also in a task that is cancelled: the participant bounds the wait by `stopTimeout`.
     func waitUntilStopped() async { await stopped.valueIgnoringCancellation() }
 
     func start() { started.give(.success(())) }
@@ -76,7 +76,7 @@ final class CoreObject: HandleObject {
         failed.give(.failure(failure))
     }
 
-    /// Counts as stopped, and whatever waits goes on.
+    /// Marks the run as stopped, and resumes the tasks that wait for its start, its failure or its stop.
     func close() {
         started.give(.failure(CoreFailure(reason: "The core was stopped.")))
         failed.give(.failure(CancellationError()))
@@ -84,7 +84,7 @@ final class CoreObject: HandleObject {
     }
 }
 
-/// An answer that comes once, and the tasks that wait for it.
+/// An answer that is given once, and the tasks that wait for it.
 private final class Answers: Sendable {
     private struct State {
         var answer: Result<Void, any Error>?

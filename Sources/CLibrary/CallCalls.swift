@@ -7,7 +7,7 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The iterator of a sequence, for a task that takes one element after the other.
+/// The iterator of a sequence, isolated, so that a `@Sendable` closure can advance it. One call of ``next()`` at a time.
 private actor Taking<Iterator: AsyncIteratorProtocol>
 where Iterator.Failure == SharedCoreError, Iterator.Element: Sendable {
     private var iterator: Iterator
@@ -24,7 +24,9 @@ where Iterator.Failure == SharedCoreError, Iterator.Element: Sendable {
 }
 
 extension PollableEvents {
-    /// The elements of a sequence, for a program that polls.
+    /// The elements of a sequence.
+    ///
+    /// - Parameter cancel: Ends the sequence.
     fileprivate convenience init<Base: AsyncSequence & Sendable>(
         taking sequence: Base, on executor: (any TaskExecutor)?, cancel: @escaping @Sendable () -> Void
     ) throws(Failure) where Base.Element == Element, Base.Failure == SharedCoreError {
@@ -36,17 +38,6 @@ extension PollableEvents {
             throw Failure(error)
         }
     }
-}
-
-/// The calls of a group, each time that they change.
-final class CallChangesObject: PollableObject {
-    let events: PollableEvents<[Call]>
-
-    init(_ events: PollableEvents<[Call]>) { self.events = events }
-
-    var descriptor: Int32 { events.descriptor }
-
-    func close() { events.cancel() }
 }
 
 /// A call of a core.
@@ -65,8 +56,7 @@ final class OpenCallObject: PollableObject {
         self.executor = executor
     }
 
-    /// -1 where the commands cannot be taken any more.
-    var descriptor: Int32 { (try? commands())?.descriptor ?? -1 }
+    var descriptor: Int32 { get throws(Failure) { try commands().descriptor } }
 
     func close() {
         let commands = state.withLock { state in
@@ -76,7 +66,8 @@ final class OpenCallObject: PollableObject {
         commands?.cancel()
     }
 
-    /// The commands, which are taken from the first use on: a core that asks for none takes none from its senders.
+    /// The commands for the call. The first use begins to take them: a core that never asks leaves them to time out at their
+    /// senders.
     func commands() throws(Failure) -> PollableEvents<ReceivedCallCommand> {
         if let commands = state.withLock({ $0.commands }) { return commands }
         let sequence = try wait { [call] () async throws(SharedCoreError) in try await call.commands() }
@@ -98,7 +89,7 @@ final class CommandObject: HandleObject {
 
     init(_ command: ReceivedCallCommand) { self.command = command }
 
-    /// Its sender hears that the outcome is not known, at its deadline.
+    /// Does nothing: the sender gets `outcomeUnknown` at its deadline.
     func close() {}
 }
 
@@ -108,13 +99,13 @@ final class ActivityObject: HandleObject {
 
     init(_ activity: OpenActivity) { self.activity = activity }
 
-    /// It lasts until its bound, or until the ownership is over.
+    /// Does nothing: the activity lasts until its bound, or until the ownership is over.
     func close() {}
 }
 
 // MARK: - Values
 
-/// The reasons of an end but the failure, by their numbers.
+/// The reasons of an end by their numbers, without the failure, which has a text.
 private let endReasons: [(number: Int, reason: Call.EndReason)] = [
     (Int(SC_END_HUNG_UP), .hungUp), (Int(SC_END_REMOTE_HUNG_UP), .remoteHungUp), (Int(SC_END_DECLINED), .declined),
     (Int(SC_END_MISSED), .missed), (Int(SC_END_ANSWERED_ELSEWHERE), .answeredElsewhere), (Int(SC_END_BUSY), .busy),
@@ -214,7 +205,7 @@ private func calls(_ group: UInt64) throws(Failure) -> Calls {
         let executor = try Handles.find(group, as: GroupObject.self).store.deliveryExecutor
         let changes = try wait { () async throws(SharedCoreError) in try await calls.changes() }
         let events = try PollableEvents(taking: changes, on: executor) { changes.cancel() }
-        result.pointee = try Handles.add(CallChangesObject(events))
+        result.pointee = try Handles.add(EventsObject(events))
         return Answer.ok
     }
 }
@@ -226,7 +217,7 @@ private func calls(_ group: UInt64) throws(Failure) -> Calls {
     boundary(error) { () throws(Failure) in
         let result = try required(list, "list")
         result.pointee = sc_call_list()
-        switch try Handles.find(changes, as: CallChangesObject.self).events.take(within: timeout) {
+        switch try Handles.find(changes, as: EventsObject<[Call]>.self).events.take(within: timeout) {
         case .nothing: return Answer.nothing
         case .ended: return Answer.ended
         case .event(let calls):
@@ -387,7 +378,7 @@ private func endReason(_ number: Int32, _ text: UnsafePointer<CChar>?) throws(Fa
             switch name {
             case Activity.Kind.call.name: .call
             case Activity.Kind.transfer.name: .transfer
-            default: .custom(name, bound: .milliseconds(min(max(bound, 0), Deadline.most)))
+            default: .custom(name, bound: .milliseconds(min(max(bound, 0), Deadline.maximum)))
             }
         let open = try wait { () async throws(SharedCoreError) in try await context.begin(kind, id: id) }
         result.pointee = try Handles.add(ActivityObject(open))

@@ -5,27 +5,17 @@ public import CSharedCore
 internal import CoreAPI
 internal import Platform
 
-/// What a program can poll for.
+/// An object with a descriptor that a program polls.
 protocol PollableObject: HandleObject {
-    var descriptor: Int32 { get }
+    /// The descriptor that is readable while there is an event.
+    var descriptor: Int32 { get throws(Failure) }
 }
 
-/// An open watch.
-final class WatchObject: PollableObject {
-    let events: PollableEvents<WatchEvent>
+/// An open sequence of events: a watch, an observation or the lists of a group's calls.
+final class EventsObject<Event: Sendable>: PollableObject {
+    let events: PollableEvents<Event>
 
-    init(_ events: PollableEvents<WatchEvent>) { self.events = events }
-
-    var descriptor: Int32 { events.descriptor }
-
-    func close() { events.cancel() }
-}
-
-/// An open observation.
-final class ObservationObject: PollableObject {
-    let events: PollableEvents<NotificationDelivery>
-
-    init(_ events: PollableEvents<NotificationDelivery>) { self.events = events }
+    init(_ events: PollableEvents<Event>) { self.events = events }
 
     var descriptor: Int32 { events.descriptor }
 
@@ -47,7 +37,7 @@ extension Handles {
     fileprivate static func findPollable(_ handle: UInt64) throws(Failure) -> any PollableObject {
         guard let object = find(handle) as? any PollableObject else {
             throw Failure(
-                .handle, "The handle is none of an open watch, observation, participant or call.",
+                .handle, "The handle is not of an open watch, observation, participant, call or list of calls.",
                 at: "handle \(handle)")
         }
         return object
@@ -55,7 +45,9 @@ extension Handles {
 }
 
 extension PollableEvents {
-    /// Takes the next event, and waits for it: nil where none has come in time.
+    /// Waits for the next event until the timeout, then returns `nothing`.
+    ///
+    /// - Parameter timeout: Milliseconds; 0 never waits, below 0 waits without a limit.
     ///
     /// - Throws: The failure that ended the sequence.
     func take(within timeout: Int64) throws(Failure) -> Next {
@@ -86,7 +78,7 @@ extension PollableEvents {
         }
         let watch = try wait { () async throws(SharedCoreError) in try await group.watch([prefix], from: from) }
         let events = try store { () throws(SharedCoreError) in try watch.pollable(on: group.deliveryExecutor) }
-        result.pointee = try Handles.add(WatchObject(events))
+        result.pointee = try Handles.add(EventsObject(events))
         return Answer.ok
     }
 }
@@ -98,7 +90,7 @@ extension PollableEvents {
     boundary(error) { () throws(Failure) in
         let result = try required(event, "event")
         result.pointee = sc_event()
-        switch try Handles.find(watch, as: WatchObject.self).events.take(within: timeout) {
+        switch try Handles.find(watch, as: EventsObject<WatchEvent>.self).events.take(within: timeout) {
         case .nothing: return Answer.nothing
         case .ended: return Answer.ended
         case .event(let event):
@@ -126,7 +118,7 @@ extension PollableEvents {
         let executor = try Handles.find(group, as: GroupObject.self).store.deliveryExecutor
         let observation = try wait { () async throws(SharedCoreError) in try await notifier.observe(name) }
         let events = try store { () throws(SharedCoreError) in try observation.pollable(on: executor) }
-        result.pointee = try Handles.add(ObservationObject(events))
+        result.pointee = try Handles.add(EventsObject(events))
         return Answer.ok
     }
 }
@@ -138,7 +130,8 @@ extension PollableEvents {
     boundary(error) { () throws(Failure) in
         let result = try required(notification, "notification")
         result.pointee = sc_notification()
-        switch try Handles.find(observation, as: ObservationObject.self).events.take(within: timeout) {
+        let object = try Handles.find(observation, as: EventsObject<NotificationDelivery>.self)
+        switch try object.events.take(within: timeout) {
         case .nothing: return Answer.nothing
         case .ended: return Answer.ended
         case .event(let delivery):

@@ -2,7 +2,7 @@ internal import CSharedCore
 internal import Coordination
 internal import CoreAPI
 
-/// A code of C, without the two that are no failure.
+/// The codes of the header that are failures.
 enum FailureCode: Int32, CaseIterable {
     case invalidArgument = 1
     case limitExceeded, guardFailed, closed, sessionEnded, cancelled, outcomeUnknown, unsupported, storageFull
@@ -13,13 +13,13 @@ enum FailureCode: Int32, CaseIterable {
     case forked = 41
     case unknown = 99
 
-    /// The code with the name of a store's or a participant's code.
+    /// Returns the code of the same name; `unknown` where the header has none.
     init(named name: String) {
         self = Self.allCases.first { "\($0)" == name } ?? .unknown
     }
 }
 
-/// An error on its way to C.
+/// An error that a C function returns.
 struct Failure: Error {
     let code: FailureCode
     let message: String
@@ -48,7 +48,7 @@ struct Failure: Error {
         }
     }
 
-    /// Writes itself into the caller's buffer.
+    /// Fills in the caller's structure. Does nothing for NULL.
     func write(to error: UnsafeMutablePointer<sc_error>?) {
         guard let error else { return }
         error.pointee = sc_error()
@@ -64,7 +64,7 @@ struct Failure: Error {
 }
 
 extension String {
-    /// Writes as many whole characters as there is space for, and a NUL.
+    /// Copies the text and a NUL, truncated at a character.
     fileprivate func copy(to buffer: UnsafeMutableRawBufferPointer) {
         let bytes = cut(toByteCount: buffer.count - 1).utf8
         buffer.copyBytes(from: bytes)

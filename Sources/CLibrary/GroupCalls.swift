@@ -12,9 +12,9 @@ internal import ProgramOutput
 /// An open group, or the store of a core.
 final class GroupObject: HandleObject {
     let store: any SharedStore
-    /// Whether the store is a core's, and closing the handle leaves it open.
+    /// Whether the store belongs to a core: closing the handle leaves it open.
     private let isBorrowed: Bool
-    /// What a participant of the group has by default.
+    /// The default options of the group's participants.
     let coordination: CoordinationOptions
 
     init(
@@ -30,7 +30,7 @@ final class GroupObject: HandleObject {
         CallingThread.wait { [store] in await store.close() }
     }
 
-    /// The backends that a program can name. Groups in memory are those of this process.
+    /// The backends that a program can name. It is shared, so that all opens of a group in memory get the same one.
     static let registry = BackendRegistry.bundled()
 }
 
@@ -49,8 +49,9 @@ private func group(_ handle: UInt64) throws(Failure) -> any SharedStore {
 }
 
 /// Text for C that is never freed.
+///
+/// `@unchecked`, because no code writes to the memory after `init`.
 private struct StaticText: @unchecked Sendable {
-    // `@unchecked`, because nothing writes to what the pointer points to.
     let pointer: UnsafePointer<CChar>
 
     init(_ text: String) {
@@ -139,7 +140,10 @@ private struct StaticText: @unchecked Sendable {
 }
 
 extension ConfigurationSearch {
-    /// Refuses a file, which needs a reader of YAML: a program that passed over it would open another group than its neighbours.
+    /// Fails where a file would be read, because the library has no reader of YAML. A program that ignored the file would open
+    /// another group than the programs that read it.
+    ///
+    /// - Throws: `unsupported` with the path of the file.
     fileprivate func refuseFile() throws(ConfigurationFailure) -> ConfigurationFile? {
         guard let (path, content) = try find(), !content.isEmpty else { return nil }
         throw ConfigurationFailure(
@@ -149,7 +153,9 @@ extension ConfigurationSearch {
     }
 }
 
-/// Returns options whose size is that of this version.
+/// Returns the options.
+///
+/// - Throws: `invalidArgument` for NULL, and for a size that is not this version's.
 private func checked(_ options: UnsafePointer<sc_options>?) throws(Failure) -> sc_options {
     guard let options else { throw Failure(.invalidArgument, "The options are NULL.", at: "options") }
     guard options.pointee.size == MemoryLayout<sc_options>.size else {
@@ -176,7 +182,7 @@ private func settings(in options: sc_options) throws(Failure) -> [String: String
 }
 
 private func openTimeout(in options: sc_options) -> Duration? {
-    options.open_timeout > 0 ? .milliseconds(min(options.open_timeout, Deadline.most)) : nil
+    options.open_timeout > 0 ? .milliseconds(min(options.open_timeout, Deadline.maximum)) : nil
 }
 
 private func description(in options: sc_options) throws(Failure) -> SessionDescription {

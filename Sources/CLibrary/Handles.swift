@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// What a handle of C stands for.
+/// An object that a C program has a handle of.
 protocol HandleObject: AnyObject, Sendable {
-    /// Ends it, and wakes the threads that wait with it. Called once, after the handle has become invalid.
+    /// Ends the object, and wakes the threads that wait for it. Called once, after the handle has become invalid.
     func close()
 }
 
-/// The objects that C has handles of.
+/// The table of all open handles.
 ///
 /// A handle is an index in the low half and a generation in the high half, which is never 0. Closing raises the slot's
 /// generation, so a handle is never valid again.
@@ -25,7 +25,7 @@ enum Handles {
 
     /// Returns a new handle of an object.
     ///
-    /// - Throws: `limitExceeded` with 2^32 open handles, for which no process has the memory.
+    /// - Throws: `limitExceeded` at 2^32 open handles.
     static func add(_ object: any HandleObject) throws(Failure) -> UInt64 {
         let handle = state.withLock { state -> UInt64? in
             let index: UInt32
@@ -45,7 +45,7 @@ enum Handles {
 
     /// Returns the object of a handle.
     ///
-    /// - Throws: `handle` where it was closed or was never given, or its object is of another type.
+    /// - Throws: `handle` if the handle is closed or unknown, or its object is of another type.
     static func find<Object: HandleObject>(_ handle: UInt64, as type: Object.Type) throws(Failure) -> Object {
         guard let object = find(handle) as? Object else {
             throw Failure(
@@ -54,18 +54,18 @@ enum Handles {
         return object
     }
 
-    /// Returns the object of a handle; nil where it was closed or was never given.
+    /// Returns the object of a handle; nil if the handle is closed or unknown.
     static func find(_ handle: UInt64) -> (any HandleObject)? {
         state.withLock { $0.object(of: handle) }
     }
 
-    /// Makes a handle invalid, and returns its object; nil where it was invalid before.
+    /// Makes a handle invalid and returns its object; nil if the handle was not valid.
     static func remove(_ handle: UInt64) -> (any HandleObject)? {
         state.withLock { state in
             guard let object = state.object(of: handle) else { return nil }
             let index = Int(UInt32(truncatingIfNeeded: handle))
             state.slots[index].object = nil
-            // A slot whose generations are used up stays empty.
+            // A slot at the last generation is not used again: its next handle would equal its first.
             if state.slots[index].generation < .max {
                 state.slots[index].generation += 1
                 state.free.append(UInt32(index))
@@ -74,7 +74,9 @@ enum Handles {
         }
     }
 
-    /// Closes what a handle stands for.
+    /// Makes a handle invalid and closes its object.
+    ///
+    /// - Throws: `handle` if the handle is closed or unknown.
     static func close(_ handle: UInt64) throws(Failure) {
         guard let object = remove(handle) else {
             throw Failure(.handle, "The handle was closed before, or was never given.", at: "handle \(handle)")

@@ -14,7 +14,7 @@ final class MailboxObject: HandleObject {
 
     private struct State {
         var isClosed = false
-        /// What the threads wait with that take.
+        /// The watches of the threads that wait in ``MailboxObject/take(until:waits:)``.
         var waits: [ObjectIdentifier: PollableEvents<WatchEvent>] = [:]
     }
 
@@ -29,15 +29,15 @@ final class MailboxObject: HandleObject {
         for wait in waits { wait.cancel() }
     }
 
-    /// Takes a message, and waits for one until a deadline.
+    /// Takes a message. Waits for one until the deadline if `waits`, then returns nil.
     func take(until deadline: Deadline, waits: Bool) throws(Failure) -> QueueDelivery? {
         let mailbox = mailbox
         if let delivery = try wait(for: { () async throws(SharedCoreError) in try await mailbox.take() }) {
             return delivery
         }
         guard waits else { return nil }
-        // Armed before the next attempt, so no message is missed. One watch for each waiting thread: a message that another
-        // thread takes must not use up the wake-up for the next one.
+        // The watch begins before the next attempt, so no message is missed. Each waiting thread has its own: with one watch
+        // for all, the thread that takes a message would use up the wake-up of the others.
         let watch = try wait { () async throws(SharedCoreError) in try await mailbox.watch(from: .now) }
         let changes = try store { () throws(SharedCoreError) in
             try watch.pollable(on: mailbox.store.deliveryExecutor)
@@ -84,7 +84,7 @@ final class DeliveryObject: HandleObject {
         self.mailbox = mailbox
     }
 
-    /// The message stays taken until the session ends, as for a consumer that keeps it.
+    /// Does nothing: the message stays taken until the session ends.
     func close() {}
 }
 

@@ -33,7 +33,7 @@ final class ParticipantObject: PollableObject {
         }
     }
 
-    /// Ends the participation, and tells it when it has ended.
+    /// Begins to end the participation; the last event tells when it has ended.
     func end() {
         Task.detached { [kind, events] in
             await Self.end(kind)
@@ -41,10 +41,10 @@ final class ParticipantObject: PollableObject {
         }
     }
 
-    /// Gives back the message of a handle that no program has come to know: the session of its take goes on.
+    /// Gives back the message of a handle that the program never got. The session goes on, so its take would stand.
     private static func giveBack(_ handle: UInt64) async {
         guard let object = Handles.remove(handle) as? TakenObject else { return }
-        // A group that is closed has given it back.
+        // A failure leaves nothing to do: the take ends with the session, as of a closed group.
         try? await object.executor.giveBack(object.message)
     }
 
@@ -55,7 +55,7 @@ final class ParticipantObject: PollableObject {
         }
     }
 
-    /// Has a Main own, and tells what comes of it.
+    /// Starts a Main, and adds an event for the result and one for its end.
     func start(_ main: MainParticipant) {
         Task.detached { [events] in
             do throws(CoordinationError) {
@@ -67,7 +67,7 @@ final class ParticipantObject: PollableObject {
                 return
             }
             switch await main.waitUntilEnded() {
-            // `end` tells when the core has stopped.
+            // `end()` adds the last event, when the core has stopped.
             case .stopped: break
             case .superseded: events.add(.ended(Failure(.superseded, "Another Main took over.", at: "participant")))
             case .coreFailed(let reason): events.add(.ended(Failure(.coreFailed, reason, at: "participant")))
@@ -77,7 +77,7 @@ final class ParticipantObject: PollableObject {
         }
     }
 
-    /// Asks for a message; the answer is an event.
+    /// Asks for a message. The answer is an event with the number that this returns.
     func ask(_ executor: ExecutorParticipant, for callID: CallID, within timeout: Int64) -> UInt64 {
         let request = requests.withLock { requests in
             requests += 1
@@ -110,10 +110,11 @@ final class TakenObject: HandleObject {
         self.executor = executor
     }
 
+    /// Does nothing: the message stays taken until the session ends.
     func close() {}
 }
 
-/// Waits for an asynchronous call of a participant on the caller's thread.
+/// Runs an asynchronous call of a participant and blocks the calling thread until it returns.
 func waitForParticipant<Value: Sendable>(
     _ body: @escaping @Sendable () async throws(CoordinationError) -> Value
 ) throws(Failure) -> Value {
@@ -130,7 +131,7 @@ func waitForParticipant<Value: Sendable>(
     }
 }
 
-/// Reads the options of a participant. What they leave to the default is the group's.
+/// Reads the options of a participant. An option of 0 is the group's default.
 private func read(
     _ options: UnsafePointer<sc_participant_options>?, of group: GroupObject
 ) throws(Failure) -> CoordinationOptions {
@@ -143,7 +144,7 @@ private func read(
                 + "set it with SC_PARTICIPANT_OPTIONS_INIT.", at: "options")
     }
     func set(_ path: WritableKeyPath<CoordinationOptions, Duration>, _ milliseconds: Int64) {
-        if milliseconds > 0 { result[keyPath: path] = .milliseconds(min(milliseconds, Deadline.most)) }
+        if milliseconds > 0 { result[keyPath: path] = .milliseconds(min(milliseconds, Deadline.maximum)) }
     }
     set(\.handoverTimeout, options.pointee.handover_timeout)
     set(\.stopTimeout, options.pointee.stop_timeout)
@@ -231,7 +232,9 @@ func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
     }
 }
 
-/// Returns the participant of a handle, which is an Executor.
+/// Returns the Executor of a handle.
+///
+/// - Throws: `handle` for a closed handle and for a Main.
 private func executor(_ handle: UInt64) throws(Failure) -> (ParticipantObject, ExecutorParticipant) {
     let object = try Handles.find(handle, as: ParticipantObject.self)
     guard case .executor(let executor) = object.kind else {

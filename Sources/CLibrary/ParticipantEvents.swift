@@ -4,19 +4,19 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// What a participant tells its program.
+/// An event of a participant for its program.
 enum ParticipantEvent: Sendable {
     case startCore(UInt64, epoch: Revision)
     case stopCore(UInt64, StopRequest)
-    /// A Main's first start is over.
+    /// A Main's first start has ended; nil for success.
     case started(Failure?)
-    /// The answer to a request; the handle is that of a message that was taken.
+    /// The answer to a request by its number, with the handle of a taken message; 0 without one.
     case result(UInt64, Result<(result: MessageResult, taken: UInt64), Failure>)
     case finished
     case ended(Failure?)
 }
 
-/// The events of a participant, and the cores that they are about.
+/// The event queue of a participant, and the cores of its events.
 final class ParticipantEvents: Sendable {
     private struct State {
         var events: [ParticipantEvent] = []
@@ -40,7 +40,7 @@ final class ParticipantEvents: Sendable {
 
     var descriptor: Int32 { counter.descriptor }
 
-    /// Adds an event. Returns false where no program will take it any more.
+    /// Appends an event. Returns false after the last event: no program takes this one.
     @discardableResult
     func add(_ event: ParticipantEvent) -> Bool {
         state.withLock { state in
@@ -52,7 +52,7 @@ final class ParticipantEvents: Sendable {
         }
     }
 
-    /// Notes a core that begins to run. Returns false where the program has closed the participant.
+    /// Registers a core that begins to run. Returns false if the participant is closed: the core has ended then.
     func begin(_ core: CoreObject) -> Bool {
         let isOpen = state.withLock { state in
             if !state.isClosed { state.cores[core.handle] = core }
@@ -62,16 +62,16 @@ final class ParticipantEvents: Sendable {
         return isOpen
     }
 
-    /// Forgets a core that has stopped, and its handle.
+    /// Removes a core that has stopped, and closes its handle.
     func end(_ core: CoreObject) {
         let handle = core.handle
         state.withLock { _ = $0.cores.removeValue(forKey: handle) }
         Handles.remove(handle)?.close()
     }
 
-    /// Counts all cores as stopped, and wakes the threads that wait for events.
+    /// Ends the queue: marks all cores as stopped, and wakes the threads that wait for events.
     ///
-    /// - Returns: The handles of messages in events that no program has taken.
+    /// - Returns: The handles of the messages in events that were not taken.
     func close() -> [UInt64] {
         let (cores, events) = state.withLock { state in
             state.isClosed = true
@@ -87,7 +87,9 @@ final class ParticipantEvents: Sendable {
         }
     }
 
-    /// Takes the next event, and waits for it.
+    /// Waits for the next event until the timeout, then returns `nothing`.
+    ///
+    /// - Parameter timeout: Milliseconds; 0 never waits, below 0 waits without a limit.
     func take(within timeout: Int64) -> PollableEvents<ParticipantEvent>.Next {
         let deadline = Deadline(timeout)
         while true {
@@ -104,7 +106,7 @@ final class ParticipantEvents: Sendable {
 }
 
 extension ParticipantEvent {
-    /// The event as C has it.
+    /// The event as the structure of the header, in a block of its own.
     var event: sc_participant_event {
         var event = sc_participant_event()
         switch self {
@@ -116,9 +118,7 @@ extension ParticipantEvent {
         case .stopCore(let core, let request):
             event.kind = Int32(SC_CORE_STOP)
             event.core = core
-            event.timeout =
-                Int64(clamping: request.timeout.components.seconds) &* 1000
-                &+ request.timeout.components.attoseconds / 1_000_000_000_000_000
+            event.timeout = Int64(clamping: request.timeout.wholeMilliseconds)
             Self.place(request.reason.description, by: request.requester, in: &event)
         case .started(let failure):
             event.kind = Int32(SC_STARTED)
@@ -158,7 +158,7 @@ extension ParticipantEvent {
         place(failure?.message ?? "", in: &event)
     }
 
-    /// Places the texts of an event. The reason is the beginning of the block.
+    /// Places the texts of an event. The reason is the first, so its address is that of the block.
     private static func place(
         _ reason: String, by requester: String? = nil, message: InboxMessage? = nil,
         in event: inout sc_participant_event

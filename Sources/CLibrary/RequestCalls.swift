@@ -6,32 +6,35 @@ internal import CoreAPI
 internal import Mailboxes
 internal import WormholeFormat
 
-/// The requests of a name, as an answering program takes them.
+/// The requests of one name, for a program that answers them.
 final class ResponderObject: HandleObject {
-    /// The queue of the requests: a mailbox like others.
-    let desk: MailboxObject
+    /// The queue of the requests.
+    let queue: MailboxObject
     let codec: String
     let replyPath: String
 
-    init(_ desk: MailboxObject, codec: String, replyPath: String) {
-        self.desk = desk
+    init(_ queue: MailboxObject, codec: String, replyPath: String) {
+        self.queue = queue
         self.codec = codec
         self.replyPath = replyPath
     }
 
-    func close() { desk.close() }
+    func close() { queue.close() }
 
-    /// Takes a request, and waits for one. A request in another form is refused, as the Swift library does it.
+    /// Waits for a request until the timeout, then returns nil. Refuses each request of another codec or schema, as `Wormholes`
+    /// does.
+    ///
+    /// - Parameter timeout: Milliseconds; 0 never waits, below 0 waits without a limit.
     func take(within timeout: Int64) throws(Failure) -> (ReceivedObject, [UInt8])? {
         let deadline = Deadline(timeout)
-        while let delivery = try desk.take(until: deadline, waits: timeout != 0) {
+        while let delivery = try queue.take(until: deadline, waits: timeout != 0) {
             let envelope = Envelope(delivery.bytes)
             let received = ReceivedObject(
-                RequestDesk(delivery, of: desk.mailbox, replyTo: envelope?.replyTo, below: replyPath), codec: codec)
+                TakenRequest(delivery, of: queue.mailbox, replyTo: envelope?.replyTo, below: replyPath), codec: codec)
             switch Content.of(envelope, codec: codec) {
             case .message(let bytes): return (received, bytes)
             case .failure(let problem):
-                _ = try wait { () async throws(SharedCoreError) in try await received.desk.refuse(because: problem) }
+                _ = try wait { () async throws(SharedCoreError) in try await received.request.refuse(because: problem) }
             }
         }
         return nil
@@ -40,21 +43,21 @@ final class ResponderObject: HandleObject {
 
 /// A request that was taken.
 final class ReceivedObject: HandleObject {
-    let desk: RequestDesk
+    let request: TakenRequest
     let codec: String
 
-    init(_ desk: RequestDesk, codec: String) {
-        self.desk = desk
+    init(_ request: TakenRequest, codec: String) {
+        self.request = request
         self.codec = codec
     }
 
-    /// The request stays taken until the session ends, as for a program that keeps it.
+    /// Does nothing: the request stays taken until the session ends.
     func close() {}
 }
 
-/// What stands in an envelope for a reader of one codec.
+/// The content of an envelope for a reader of one codec.
 private enum Content {
-    /// The version of all messages of this interface, which is the default of the Swift library.
+    /// The schema of every message of this interface: the default of `Wormholes`.
     static let schema: UInt32 = 1
 
     case message([UInt8])
@@ -102,7 +105,7 @@ private func exchange(_ group: UInt64, _ name: UnsafePointer<CChar>?) throws(Fai
         let envelope = Envelope(
             codec: codec, schema: Content.schema, replyTo: exchange.replyPath,
             content: .message(try CLibrary.bytes(bytes, count, "bytes")))
-        // A request that waits for no time cannot be taken.
+        // The request expires with its timeout: with none, no program could take it.
         let limit = Deadline.duration(timeout == 0 ? 1 : timeout)
         let found = try wait { () async throws(SharedCoreError) in
             try await exchange.reply(to: envelope, within: limit)
@@ -129,9 +132,9 @@ private func exchange(_ group: UInt64, _ name: UnsafePointer<CChar>?) throws(Fai
         result.pointee = 0
         let codec = try CLibrary.codec(codec)
         let exchange = try exchange(group, name)
-        let desk = try store { () throws(SharedCoreError) in try exchange.desk() }
+        let queue = try store { () throws(SharedCoreError) in try exchange.queue() }
         let replies = WormholeRoot(directory: nil).path(of: .replies)
-        result.pointee = try Handles.add(ResponderObject(MailboxObject(desk), codec: codec, replyPath: replies))
+        result.pointee = try Handles.add(ResponderObject(MailboxObject(queue), codec: codec, replyPath: replies))
         return Answer.ok
     }
 }
@@ -163,7 +166,7 @@ private func exchange(_ group: UInt64, _ name: UnsafePointer<CChar>?) throws(Fai
         let envelope = Envelope(
             codec: object.codec, schema: Content.schema, content: .message(try CLibrary.bytes(bytes, count, "bytes")))
         return try finish(request, sent) { () async throws(SharedCoreError) in
-            try await object.desk.answer(envelope)
+            try await object.request.answer(envelope)
         }
     }
 }
@@ -176,7 +179,7 @@ private func exchange(_ group: UInt64, _ name: UnsafePointer<CChar>?) throws(Fai
         let object = try Handles.find(request, as: ReceivedObject.self)
         let reason = try optionalText(reason, "reason") ?? ""
         return try finish(request, sent) { () async throws(SharedCoreError) in
-            try await object.desk.refuse(because: reason)
+            try await object.request.refuse(because: reason)
         }
     }
 }

@@ -1,7 +1,7 @@
 package import CoreAPI
 package import Mailboxes
 
-/// The requests of one name, as bytes: what the typed requests of `Wormholes` and those of the C library are made of.
+/// The requests of one name, as bytes. `Wormholes` and the C library build theirs on it.
 package struct RequestExchange: Sendable {
     /// The key at which the reply is expected.
     package let replyPath: String
@@ -17,12 +17,14 @@ package struct RequestExchange: Sendable {
         replyPath = root.path(of: .replies) + ItemName.numbered(by: store.session.id).text
     }
 
-    /// Sends a request, and waits for the reply.
+    /// Sends a request and waits for the reply.
     ///
     /// - Parameters:
     ///   - envelope: The request, which names ``replyPath``.
     ///   - timeout: How long to wait; above zero.
     /// - Returns: The bytes of the reply; nil at the timeout.
+    /// - Throws: ``SharedCoreError/Code/cancelled`` if the task is cancelled, ``SharedCoreError/Code/closed`` if the group is
+    ///   closed first, and the errors of the store.
     package func reply(
         to envelope: Envelope, within timeout: Duration
     ) async throws(SharedCoreError) -> [UInt8]? {
@@ -35,7 +37,7 @@ package struct RequestExchange: Sendable {
             watch.cancel()
         }
         defer { timer.cancel() }
-        _ = try await desk(lifetime: .expiring(after: timeout)).send(envelope.bytes)
+        _ = try await queue(lifetime: .expiring(after: timeout)).send(envelope.bytes)
         let reply = try await reply(at: key, in: watch)
         if reply != nil { try await store.delete(key) }
         if reply == nil, !isOver.isRaised { throw Task.isCancelled ? .cancelled(name) : .closed(name) }
@@ -43,7 +45,7 @@ package struct RequestExchange: Sendable {
     }
 
     /// The queue of the requests.
-    package func desk(lifetime: Lifetime = .persistent) throws(SharedCoreError) -> QueueMailbox {
+    package func queue(lifetime: Lifetime = .persistent) throws(SharedCoreError) -> QueueMailbox {
         try QueueMailbox(store, path: root.path(of: .requests, name), options: QueueOptions(lifetime: lifetime))
     }
 
@@ -62,10 +64,10 @@ package struct RequestExchange: Sendable {
 }
 
 /// A taken request as bytes, with the key of its reply.
-package struct RequestDesk: Sendable {
-    /// The time for which a reply waits for its requester.
+package struct TakenRequest: Sendable {
+    /// The lifetime of a reply.
     static let replyLifetime = Duration.seconds(60)
-    /// The longest reason of a refusal, which may quote a text of the requester.
+    /// The longest reason of a refusal, in bytes. A reason may quote a text of the requester.
     static let reasonByteCount = 512
 
     let delivery: QueueDelivery
@@ -95,12 +97,9 @@ package struct RequestDesk: Sendable {
         }
     }
 
+    /// Stores a refusal in place of the reply, and removes the request.
     package func refuse(because reason: String) async throws(SharedCoreError) -> Acknowledgement {
-        var reason = reason
-        if reason.utf8.count > Self.reasonByteCount {
-            // A truncated character is replaced by one of 3 bytes.
-            reason = String(decoding: reason.utf8.prefix(Self.reasonByteCount - 3), as: UTF8.self)
-        }
-        return try await answer(Envelope(codec: "", schema: 0, content: .failure(reason)))
+        let shown = reason.cut(toByteCount: Self.reasonByteCount)
+        return try await answer(Envelope(codec: "", schema: 0, content: .failure(shown)))
     }
 }

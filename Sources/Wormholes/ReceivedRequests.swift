@@ -44,21 +44,21 @@ public final class ReceivedRequests<Request: Sendable, Reply: Sendable>: AsyncSe
             isolation actor: isolated (any Actor)?
         ) async throws(WormholeError) -> ReceivedRequest<Request, Reply>? {
             while true {
-                let taken: QueueDelivery?
+                let next: QueueDelivery?
                 do throws(SharedCoreError) {
-                    taken = try await deliveries.next(isolation: actor)
+                    next = try await deliveries.next(isolation: actor)
                 } catch {
                     throw WormholeError(error)
                 }
-                guard let delivery = taken else { return nil }
+                guard let delivery = next else { return nil }
                 let replyTo = Envelope(delivery.bytes)?.replyTo
-                let desk = RequestDesk(delivery, of: mailbox, replyTo: replyTo, below: replyPath)
+                let taken = TakenRequest(delivery, of: mailbox, replyTo: replyTo, below: replyPath)
                 switch id.request.message(in: delivery.bytes) {
                 case .success(let request):
-                    return ReceivedRequest(request: request, origin: delivery.sender, desk: desk, type: id.reply)
+                    return ReceivedRequest(request: request, origin: delivery.sender, taken: taken, type: id.reply)
                 case .failure(let problem):
                     _ = try await inStore { () async throws(SharedCoreError) in
-                        try await desk.refuse(because: problem.description)
+                        try await taken.refuse(because: problem.description)
                     }
                 }
             }
@@ -72,7 +72,7 @@ public struct ReceivedRequest<Request: Sendable, Reply: Sendable>: Sendable {
     public let request: Request
     /// The session of the requester.
     public let origin: SessionID
-    let desk: RequestDesk
+    let taken: TakenRequest
     let type: MessageType<Reply>
 
     /// Replies. The requester has the reply when this has returned, unless it stopped waiting.
@@ -82,12 +82,12 @@ public struct ReceivedRequest<Request: Sendable, Reply: Sendable>: Sendable {
     @discardableResult
     public func reply(_ reply: Reply) async throws(WormholeError) -> Acknowledgement {
         let envelope = try type.envelope(of: reply)
-        return try await inStore { () async throws(SharedCoreError) in try await desk.answer(envelope) }
+        return try await inStore { () async throws(SharedCoreError) in try await taken.answer(envelope) }
     }
 
     /// Refuses the request: the requester gets ``WormholeError/Code/refused`` with the reason.
     @discardableResult
     public func refuse(because reason: String) async throws(WormholeError) -> Acknowledgement {
-        try await inStore { () async throws(SharedCoreError) in try await desk.refuse(because: reason) }
+        try await inStore { () async throws(SharedCoreError) in try await taken.refuse(because: reason) }
     }
 }

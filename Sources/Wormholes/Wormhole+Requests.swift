@@ -39,9 +39,9 @@ extension Wormhole {
         of id: RequestID<Request, Reply>
     ) async throws(WormholeError) -> ReceivedRequests<Request, Reply> {
         try await inStore { () async throws(SharedCoreError) in
-            let desk = try RequestExchange(group, root: root, name: id.name).desk()
+            let queue = try RequestExchange(group, root: root, name: id.name).queue()
             return ReceivedRequests(
-                try await desk.deliveries(), of: desk, as: id, replyPath: root.path(of: .replies))
+                try await queue.deliveries(), of: queue, as: id, replyPath: root.path(of: .replies))
         }
     }
 }

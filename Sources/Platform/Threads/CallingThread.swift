@@ -2,10 +2,10 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Runs asynchronous calls for a caller that blocks, on the thread of the caller.
+/// Runs asynchronous calls on the thread of a caller that blocks.
 ///
-/// For the C library: a call that never suspends ends without a change of thread, and any number of threads can wait without one of
-/// Swift's concurrent pool.
+/// For the C library: a call that never suspends returns without a change of thread, and any number of threads can wait without
+/// using a thread of Swift's concurrent pool.
 ///
 /// `@unchecked`, because the queue is a plain array: it is accessed only while `mutex` is held.
 package final class CallingThread: TaskExecutor, @unchecked Sendable {
@@ -16,7 +16,7 @@ package final class CallingThread: TaskExecutor, @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    /// Those that no caller uses now. They are kept: a task may refer to one after its call is over.
+    /// The executors that no caller uses now. They are never freed: a task may enqueue a job on one after its call has returned.
     private static let idle = Mutex<[CallingThread]>([])
 
     private init() {
@@ -51,7 +51,7 @@ package final class CallingThread: TaskExecutor, @unchecked Sendable {
             pthread_cond_signal(condition)
         }
         pthread_mutex_unlock(mutex)
-        // A task that outlives its call.
+        // A task that outlives its call runs on the pool.
         if !isServed { globalConcurrentExecutor.enqueue(job) }
     }
 
@@ -89,9 +89,9 @@ package final class CallingThread: TaskExecutor, @unchecked Sendable {
     }
 }
 
-/// Whether this process may use what was begun in it.
+/// The test for a process that was forked after the library was used.
 package enum ForkedChild {
-    /// Whether the calling process is a child that was forked after this was first read. Threads do not follow into such a child,
-    /// so nothing there runs that Swift's concurrency needs.
+    /// Whether the calling process is a child that was forked after the first read of this property. A forked child has none of
+    /// its parent's threads, so no task runs in it.
     package static var isCurrent: Bool { clinux_is_forked_child() }
 }
