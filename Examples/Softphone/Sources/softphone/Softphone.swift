@@ -4,8 +4,8 @@ internal import FileNotifyBackend
 internal import Foundation
 internal import SIPCore
 
-/// A telephone in the terminal: `softphone main`, the program that its user has open, and `softphone push`, the Executor that a push
-/// starts. Both run the core of one account, one at a time.
+/// A telephone in the terminal: `softphone main`, the program that its user has open, and `softphone push`, the Executor
+/// that a push starts. Both run the core of one account, one at a time.
 @main
 enum Softphone {
     static let usage = """
