@@ -51,13 +51,13 @@ typedef struct sip_call {
     enum call_state state;
     nta_leg_t *leg;
     nta_incoming_t *invite;
-    int is_offered;  // whether the INVITE had an offer; otherwise the answer comes with the ACK
+    int is_offered;  // the INVITE had an offer; without one the answer is in the ACK
     media media;
 } sip_call;
 
 enum exchange_kind { EXCHANGE_REGISTER, EXCHANGE_UNREGISTER, EXCHANGE_MESSAGE, EXCHANGE_BYE };
 
-// A request under way, with what is needed to send it again with credentials.
+// An open request, with the data to send it again with credentials.
 typedef struct exchange {
     struct exchange *next;
     sip_stack *stack;
@@ -80,7 +80,7 @@ struct sip_stack {
     char *user, *password, *identity, *registrar, *proxy, *contact, *contact_header, *bare_contact, *instance, *host;
     char *former;
     unsigned expires;
-    int descriptor, is_stopping, failures, is_silent, stop_status;
+    int descriptor, is_stopping, failures, stop_status;
     uint64_t calls_made;
     su_timer_t *refresh;
     tport_t *connection;
@@ -90,7 +90,9 @@ struct sip_stack {
 };
 
 exchange *exchange_begin(sip_stack *stack, enum exchange_kind kind, nta_leg_t *leg);
+// 0, or -1 where the request was not sent: the caller frees the exchange then.
 int exchange_send(exchange *x);
+void exchange_free(exchange *x);
 
 int call_invited(sip_stack *stack, nta_incoming_t *irq, const sip_t *sip);
 void call_bye_answered(sip_call *call);
@@ -99,7 +101,7 @@ void calls_hang_up(sip_stack *stack);
 void stack_check_stopped(sip_stack *stack);
 
 int media_open(media *m, su_root_t *root, const char *host);
-// 0 where the description has an audio stream that this one can talk to.
+// 0, or -1 where the SDP has no RTP stream of PCMU or PCMA at a numeric address.
 int media_accept(media *m, su_home_t *home, const char *text, size_t length);
 int media_start(media *m);
 void media_close(media *m);

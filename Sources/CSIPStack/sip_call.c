@@ -14,9 +14,11 @@ static int answer(sip_call *call, nta_incoming_t *irq) {
     su_home_t home[1] = { SU_HOME_INIT(home) };
     su_home_init(home);
     char *description = media_describe(&call->media, home, call->stack->host);
-    int result = nta_incoming_treply(
-        irq, SIP_200_OK, SIPTAG_CONTACT_STR(call->stack->bare_contact), SIPTAG_CONTENT_TYPE_STR("application/sdp"),
-        SIPTAG_PAYLOAD_STR(description), TAG_END());
+    int result = -1;
+    if (description)
+        result = nta_incoming_treply(
+            irq, SIP_200_OK, SIPTAG_CONTACT_STR(call->stack->bare_contact), SIPTAG_CONTENT_TYPE_STR("application/sdp"),
+            SIPTAG_PAYLOAD_STR(description), TAG_END());
     su_home_deinit(home);
     return result;
 }
@@ -25,10 +27,13 @@ static void hang_up(sip_call *call) {
     call->state = CALL_ENDING;
     exchange *x = exchange_begin(call->stack, EXCHANGE_BYE, call->leg);
     if (x) x->call = call;
-    if (!x || exchange_send(x) < 0) call->state = CALL_OVER;
+    if (x && exchange_send(x) == 0) return;
+    // An exchange that stays in the list would refer to the freed call, and `stopped` would wait for its answer.
+    if (x) exchange_free(x);
+    call->state = CALL_OVER;
 }
 
-// The ACK of the INVITE, its CANCEL, or NULL when the ACK has not come in time.
+// Called with the ACK or the CANCEL of an INVITE, and with NULL when no ACK has come in time.
 static int confirmed(void *argument, nta_incoming_t *irq, const sip_t *sip) {
     sip_call *call = argument;
     if (sip && sip->sip_request->rq_method == sip_method_cancel) {
@@ -37,7 +42,8 @@ static int confirmed(void *argument, nta_incoming_t *irq, const sip_t *sip) {
         if (is_first && call->state == CALL_RINGING) {
             int cause = 0;
             for (sip_reason_t *reason = sip->sip_reason; reason; reason = reason->re_next)
-                if (reason->re_protocol && !strcasecmp(reason->re_protocol, "SIP") && reason->re_cause) cause = atoi(reason->re_cause);
+                if (reason->re_protocol && !strcasecmp(reason->re_protocol, "SIP") && reason->re_cause)
+                    cause = atoi(reason->re_cause);
             end(call, cause == 200 ? SIP_END_ANSWERED_ELSEWHERE : SIP_END_CANCELLED);
         }
         return 0;
@@ -176,7 +182,7 @@ void calls_hang_up(sip_stack *stack) {
     }
 }
 
-// Frees the calls that are over: never inside a callback of theirs.
+// Frees the calls that are over, or all. Not called inside a callback of a call: the library still uses its leg then.
 void calls_sweep(sip_stack *stack, int all) {
     for (sip_call **link = &stack->calls; *link;) {
         sip_call *call = *link;

@@ -51,7 +51,7 @@ int media_accept(media *m, su_home_t *home, const char *text, size_t length) {
         char service[8];
         struct addrinfo hints = { .ai_socktype = SOCK_DGRAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV }, *found = NULL;
         snprintf(service, sizeof service, "%lu", stream->m_port);
-        // A name would be looked up in the loop's thread, and by order of the caller.
+        // A numeric address alone: the lookup of a name would block the loop, for a name that the caller chooses.
         if (getaddrinfo(address->c_address, service, &hints, &found) != 0) continue;
         memcpy(&m->peer, found->ai_addr, found->ai_addrlen);
         m->peer_length = found->ai_addrlen;
@@ -88,14 +88,14 @@ static void send_packet(void *magic, su_timer_t *timer, void *argument) {
     memcpy(packet + 8, &ssrc, 4);
     memset(packet + 12, m->payload_type == PAYLOAD_PCMA ? 0xD5 : 0xFF, PACKET_SAMPLES);
     m->sequence++;
-    if (sendto(m->descriptor, packet, sizeof packet, MSG_NOSIGNAL, (struct sockaddr *)&m->peer, m->peer_length) == (ssize_t)sizeof packet)
-        m->counts.sent++;
+    ssize_t size = sendto(m->descriptor, packet, sizeof packet, MSG_NOSIGNAL, (struct sockaddr *)&m->peer, m->peer_length);
+    if (size == (ssize_t)sizeof packet) m->counts.sent++;
 }
 
 static int receive_packets(void *magic, su_wait_t *wait, void *argument) {
     media *m = argument;
     uint8_t packet[2048];
-    // A bound, so that a flood of packets does not keep the signalling waiting.
+    // At most 32 packets, so that a flood of them does not delay the signalling.
     for (int left = 32; left > 0; left--) {
         ssize_t size = recv(m->descriptor, packet, sizeof packet, MSG_DONTWAIT);
         if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;

@@ -61,7 +61,7 @@ exchange *exchange_begin(sip_stack *stack, enum exchange_kind kind, nta_leg_t *l
     return x;
 }
 
-static void exchange_free(exchange *x) {
+void exchange_free(exchange *x) {
     for (exchange **link = &x->stack->exchanges; *link; link = &(*link)->next) {
         if (*link != x) continue;
         *link = x->next;
@@ -108,7 +108,7 @@ static void register_answered(exchange *x, const sip_t *sip) {
         if (is_this && contact->m_expires) expires = (unsigned)strtoul(contact->m_expires, NULL, 10);
         if (is_this || is_own_instance(stack, contact)) own++;
         if (uri && !is_this && is_own_instance(stack, contact)) {
-            // Left by a process that was killed, and unknown to the group: the next request removes it.
+            // A contact of a killed process that the group does not know. The next request removes it.
             char *former = su_sprintf(stack->home, "%s%s\n", stack->former ? stack->former : "", uri);
             su_free(stack->home, stack->former);
             stack->former = former;
@@ -131,8 +131,9 @@ static int answered(void *argument, nta_outgoing_t *request, const sip_t *sip) {
         if (sip->sip_www_authenticate)
             is_new |= auc_challenge(&stack->credentials, stack->home, sip->sip_www_authenticate, sip_authorization_class) > 0;
         if (sip->sip_proxy_authenticate)
-            is_new |= auc_challenge(&stack->credentials, stack->home, sip->sip_proxy_authenticate, sip_proxy_authorization_class) > 0;
-        // The server rejects a password with the same challenge again, or a new one: two attempts tell these apart.
+            is_new |=
+                auc_challenge(&stack->credentials, stack->home, sip->sip_proxy_authenticate, sip_proxy_authorization_class) > 0;
+        // A rejected password gets the same challenge again, or a new one. The bound of attempts ends both.
         if (is_new && auc_all_credentials(&stack->credentials, NULL, NULL, stack->user, stack->password) >= 0
             && auc_has_authorization(&stack->credentials)) {
             nta_outgoing_destroy(x->request);
@@ -238,9 +239,11 @@ void stack_check_stopped(sip_stack *stack) {
 int sip_stack_send(sip_stack *stack, uint64_t number, const char *to, const char *type, const char *text) {
     nta_leg_t *leg = nta_leg_tcreate(
         stack->agent, NULL, NULL, SIPTAG_FROM_STR(stack->identity), SIPTAG_TO_STR(to), TAG_END());
-    if (!leg || !nta_leg_tag(leg, NULL)) return -1;
-    exchange *x = exchange_begin(stack, EXCHANGE_MESSAGE, leg);
-    if (!x) return -1;
+    exchange *x = leg && nta_leg_tag(leg, NULL) ? exchange_begin(stack, EXCHANGE_MESSAGE, leg) : NULL;
+    if (!x) {
+        if (leg) nta_leg_destroy(leg);
+        return -1;
+    }
     x->owns_leg = 1;
     x->number = number;
     x->to = strdup(to);
@@ -293,8 +296,8 @@ static int requested(void *argument, nta_leg_t *leg, nta_incoming_t *irq, const 
 
 static void silent(void *stream, char const *format, va_list list) {}
 
-// The epoll descriptor of a root: the library does not tell it. Of all in the process it is the one that a descriptor stands in
-// that was just registered with the root.
+// Returns the epoll descriptor of a root, which the library does not export; -1 where it is not found. Registers an eventfd with
+// the root, and looks for the epoll descriptor of this process that has it, by /proc/self/fdinfo (proc_pid_fdinfo(5)).
 static int find_descriptor(su_root_t *root) {
     int mark = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), found = -1;
     su_wait_t wait[1] = { SU_WAIT_INIT };
@@ -321,7 +324,7 @@ static int find_descriptor(su_root_t *root) {
     return found;
 }
 
-// The own address of the route to the registrar.
+// Finds the local address of the route to the registrar. Blocks while the name of the registrar is looked up.
 static int find_address(const sip_account *account, char *text, size_t size) {
     struct addrinfo hints = { .ai_socktype = SOCK_DGRAM }, *found = NULL;
     char service[8];
@@ -349,7 +352,10 @@ sip_stack *sip_stack_create(const sip_account *account, sip_callbacks callbacks,
     su_init();
     su_log_redirect(NULL, silent, NULL);
     sip_stack *stack = calloc(1, sizeof *stack);
-    if (!stack) return NULL;
+    if (!stack) {
+        snprintf(problem, size, "no memory");
+        return NULL;
+    }
     su_home_init(stack->home);
     stack->callbacks = callbacks;
     stack->expires = account->expires;
@@ -410,6 +416,11 @@ sip_stack *sip_stack_create(const sip_account *account, sip_callbacks callbacks,
         stack->agent, NULL, NULL, SIPTAG_FROM_STR(stack->identity), SIPTAG_TO_STR(stack->identity),
         TAG_END());
     stack->refresh = su_timer_create(su_root_task(stack->root), 1000);
+    if (!stack->host || !stack->user || !stack->password || !stack->instance || !stack->identity || !stack->registrar
+        || !stack->proxy || !stack->contact || !stack->bare_contact || !stack->contact_header) {
+        snprintf(problem, size, "no memory");
+        goto failed;
+    }
     if (!stack->requests || !stack->registration || !nta_leg_tag(stack->registration, NULL) || !stack->refresh) {
         snprintf(problem, size, "the library refuses the account %s@%s", account->user, account->domain);
         goto failed;
@@ -439,7 +450,7 @@ const char *sip_stack_contact(const sip_stack *stack) { return stack->contact; }
 
 long sip_stack_step(sip_stack *stack) {
     calls_sweep(stack, 0);
-    // A timer that is due within the millisecond gives zero: the caller would not sleep until it is.
+    // 0 is a timer that is due within the millisecond. The steps run it here, instead of in a loop of the caller's.
     long next = 0;
     for (int turn = 0; turn < 4 && next == 0; turn++) next = su_root_step(stack->root, 0);
     calls_sweep(stack, 0);

@@ -25,8 +25,8 @@ extension Resolution {
         return try groupDirectory() + "/Maildir"
     }
 
-    /// The program that is the core, and its arguments; nil where the core is the one with a Maildir. A program that is given by a path
-    /// starts from where paths of settings do; others are looked for in `PATH`.
+    /// The program that is the core, and its arguments; nil where the core is the one with a Maildir. A program that is
+    /// given by a path starts from where paths of settings do; others are looked for in `PATH`.
     package func coreCommand() throws(ConfigurationFailure) -> [String]? {
         guard var words = try value(Settings.coreCommand) else { return nil }
         if words[0].utf8.contains(UInt8(ascii: "/")) {

@@ -17,7 +17,7 @@ package struct ResolvedGroup: Sendable {
         private let hubInheritance: Set<String>
     #endif
 
-    /// Reads what this process is configured with.
+    /// Reads the configuration of this process.
     ///
     /// - Parameters:
     ///   - values: Settings by their keys, which come before the environment.
@@ -138,8 +138,8 @@ package struct ResolvedGroup: Sendable {
         #endif
     }
 
-    /// What a hub gets of the environment beside `XDG_*`: its other variables would have it load or read what this process's user did
-    /// not choose for it.
+    /// The variables that a hub inherits, beside `XDG_*`. Others could make it load or read files that the user did not choose
+    /// for it.
     private static let inherited: Set = ["HOME", "PATH", "TMPDIR", "LANG"]
 
     /// Refuses values that have no key, or say nothing.
@@ -156,7 +156,8 @@ package struct ResolvedGroup: Sendable {
     }
 }
 
-/// A backend that is none of the bundled ones. Only a program names one: a file is the programs' of this package too, which refuse it.
+/// A backend that is not bundled. Only the values of a program name one: the programs of this package read the same file, and
+/// refuse its name there.
 private struct OwnBackend {
     let name: String
 

@@ -56,7 +56,8 @@ extension SettingKind where Value == Duration {
     package static let positiveDuration = SettingKind(
         name: "duration", expectation: DurationText.positiveExpectation,
         parse: { text in DurationText.parse(text).flatMap { $0 > .zero ? $0 : nil } })
-    /// How long a Main that rests has to resume: shorter and a busy machine ends rests, longer and a push waits for one that never comes.
+    /// How long a Main that rests has to resume: shorter and a busy machine ends rests, longer and a push waits for one
+    /// that never comes.
     package static let wakeBound = SettingKind(
         name: "duration", expectation: DurationText.expectation + ", 1 s to 30 s",
         parse: { text in

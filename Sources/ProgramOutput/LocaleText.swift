@@ -1,13 +1,13 @@
 internal import Platform
 
 extension ProgramText {
-    /// Returns a message of this program in the characters of its locale: where its character set is not UTF-8, as in the
-    /// locales C and POSIX, quotes, dashes and marks are those of ASCII.
+    /// Returns a message in the characters of the locale. If the character set is not UTF-8, as in the locales C and POSIX,
+    /// typographic quotes, dashes and marks become ASCII.
     package static func inLocale(_ message: String) -> String {
         isInUTF8 ? message : inASCII(message)
     }
 
-    /// Returns a message with the typographic characters of this program's own messages replaced by those of ASCII.
+    /// Replaces the typographic characters of this program's messages by ASCII.
     package static func inASCII(_ message: String) -> String {
         guard message.unicodeScalars.contains(where: { replacements[$0] != nil }) else { return message }
         return message.unicodeScalars.reduce(into: "") { text, scalar in
@@ -32,7 +32,6 @@ extension ProgramText {
 
     private static let replacements: [Unicode.Scalar: String] = [
         "“": "\"", "”": "\"", "‘": "'", "’": "'", "…": "...", "–": "-", "—": "-", "─": "-", "→": "->", "✓": "+",
-        "✗": "x",
-        "█": "#", "░": ".",
+        "✗": "x", "█": "#", "░": ".",
     ]
 }

@@ -2,7 +2,10 @@
     public import CoreAPI
     internal import Platform
 
-    /// An account at a SIP registrar, and how this program reaches it.
+    /// An account at a SIP registrar, and the way to reach the registrar.
+    ///
+    /// ``SIPTelephone/init(_:onEvent:)`` checks it. Texts other than the password and those of TLS have 1 to 256 bytes: letters,
+    /// digits and `-_.+~:%[]`.
     ///
     /// ```swift
     /// let account = SIPAccount(
@@ -11,23 +14,29 @@
     ///     instance: "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6")
     /// ```
     public struct SIPAccount: Sendable {
-        /// How requests are carried.
+        /// The transport of the requests.
         public enum Transport: Hashable, Sendable {
+            /// UDP, without encryption.
             case udp
+            /// TCP, without encryption. The registrar sends over the connection of the registration.
             case tcp
-            /// TLS. The registrar's certificate must be signed by one in `cafile.pem` of the folder, and be for the name.
+            /// TLS. The registrar's certificate must be signed by one in `cafile.pem` of the folder `certificates`, and be for
+            /// `name`.
             case tls(certificates: String, name: String)
         }
 
-        /// The parameters of RFC 8599 with which a registrar wakes this program.
+        /// The parameters of the Contact with which the registrar wakes this program.
+        ///
+        /// Source: RFC 8599.
         public struct Push: Hashable, Sendable {
             /// `pn-provider`.
             public var provider: String
-            /// `pn-prid`: this program at the provider.
+            /// `pn-prid`: the identifier of this program at the provider.
             public var identifier: String
             /// `pn-param`; nil leaves it out.
             public var parameter: String?
 
+            /// Parameters of a Contact.
             public init(provider: String, identifier: String, parameter: String? = nil) {
                 self.provider = provider
                 self.identifier = identifier
@@ -35,25 +44,31 @@
             }
         }
 
-        /// The user part of its address: letters, digits and `-_.+~`.
+        /// The user part of the address of record.
         public var user: String
-        /// The domain part, which is also what is registered at.
+        /// The domain part of the address of record. The request URI of a REGISTER is `sip:` and the domain.
         public var domain: String
+        /// The password for digest authentication.
         public var password: SIPPassword
-        /// The host that requests are sent to: a name or an address.
+        /// The host that requests are sent to: a name or a numeric address.
         public var registrar: String
+        /// The port of the registrar; not 0.
         public var port: UInt16
+        /// The transport of the requests.
         public var transport: Transport
-        /// The URN that tells this telephone from the others of the account (RFC 5626), the same in all processes of the group:
-        /// by it a core removes the contact that a killed one has left.
+        /// The URN that distinguishes this telephone from the others of the account. All processes of the group give the same: a
+        /// core removes the contact that a killed one has left by it.
+        ///
+        /// Source: RFC 5626.
         public var instance: String
-        /// How the registrar wakes this program; nil where it does not.
+        /// The parameters for a push; nil if the registrar sends none.
         public var push: Push?
-        /// How long a registration lasts. It is refreshed before.
+        /// The lifetime of a registration, in whole seconds: 10 s to one day. The core refreshes it before its end.
         public var expires: Duration
-        /// The own address; nil takes that of the route to the registrar.
+        /// The numeric address of this machine in Contact and SDP; nil for the local address of the route to the registrar.
         public var localAddress: String?
 
+        /// An account. The parameters are the properties.
         public init(
             user: String, domain: String, password: SIPPassword, registrar: String, port: UInt16 = 5060,
             transport: Transport = .tcp, instance: String, push: Push? = nil, expires: Duration = .seconds(600),
@@ -71,10 +86,11 @@
             self.localAddress = localAddress
         }
 
-        /// Its address of record, such as `sip:alice@example.org`.
+        /// The address of record, such as `sip:alice@example.org`.
         public var address: String { "sip:\(user)@\(domain)" }
 
-        /// The rule that it breaks; nil where it breaks none. All of it gets into headers.
+        /// The rule that the account breaks; nil for none. The texts are written into headers and URIs, so none may have a
+        /// separator of those.
         var problem: String? {
             let pieces = [
                 ("The user", user), ("The domain", domain), ("The registrar", registrar), ("The instance", instance),
@@ -103,6 +119,7 @@
             }
         }
 
+        /// The parameters of ``push`` as they are appended to the Contact URI.
         var contactParameters: String {
             guard let push else { return "" }
             let parameter = push.parameter.map { ";pn-param=" + $0 } ?? ""
@@ -110,10 +127,11 @@
         }
     }
 
-    /// A password. No description, dump or error shows it.
+    /// A password. Its description, its debug description and its mirror do not show it.
     public struct SIPPassword: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
         let text: String
 
+        /// A password from another source than a file.
         public init(_ text: String) {
             self.text = text
         }
@@ -121,12 +139,13 @@
         /// Reads the first line of a file that belongs to this user and that no other user may read or write.
         ///
         /// - Throws: ``SharedCoreError/Code/forbidden`` for a file of another user or one with a wider mode than 600, and
-        ///   ``SharedCoreError/Code/invalidArgument`` where there is none, or it is empty.
+        ///   ``SharedCoreError/Code/invalidArgument`` if the file is absent, or its first line is empty or has a NUL.
         public init(ofFile path: String) throws(SharedCoreError) {
             let bytes = try GuardedFile.read(path, forbidding: 0o077, "A password", right: "600")
             let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
             guard !line.isEmpty, !line.contains(0) else {
-                throw SharedCoreError(.invalidArgument, "The file's first line is no password.", at: path)
+                throw SharedCoreError(
+                    .invalidArgument, "The file's first line is no password: it is empty, or has a NUL.", at: path)
             }
             text = String(decoding: line, as: UTF8.self)
         }

@@ -11,7 +11,8 @@
         private var calls: [UInt64: OpenCall] = [:]
         private var sending: [UInt64: CheckedContinuation<SIPAnswer?, Never>] = [:]
         private var lastNumber: UInt64 = 0
-        private var lastFailure = 200
+        /// The status of the last registration, so that the timeline has one entry for a row of equal failures.
+        private var lastStatus = 200
 
         init(_ telephone: SIPTelephone) {
             self.telephone = telephone
@@ -24,8 +25,10 @@
             let key = try contactKey
             let former = try loop.wait { context in try await context.store.get(key) }
             stack = try create()
-            guard let contact = sip_stack_contact(stack) else { return }
-            // A core that is killed leaves its contact. The next one removes it with the request that binds its own.
+            guard let contact = sip_stack_contact(stack) else {
+                throw SharedCoreError(.unavailable, "The SIP stack has no Contact.", at: telephone.account.address)
+            }
+            // A killed core leaves its contact. The request that binds this core's contact removes it (decision 49).
             let lines = former.map { String(decoding: $0.value, as: UTF8.self) } ?? ""
             let own = String(cString: contact) + "\n"
             try loop.wait { context in _ = try await context.store.put(key, Array((lines + own).utf8.suffix(8_192))) }
@@ -116,11 +119,11 @@
         fileprivate func registered(_ status: Int, _ phrase: String, own: Int, all: Int) {
             guard status == 200 else {
                 telephone.tell(.registrationFailed(status: status, phrase: phrase))
-                if status != lastFailure { loop?.report("not registered: \(status) \(phrase.prefix(128))") }
-                lastFailure = status
+                if status != lastStatus { loop?.report("not registered: \(status) \(phrase.prefix(128))") }
+                lastStatus = status
                 return
             }
-            lastFailure = 200
+            lastStatus = 200
             telephone.tell(.registered(contacts: own, ofAccount: all))
             if own == 1, let contact = sip_stack_contact(stack) { keep(String(cString: contact) + "\n") }
         }

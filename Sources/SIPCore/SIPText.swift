@@ -2,12 +2,13 @@
     internal import CSIPStack
     internal import Coordination
 
-    /// What a SIP message is for the inbox.
+    /// The conversion of a SIP message to a message of the inbox.
     enum SIPText {
+        /// Copies text of C; empty for NULL.
         static func of(_ text: UnsafePointer<CChar>?) -> String { text.map { String(cString: $0) } ?? "" }
 
-        /// The identity that the sender gave a message: Call-ID and CSeq. A server that stores messages sends them with others, and
-        /// the first ones in `X-Original-Call-ID` and `X-Original-CSeq`.
+        /// Returns the Call-ID and the CSeq of the sender; nil for an empty Call-ID. A server that stores messages sends them later
+        /// under new ones, and repeats those of the sender in `X-Original-Call-ID` and `X-Original-CSeq`.
         static func identity(of message: sip_message) -> MessageID? {
             if let original = message.original_call_id, let callID = CallID(of(original)) {
                 let digits = of(message.original_cseq).prefix { $0.isASCII && $0.isNumber }
@@ -16,7 +17,7 @@
             return CallID(of(message.call_id)).flatMap { MessageID($0, sequence: String(message.cseq)) }
         }
 
-        /// Nil for a type that no person reads and no report has.
+        /// Returns the content for the inbox: nothing to show for a report, and nil for a type that is neither text nor a report.
         static func content(of message: sip_message, type: String) -> InboxMessage.Content? {
             let type = type.lowercased()
             // Delivery reports (RFC 5438) and “is typing” (RFC 3994).
@@ -30,7 +31,7 @@
         }
     }
 
-    /// Texts for a call in C. They hold a password, so their memory is cleared.
+    /// Copies of texts for one call in C. One of them is a password, so ``free()`` overwrites them.
     struct SIPTexts {
         private let buffers: [UnsafeMutableBufferPointer<CChar>?]
 

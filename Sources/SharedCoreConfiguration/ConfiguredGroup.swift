@@ -12,8 +12,8 @@ public import CoreAPI
 /// try await group.withMain(options: configured.coordination, core: core) { main in … }
 /// ```
 ///
-/// “sharedcore config --help” lists the keys. Those of the host, of cores and of supervision are checked like the others and mean
-/// nothing here. In an Executor that a host has started, the environment describes the host's group: give no values there, as
+/// `sharedcore help settings` lists the keys. Those of the host, of cores and of supervision are checked like the others, and have
+/// no effect here. In an Executor that a host has started, the environment describes the host's group: give no values there, as
 /// they come first.
 ///
 /// Source: decision 37.
@@ -48,8 +48,8 @@ public struct ConfiguredGroup: Sendable {
     /// reads neither the environment nor the user's file.
     ///
     /// - Parameters:
-    ///   - values: Settings by their keys, with dots between their parts, as texts: `["handover.timeout": "2s"]`. Relative paths start
-    ///     from the working directory. A backend of one's own is named here, with its keys, which begin with its name and
+    ///   - values: Settings by their keys, with dots between their parts, as texts: `["handover.timeout": "2s"]`. Relative paths
+    ///     start from the working directory. A backend of one's own is named here, with its keys, which begin with its name and
     ///     a dot: they are in ``BackendConfiguration/settings``.
     ///   - file: The path of the file, YAML or JSON; nil for the one that `SHAREDCORE_CONFIG` names, else
     ///     `sharedcore/config.yaml` in `$XDG_CONFIG_HOME` or `~/.config` where it is there. `/dev/null` reads none. The working
@@ -68,9 +68,10 @@ public struct ConfiguredGroup: Sendable {
             })
     }
 
-    /// Joins the group. Where `zmq.hub` is `auto`, the hub has a socket of this machine and none serves, starts one: `sharedcore hub
-    /// --detach`, which outlives this process and stays in its cgroup. That program is told `group`, `stateDirectory`,
-    /// `durability` and `zmq.*`, and has of the environment `HOME`, `PATH`, `XDG_*`, `TMPDIR` and `LANG` alone.
+    /// Joins the group. Where `zmq.hub` is `auto`, the hub has a socket of this machine and none serves, starts one:
+    /// `sharedcore hub --detach`, which outlives this process and stays in its cgroup. That program is told `group`,
+    /// `stateDirectory`, `durability` and `zmq.*`, and has of the environment `HOME`, `PATH`, `XDG_*`, `TMPDIR` and `LANG`
+    /// alone.
     ///
     /// - Parameters:
     ///   - description: What the participant says of itself.

@@ -1,5 +1,5 @@
-// A SIP user agent for one account, on the transactions and dialogs (nta) of libsofia-sip-ua. All calls are for one thread, which
-// polls `sip_stack_descriptor` and calls `sip_stack_step`. Nothing here sends before the thread steps.
+// A SIP user agent for one account, on the transactions and dialogs (nta) of libsofia-sip-ua. One thread makes all calls: it
+// polls `sip_stack_descriptor` and calls `sip_stack_step`. Nothing is sent before it steps. Callbacks come inside these calls.
 #ifndef SIP_STACK_H
 #define SIP_STACK_H
 
@@ -22,18 +22,18 @@ enum sip_end {
     SIP_END_NO_ACK,
 };
 
-// What the account is. The strings are copied.
+// An account. `sip_stack_create` copies the strings.
 typedef struct sip_account {
     const char *user, *domain, *password;
-    const char *host;          // of the registrar
+    const char *host;  // the registrar
     uint16_t port;
-    int transport;             // enum sip_transport
-    const char *instance;      // urn:uuid:…
-    const char *contact_parameters;  // of the Contact URI: ";pn-provider=…", or empty
+    int transport;  // enum sip_transport
+    const char *instance;  // urn:uuid:…
+    const char *contact_parameters;  // appended to the Contact URI: ";pn-provider=…", or empty
     const char *certificates;  // TLS: folder with cafile.pem
-    const char *name;          // TLS: the name that the registrar's certificate must have
-    const char *local_address;  // NULL: the one of the route to the registrar
-    unsigned expires;          // seconds
+    const char *name;  // TLS: the name that the registrar's certificate must have
+    const char *local_address;  // NULL: the local address of the route to the registrar
+    unsigned expires;  // seconds
 } sip_account;
 
 typedef struct sip_message {
@@ -46,18 +46,20 @@ typedef struct sip_message {
 
 typedef struct sip_callbacks {
     void *user;
-    // A final answer to a REGISTER; 0 where none came. `own` contacts of this instance are bound, of `all`.
+    // The final answer to a REGISTER, or status 0 at its timeout. `own` contacts of this instance are bound, `all` of the account,
+    // for `expires` seconds.
     void (*registered)(void *user, int status, const char *phrase, int own, int all, unsigned expires);
-    // Nothing is registered any more and no request is open, or the registrar did not confirm it (another status than 200).
+    // The end of `sip_stack_unregister`: no request is open, and 200 means that the registrar has removed the contact.
     void (*stopped)(void *user, int status);
-    // Returns the status to answer with. 200 only where the message is stored.
+    // Returns the status to answer with: 200 only if the message is stored.
     int (*message)(void *user, const sip_message *message);
-    // The final answer to what `sip_stack_send` sent under this number.
+    // The final answer to the message that `sip_stack_send` sent under this number, or 408.
     void (*sent)(void *user, uint64_t number, int status, const char *phrase);
-    // Returns 180 to ring, otherwise the final status.
+    // Returns 180 to let the call ring, or the final status.
     int (*invited)(void *user, uint64_t call, const char *call_id, const char *from, const char *to);
-    // The other side holds the call, or no longer.
+    // The other side holds the call, or takes it back.
     void (*held)(void *user, uint64_t call, int is_held);
+    // `reason` is an enum sip_end. Not called for a call that is refused or hung up from here.
     void (*ended)(void *user, uint64_t call, int reason);
 } sip_callbacks;
 
@@ -65,29 +67,32 @@ typedef struct sip_media_counts {
     uint64_t sent, received;   // RTP packets
 } sip_media_counts;
 
-// NULL with a sentence in `problem` where it cannot be made.
+// Returns NULL, and the reason in `problem`, if the account cannot be used.
 sip_stack *sip_stack_create(const sip_account *account, sip_callbacks callbacks, char *problem, size_t size);
 void sip_stack_destroy(sip_stack *stack);
 
-// The descriptor that is readable when there is work; -1 where it could not be found.
+// The descriptor that is readable while there is work; -1 if there is none: then step at an interval.
 int sip_stack_descriptor(const sip_stack *stack);
-// Works, and returns the milliseconds until the next timer; -1 for none.
+// Handles what is ready. Returns the milliseconds until the next timer, at least 1; -1 for none.
 long sip_stack_step(sip_stack *stack);
 
-// The URI of the own Contact.
+// The URI of this stack's Contact.
 const char *sip_stack_contact(const sip_stack *stack);
-// Registers, and keeps registered. `former` has Contact URIs of this instance, one a line, which the same request removes.
+// Registers, and refreshes the registration. `former` has Contact URIs of this instance, one a line, which the same request
+// removes.
 void sip_stack_register(sip_stack *stack, const char *former);
-// Hangs up what is open and removes the own Contact; `stopped` follows.
+// Hangs up all calls and removes the Contact. The callback `stopped` follows.
 void sip_stack_unregister(sip_stack *stack);
 
-// -1 where nothing can be sent.
+// Sends text to a URI. Returns 0, or -1 if the request cannot be made: `sent` is not called then.
 int sip_stack_send(sip_stack *stack, uint64_t number, const char *to, const char *content_type, const char *text);
 
-// 0, or -1 where the call is over or in another state.
+// Return 0, or -1 if the call is over or in another state: it must ring for an answer and a refusal, and be answered to be hung
+// up.
 int sip_call_answer(sip_stack *stack, uint64_t call);
 int sip_call_refuse(sip_stack *stack, uint64_t call, int status);
 int sip_call_hang_up(sip_stack *stack, uint64_t call);
+// The packets of a call so far; 0 of each for an unknown one. A call is known until the step after its end.
 sip_media_counts sip_call_media(sip_stack *stack, uint64_t call);
 
 #ifdef __cplusplus

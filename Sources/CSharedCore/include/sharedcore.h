@@ -69,10 +69,10 @@ typedef sc_handle sc_participant;
 typedef sc_handle sc_core;
 typedef sc_handle sc_taken;
 
-/* The caller's: a call that returns an error fills it in. NULL is allowed wherever one is taken. */
+/* Memory of the caller, which a call that returns an error fills in. NULL is allowed. */
 typedef struct {
     int32_t code;
-    /* With SC_ERR_GUARD_FAILED: the position of the guard, and what was found; 0 where nothing is under the key. */
+    /* With SC_ERR_GUARD_FAILED: the index of the guard, and the revisions of the entry that was found; 0 for no entry. */
     uint32_t guard_index;
     uint64_t found_revision;
     uint64_t found_creation_revision;
@@ -86,10 +86,11 @@ const char *sc_version(void);
 /* The name of a code, as `sharedcore` prints it; never NULL, never freed. */
 const char *sc_code_name(int32_t code);
 
-/* Closes whatever the handle is of, and wakes the threads that wait with it. 0 is allowed. In a forked child it does nothing. */
+/* Closes the object of a handle, and wakes the threads that wait with it. Does nothing for 0. Returns SC_ERR_HANDLE for a
+   handle that is closed or unknown, and SC_ERR_FORKED in a forked child, where nothing is closed. */
 int32_t sc_close(sc_handle handle);
-/* A descriptor that is readable while the `next` call of a watch, an observation, a participant or a call has something to return.
-   Poll it; do not read or close it. It is valid until the handle is closed. */
+/* Gets the descriptor of a watch, an observation, a participant, a call or a list of calls. It is readable while the `next` call of
+   the handle has something to return. Poll it; do not read or close it. It is valid until the handle is closed. */
 int32_t sc_descriptor(sc_handle handle, int32_t *descriptor, sc_error *error);
 
 /* Groups. */
@@ -103,25 +104,26 @@ typedef struct {
     const char *directory;
     /* "main", "executor", "tool" or a word of your own; NULL is "tool". */
     const char *role;
-    /* For people. */
+    /* The name of this process for people; NULL is empty. */
     const char *name;
     /* "memory", "process" or "disk"; NULL leaves it to the backend. */
     const char *durability;
-    /* What one backend alone knows, as "zmq.endpoint=tcp://127.0.0.1:5555". With sc_open_configured any setting. */
+    /* Settings of the backend, such as "zmq.endpoint=tcp://127.0.0.1:5555". With sc_open_configured: any setting. */
     const char *const *settings;
     size_t setting_count;
-    /* How long opening waits for a hub at most; 0 leaves it to the backend. */
+    /* The longest wait for a hub in milliseconds; 0 leaves it to the backend. */
     int64_t open_timeout;
 } sc_options;
 
 #define SC_OPTIONS_INIT {sizeof(sc_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 0}
 
+/* Opens a group of the backend in `directory`, which is made with mode 0700 if it is absent. */
 int32_t sc_open(const sc_options *options, sc_group *group, sc_error *error);
 /* Opens the group that `settings` ("group=chat"), then the variables SHAREDCORE_* describe, as `sharedcore` with these flags does.
    `backend`, `directory` and `durability` are settings here, and NULL. No configuration file is read: SC_ERR_UNSUPPORTED where
-   `sharedcore` would read one. Main and Executor of such a group have its timeouts by default. */
+   `sharedcore` would read one. The timeouts of the group are the defaults of its Main and Executors. */
 int32_t sc_open_configured(const sc_options *options, sc_group *group, sc_error *error);
-/* The revision at which this participation began: its identity in the group. */
+/* Gets the session of this handle: the revision at which it began, which is its identity in the group. */
 int32_t sc_session(sc_group group, uint64_t *session, sc_error *error);
 /* Returns when everything that was committed before can be taken from this handle's watches and observations. */
 int32_t sc_sync(sc_group group, sc_error *error);
@@ -147,13 +149,13 @@ typedef struct {
     const sc_entry *entries;
 } sc_list_result;
 
-/* SC_NOTHING where there is no entry. The entry is the library's until sc_entry_free. */
+/* Returns SC_NOTHING for no entry. The entry belongs to the library until sc_entry_free. */
 int32_t sc_get(sc_group group, const char *key, size_t key_count, sc_entry *entry, sc_error *error);
 void sc_entry_free(sc_entry *entry);
-/* The entries that a prefix selects, at one revision: "a/b" selects a/b and all below it, "" selects all. */
+/* Gets the entries that a prefix selects, at one revision: "a/b" selects a/b and all keys below it, "" selects all. */
 int32_t sc_list(sc_group group, const char *prefix, size_t prefix_count, sc_list_result *list, sc_error *error);
 void sc_list_free(sc_list_result *list);
-/* `revision` may be NULL here and below. */
+/* Sets or deletes one entry, and gets the revision of the commit. `revision` may be NULL here and below. */
 int32_t sc_put(
     sc_group group, const char *key, size_t key_count, const uint8_t *value, size_t value_count, uint64_t *revision,
     sc_error *error);
@@ -182,7 +184,8 @@ typedef struct {
     int32_t kind;
 } sc_operation;
 
-/* Applies all operations in one revision, or none. A request number above 0 makes a repetition safe; those of one session rise. */
+/* Applies all operations in one revision, or none: SC_ERR_GUARD_FAILED. With a request number above 0, which rises within a
+   session, a repeated commit is applied once. */
 int32_t sc_commit(
     sc_group group, const sc_guard *guards, size_t guard_count, const sc_operation *operations, size_t operation_count,
     uint64_t request_number, uint64_t *revision, sc_error *error);
@@ -214,19 +217,23 @@ typedef struct {
 int32_t sc_watch_open(
     sc_group group, const char *prefix, size_t prefix_count, int32_t start, uint64_t after, sc_watch *watch,
     sc_error *error);
-/* Waits for at most `timeout` ms; 0 never waits. The event is the library's until sc_event_free. */
+/* Waits for an event for at most `timeout` ms; 0 never waits. Returns SC_NOTHING at the timeout, SC_ENDED after the last event. The
+   event belongs to the library until sc_event_free. */
 int32_t sc_watch_next(sc_watch watch, int64_t timeout, sc_event *event, sc_error *error);
 void sc_event_free(sc_event *event);
 
 typedef struct {
     uint64_t state;
-    uint64_t count; /* the posts that this stands for */
+    uint64_t count; /* the number of posts that this delivery stands for */
     uint64_t revision;
     uint64_t origin;
 } sc_notification;
 
+/* Posts a name, with a state if `state` is not NULL. */
 int32_t sc_post(sc_group group, const char *name, size_t name_count, const uint64_t *state, uint64_t *revision, sc_error *error);
+/* Gets the state of a name. */
 int32_t sc_state(sc_group group, const char *name, size_t name_count, sc_notification *state, sc_error *error);
+/* Observes the posts of a name. Take them with sc_observation_next, whose timeout is that of sc_watch_next. */
 int32_t sc_observe(sc_group group, const char *name, size_t name_count, sc_observation *observation, sc_error *error);
 int32_t sc_observation_next(sc_observation observation, int64_t timeout, sc_notification *notification, sc_error *error);
 
@@ -240,33 +247,36 @@ typedef struct {
 } sc_bytes;
 
 void sc_bytes_free(sc_bytes *bytes);
-/* `capacity` is the most messages; 0 for no limit. */
+/* Opens the queue at a path. `capacity` is the largest number of messages; 0 for no limit. `overflow` says what a send to a
+   full queue does: SC_REFUSE returns SC_ERR_LIMIT_EXCEEDED, SC_DROP_OLDEST removes the oldest message. */
 int32_t sc_mailbox_open(
     sc_group group, const char *path, uint64_t capacity, int32_t overflow, sc_mailbox *mailbox, sc_error *error);
 int32_t sc_send(sc_mailbox mailbox, const uint8_t *bytes, size_t count, uint64_t *revision, sc_error *error);
-/* Takes a message, and waits for one for at most `timeout` ms: then SC_NOTHING. */
+/* Takes a message. Waits for one for at most `timeout` ms, then returns SC_NOTHING. Free the bytes with sc_bytes_free. */
 int32_t sc_take(sc_mailbox mailbox, int64_t timeout, sc_delivery *delivery, sc_bytes *bytes, sc_error *error);
-/* Each closes the delivery. `acknowledged` is 0 where the take did not stand any more; it may be NULL. */
+/* Removes the message, or lets other processes take it. Each closes the delivery. `acknowledged` is 0 if the take had ended
+   before; it may be NULL. */
 int32_t sc_acknowledge(sc_delivery delivery, int32_t *acknowledged, sc_error *error);
 int32_t sc_give_back(sc_delivery delivery, sc_error *error);
 
-/* Requests with replies: the RequestID of the same name in Swift. `codec` names the form of both messages; NULL is "bytes". Programs in
-   Swift have "json" unless they say otherwise. */
+/* Requests with replies: those of the RequestID of the same name in Swift. `codec` names the form of both messages; NULL is
+   "bytes". The default of Swift programs is "json". */
 
-/* Waits for the reply. SC_ERR_TIMEOUT; SC_ERR_REFUSED with the reason as the message; SC_ERR_INCOMPATIBLE for a reply in another form. */
+/* Sends a request and waits for the reply. Returns SC_ERR_TIMEOUT without one, SC_ERR_REFUSED with the reason as the message, and
+   SC_ERR_INCOMPATIBLE for a reply of another codec. Free the reply with sc_bytes_free. */
 int32_t sc_request(
     sc_group group, const char *name, const char *codec, const uint8_t *bytes, size_t count, int64_t timeout,
     sc_bytes *reply, sc_error *error);
 int32_t sc_responder_open(
     sc_group group, const char *name, const char *codec, sc_responder *responder, sc_error *error);
-/* Takes a request, and waits for one for at most `timeout` ms. One in another form is refused and does not appear. */
+/* Takes a request. Waits for one for at most `timeout` ms, then returns SC_NOTHING. Refuses requests of another codec by itself. */
 int32_t sc_responder_take(
     sc_responder responder, int64_t timeout, sc_received *request, sc_bytes *bytes, sc_error *error);
-/* Each closes the request. `sent` is 0 where the take did not stand any more; it may be NULL. */
+/* Replies, or refuses. Each closes the request. `sent` is 0 if the take had ended before: nothing was sent. It may be NULL. */
 int32_t sc_reply(sc_received request, const uint8_t *bytes, size_t count, int32_t *sent, sc_error *error);
 int32_t sc_refuse(sc_received request, const char *reason, int32_t *sent, sc_error *error);
 
-/* Main and Executor. The core is the caller's: events say when it is to run, calls answer. */
+/* Main and Executor. The program brings the core: events tell it to start and to stop, and the program answers with calls. */
 
 typedef struct {
     size_t size; /* sizeof(sc_participant_options) */
@@ -284,13 +294,13 @@ enum {
     SC_CORE_START = 1,
     /* Stop the core within `timeout` ms, then answer with sc_core_stopped. It comes also after sc_core_failed. */
     SC_CORE_STOP = 2,
-    /* A Main's first start is over: `code` says how. It owns with SC_OK. */
+    /* A Main's first start has ended: it owns with `code` SC_OK, else `code` is the error. */
     SC_STARTED = 3,
     /* The answer to sc_executor_ask. */
     SC_RESULT = 4,
-    /* An Executor has nothing to do any more, after sc_executor_finish. */
+    /* The answer to sc_executor_finish: the Executor has served all calls. */
     SC_FINISHED = 5,
-    /* The participation is over: `code` says why, SC_OK after sc_participant_end. */
+    /* The last event: the participation has ended, with `code` SC_OK after sc_participant_end, else the error. */
     SC_PARTICIPANT_ENDED = 6
 };
 
@@ -318,40 +328,42 @@ typedef struct {
     int32_t kind;
     int32_t code;
     int32_t result;    /* SC_RESULT_MESSAGE, SC_RESULT_CALL, SC_RESULT_NOTHING */
-    int32_t from_core; /* with SC_RESULT: 1 where the own core received it */
+    int32_t from_core; /* with SC_RESULT: 1 if a core of this participant received it */
 } sc_participant_event;
 
-/* Begins to take part; the handle's group must have the role "main", or "executor". `options` may be NULL. */
+/* Begins to take part. The group must be open with the role "main", or "executor". `options` may be NULL. */
 int32_t sc_main_start(
     sc_group group, const sc_participant_options *options, sc_participant *participant, sc_error *error);
 int32_t sc_executor_open(
     sc_group group, const sc_participant_options *options, sc_participant *participant, sc_error *error);
-/* Waits for at most `timeout` ms; 0 never waits. The event is the library's until sc_participant_event_free. */
+/* Waits for an event for at most `timeout` ms; 0 never waits. The event belongs to the library until sc_participant_event_free. */
 int32_t sc_participant_next(
     sc_participant participant, int64_t timeout, sc_participant_event *event, sc_error *error);
 void sc_participant_event_free(sc_participant_event *event);
-/* Begins to end the participation: SC_CORE_STOP comes where a core runs, then SC_PARTICIPANT_ENDED. Closing the handle instead
-   counts a core that runs as stopped at once. */
+/* Begins to end the participation: SC_CORE_STOP comes if a core runs, then SC_PARTICIPANT_ENDED. sc_close instead ends it at
+   once, and treats a running core as stopped. */
 int32_t sc_participant_end(sc_participant participant, sc_error *error);
 /* Asks for the message of a call-id. SC_RESULT comes within `timeout` ms. */
 int32_t sc_executor_ask(
     sc_participant executor, const char *call_id, int64_t timeout, uint64_t *request, sc_error *error);
-/* Has SC_FINISHED come when the core, where one runs here, has served all calls and stopped. */
+/* Asks for SC_FINISHED, which comes when the core of this participant, if one runs, has served all calls and stopped. */
 int32_t sc_executor_finish(sc_participant executor, sc_error *error);
-/* Each closes the handle of the taken message. `acknowledged` is 0 where it was not this participant's any more. */
+/* Removes the message, or lets other participants have it. Each closes the handle. `acknowledged` is 0 if the take had ended
+   before; it may be NULL. */
 int32_t sc_taken_acknowledge(sc_taken taken, int32_t *acknowledged, sc_error *error);
 int32_t sc_taken_give_back(sc_taken taken, sc_error *error);
-/* Acknowledges what a Main has shown. */
+/* Acknowledges a message that a Main has shown. `acknowledged` is 0 if none waited; it may be NULL. */
 int32_t sc_main_acknowledge(sc_participant main, const char *call_id, int32_t *acknowledged, sc_error *error);
 
+/* The core runs: the answer to SC_CORE_START. */
 int32_t sc_core_started(sc_core core, sc_error *error);
 /* The core could not start, or has ended by itself. `reason` may be NULL. */
 int32_t sc_core_failed(sc_core core, const char *reason, sc_error *error);
-/* Closes the handle of the core. */
+/* The core has stopped: the answer to SC_CORE_STOP. Closes the handle of the core. */
 int32_t sc_core_stopped(sc_core core, sc_error *error);
-/* Stores a message. Acknowledge it to its server only after SC_OK. `duplicate` may be NULL. */
+/* Stores a message. Acknowledge it to its server only after SC_OK. `duplicate` is 1 if it was stored before; it may be NULL. */
 int32_t sc_core_deliver(sc_core core, const sc_message *message, int32_t *duplicate, sc_error *error);
-/* A handle of the group in which each write has the core's epoch as a guard. Close it after use; the group stays open. */
+/* Gets a handle of the group whose writes all have the core's epoch as a guard. Close it after use; the group stays open. */
 int32_t sc_core_group(sc_core core, sc_group *group, sc_error *error);
 
 /* Calls, for every process of the group. */
@@ -382,10 +394,10 @@ typedef struct {
     const char *id;
     const char *from;
     const char *to;
-    const char *account; /* empty for the only one */
-    const char *end_text; /* with SC_END_FAILED, what failed */
-    uint64_t holder;      /* the session whose core has it; 0 where none */
-    /* Milliseconds of the run of the machine; -1 where it was not answered, or has not ended. */
+    const char *account;  /* empty for the only one */
+    const char *end_text; /* with SC_END_FAILED, the reason for people */
+    uint64_t holder;      /* the session whose core has the call; 0 for none */
+    /* Milliseconds since the machine started; -1 for a call that was not answered, or has not ended. */
     int64_t began;
     int64_t answered;
     int64_t ended;
@@ -400,35 +412,38 @@ typedef struct {
     const sc_call_info *calls;
 } sc_call_list;
 
-/* The open calls, the oldest first, then the ended ones that were not acknowledged, the newest first. */
+/* Gets the open calls, the oldest first, then the ended ones that were not acknowledged, the newest first. */
 int32_t sc_calls(sc_group group, sc_call_list *list, sc_error *error);
 void sc_call_list_free(sc_call_list *list);
-/* The same list, now and each time that it is another one. */
+/* Watches that list. sc_calls_next gets it once at the beginning, then after each change. Free it with sc_call_list_free. */
 int32_t sc_calls_watch(sc_group group, sc_call_changes *changes, sc_error *error);
 int32_t sc_calls_next(sc_call_changes changes, int64_t timeout, sc_call_list *list, sc_error *error);
-/* Has the holder of an open call do something, and returns when it has. SC_ERR_TIMEOUT: it is not done. SC_ERR_OUTCOME_UNKNOWN: the
-   holder has taken the command, and has not said more. SC_ERR_REFUSED, SC_ERR_NOT_FOUND. */
+/* Sends a command to the holder of an open call, and returns when the holder has carried it out. SC_ERR_TIMEOUT: the holder
+   has not taken it, and never will. SC_ERR_OUTCOME_UNKNOWN: the holder has taken it and has not answered, or the group
+   has not. SC_ERR_REFUSED: by the holder, with its reason. SC_ERR_NOT_FOUND: no such call is open. */
 int32_t sc_call_command(sc_group group, const char *call_id, int32_t command, int64_t timeout, sc_error *error);
-/* Says that an ended call need not be shown again. `acknowledged` is 0 where there was none; it may be NULL. */
+/* Removes an ended call from the list. `acknowledged` is 0 if there was none; it may be NULL. */
 int32_t sc_call_acknowledge(sc_group group, const char *call_id, int32_t *acknowledged, sc_error *error);
 
-/* Calls and activities of a core. Both keep it past the budget, and delay a hand-over. */
+/* Calls and activities of a core. Both keep an Executor's core past its budget, and delay a hand-over. */
 
-/* Begins a call: `id`, `from`, `to`, `account`, `direction`, `media` and `state` of the description are read. */
+/* Begins a call. Reads `id`, `from`, `to`, `account`, `direction`, `media` and `state` of the description. */
 int32_t sc_call_begin(sc_core core, const sc_call_info *description, sc_call *call, sc_error *error);
 int32_t sc_call_change(sc_call call, int32_t state, sc_error *error);
-/* Closes the handle of the call. A call that is closed otherwise goes on; it is lost when the ownership is over. */
+/* Ends the call and closes its handle. `text` is for SC_END_FAILED; NULL is empty. After sc_close alone the call goes on, and
+   is lost when the ownership ends. */
 int32_t sc_call_end(sc_call call, int32_t reason, const char *text, sc_error *error);
-/* Takes a command for the call, and waits for one. SC_ENDED when the call or the ownership is over. The first use of this call, or of
-   sc_descriptor, begins to take commands: then carry them out. */
+/* Takes a command for the call. Waits for one for at most `timeout` ms. Returns SC_ENDED when the call or the ownership has
+   ended. The first use of this call, or of sc_descriptor, begins to take commands: the program must answer each from then on. */
 int32_t sc_call_next_command(sc_call call, int64_t timeout, sc_command *command, int32_t *kind, sc_error *error);
-/* Each closes the handle of the command. */
+/* Says that the command was carried out, or that it is not. Each closes the handle of the command. */
 int32_t sc_command_accept(sc_command command, sc_error *error);
 int32_t sc_command_refuse(sc_command command, const char *reason, sc_error *error);
-/* `kind` is "call" (4 hours at most), "transfer" (10 minutes), or a word of your own with a bound of 1 s to 1 hour, in milliseconds. */
+/* Begins an activity. `kind` is "call" (4 hours at most), "transfer" (10 minutes), or a word of your own. `bound` is for such
+   a word: 1 s to 1 hour, in milliseconds. */
 int32_t sc_activity_begin(
     sc_core core, const char *kind, int64_t bound, const char *id, sc_activity *activity, sc_error *error);
-/* Closes the handle of the activity. One that is closed otherwise goes on until its bound. */
+/* Ends the activity and closes its handle. After sc_close alone it goes on until its bound. */
 int32_t sc_activity_end(sc_activity activity, sc_error *error);
 
 /* Keeps the process alive when a file of an open group is cut by another program: installs a handler of SIGBUS, which the

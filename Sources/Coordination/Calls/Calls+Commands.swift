@@ -8,8 +8,9 @@ extension Calls {
 
     /// Asks the holder of an open call to do something, and returns when it says that it has.
     ///
-    /// A command is carried out at most once. One that its holder has not taken when the time is over, or when this process ends, is not
-    /// carried out. A process that is stopped cannot take its command back: then the holder passes a late one over, if both run on one machine.
+    /// A command is carried out at most once. One that its holder has not taken when the time is over, or when this process
+    /// ends, is not carried out. A process that is stopped cannot take its command back: then the holder passes a late one
+    /// over, if both run on one machine.
     ///
     /// Source: contract C24.
     ///
@@ -17,11 +18,12 @@ extension Calls {
     ///   - command: What the holder is asked to do.
     ///   - id: The id of the call.
     ///   - timeout: How long to wait for the holder.
-    /// - Throws: ``CoordinationError/Code/notFound`` when no call of the id is open; ``CoordinationError/Code/timeout`` when its holder has not
-    ///   taken the command; ``CoordinationError/Code/outcomeUnknown`` when it has, and has not said what came of it before the time was over, or
-    ///   has ended, or when the group has not answered a second after the time; ``CoordinationError/Code/refused`` when it refuses, with its
-    ///   reason; ``CoordinationError/Code/store``, with ``SharedCoreError/Code/limitExceeded`` when 16 commands or more wait for the call; ``CoordinationError/Code/cancelled``,
-    ///   ``CoordinationError/Code/closed`` and ``CoordinationError/Code/fenced``.
+    /// - Throws: ``CoordinationError/Code/notFound`` when no call of the id is open; ``CoordinationError/Code/timeout``
+    ///   when its holder has not taken the command; ``CoordinationError/Code/outcomeUnknown`` when it has, and has not said
+    ///   what came of it before the time was over, or has ended, or when the group has not answered a second after the
+    ///   time; ``CoordinationError/Code/refused`` when it refuses, with its reason; ``CoordinationError/Code/store``, with
+    ///   ``SharedCoreError/Code/limitExceeded`` when 16 commands or more wait for the call;
+    ///   ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and ``CoordinationError/Code/fenced``.
     public func send(
         _ command: CallCommand, to id: CallID, within timeout: Duration = .seconds(5)
     ) async throws(CoordinationError) {
@@ -135,8 +137,8 @@ extension Calls {
         }
     }
 
-    /// Waits until nothing more is to be heard of a command: its holder has said what came of it, or does not own any more; the call was over
-    /// before the command was taken; or the watch has ended.
+    /// Waits until nothing more is to be heard of a command: its holder has said what came of it, or does not own any more;
+    /// the call was over before the command was taken; or the watch has ended.
     private func follow(
         _ key: Key, to call: CallRecord, in watch: Watch, from first: CallSight
     ) async throws(SharedCoreError) {

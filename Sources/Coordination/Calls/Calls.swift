@@ -27,8 +27,8 @@ public struct Calls: Sendable {
         self.clock = clock
     }
 
-    /// Returns the open calls, the oldest first, then those that have ended and were not acknowledged, the newest first. A call whose holder has
-    /// ended is among these, as ``Call/EndReason/lost``.
+    /// Returns the open calls, the oldest first, then those that have ended and were not acknowledged, the newest first. A
+    /// call whose holder has ended is among these, as ``Call/EndReason/lost``.
     public func list() async throws(SharedCoreError) -> [Call] {
         // A dead holder is not to be believed, where the backend can tell.
         _ = try await store.sessions()
@@ -57,8 +57,8 @@ public struct Calls: Sendable {
         CallChanges(of: try await store.watch(CallsView.prefixes, from: .snapshot))
     }
 
-    /// Says that an ended call need not be shown again. A process that waits for its id afterwards hears that there is nothing to show, for 5
-    /// minutes, unless 128 calls that ended later were acknowledged.
+    /// Says that an ended call need not be shown again. A process that waits for its id afterwards hears that there is
+    /// nothing to show, for 5 minutes, unless 128 calls that ended later were acknowledged.
     ///
     /// - Returns: Whether there was one: false where it was acknowledged before, is open, or is not known.
     @discardableResult
@@ -93,7 +93,8 @@ public struct Calls: Sendable {
     }
 }
 
-/// The calls of a group, each time that they change. One consumer at a time; it ends when it or its task is cancelled, or when the handle is closed.
+/// The calls of a group, each time that they change. One consumer at a time; it ends when it or its task is cancelled, or
+/// when the handle is closed.
 ///
 /// Source: contract C23.
 public final class CallChanges: AsyncSequence, Sendable {

@@ -62,7 +62,7 @@ struct CommandContext: Sendable {
     /// Reads the configured group as it stands, for a command that prints it: without a session, a revision or a byte
     /// written (contract L4). It makes no group and starts no hub.
     ///
-    /// - Parameter deadline: When the command gives up reaching the group, where it has a deadline of its own.
+    /// - Parameter deadline: The time at which opening the group fails; nil for the backend's own.
     func withReader(
         for command: String, until deadline: CommandDeadline? = nil, _ body: (any SharedGroup) async throws -> Void
     ) async throws {

@@ -4,7 +4,7 @@ internal import FileNotifyBackend
 internal import Platform
 internal import SharedCoreConfiguration
 
-/// Words of a command line that a shell completes by asking this program.
+/// The completions that a shell gets by running this program.
 enum Completion {
     /// The names of the groups in files of the state directory.
     static let group = CompletionKind.custom { words, _, prefix in
@@ -16,9 +16,9 @@ enum Completion {
         await limited(keys(for: words, prefix: prefix), to: prefix)
     }
 
-    /// The most words that are proposed.
+    /// The largest number of proposed words.
     private static let maximumCount = 500
-    /// Time until a group that does not answer is left alone.
+    /// The limit for opening the group.
     private static let timeout = Duration.seconds(1)
 
     private static func limited(_ words: [String], to prefix: String) -> [String] {
@@ -48,7 +48,7 @@ enum Completion {
 
     private static func keys(for words: [String], prefix: String) async -> [String] {
         guard let context = try? context(for: words) else { return [] }
-        // A key is selected by whole parts of its path.
+        // A prefix selects whole parts of a path, so the incomplete last part is cut off.
         let path = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
         guard let selection = try? KeyPrefix(path) else { return [] }
         let keys = CompletedKeys()
@@ -70,7 +70,7 @@ enum Completion {
         return await keys.texts
     }
 
-    /// The context of the command line as far as it is written, without a word on standard error.
+    /// Returns the context of an incomplete command line. It logs nothing: a shell shows standard error between its words.
     private static func context(for words: [String]) throws -> CommandContext? {
         var options: [String] = []
         var rest = words[...]
@@ -84,7 +84,7 @@ enum Completion {
     }
 }
 
-/// The keys that were found.
+/// The keys that a read has found.
 private actor CompletedKeys {
     private(set) var texts: [String] = []
 

@@ -10,8 +10,8 @@ struct GlobalOptions: ParsableArguments {
     /// The title of their section in the help.
     static let title = "Global options"
 
-    /// Whether the help of a command shows them: `sharedcore help options` does. A script that completes command lines has
-    /// to know them with each command.
+    /// The visibility of the options in the help of a command. They are hidden, because `sharedcore help options` shows them, but
+    /// a completion script must list them for each command.
     static var visibility: ArgumentVisibility { writesCompletions ? .default : .hidden }
 
     private static let writesCompletions: Bool = {
@@ -20,9 +20,9 @@ struct GlobalOptions: ParsableArguments {
             || arguments.contains { $0.hasPrefix("--generate-completion-script") }
     }()
 
-    /// Those that take a value.
+    /// The names of the options that take a value.
     static let valued = ["--config", "--backend", "--group", "--state-directory", "--durability", "--log-level"]
-    /// All of them.
+    /// The names of all options.
     static let names = valued + ["--json"]
 
     private static let levels = Logger.Level.allCases.map(\.rawValue)
@@ -88,8 +88,8 @@ struct GlobalOptions: ParsableArguments {
         return level
     }
 
-    /// Returns a sentence that proposes the global option that was meant by one that the parser does not know, which
-    /// proposes only those that a command's help shows.
+    /// Proposes a global option for one that the parser does not know; nil for no proposal. The parser proposes only options that
+    /// the command's help shows.
     static func suggestion(for message: String, among arguments: [String]) -> String? {
         guard !message.contains("Did you mean") else { return nil }
         for argument in arguments.prefix(while: { $0 != "--" }) where argument.hasPrefix("--") {

@@ -3,7 +3,7 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// The help of a command, as it is printed: the parser's, with the examples at its end.
+/// The parser's help of a command, rearranged so that the examples are at the end.
 enum HelpPage {
     /// The widest line.
     static let maximumWidth = 80
@@ -14,14 +14,14 @@ enum HelpPage {
     private static let examples = "\n\nExamples:\n\n"
     private static let usage = "\n\nUSAGE: "
 
-    /// The text of a command's help.
+    /// Returns the discussion of a command, with examples.
     ///
     /// - Parameter examples: Lines for a shell, at most 76 characters long.
     static func text(_ text: String = "", examples: [String]) -> String {
         text + Self.examples.dropFirst(text.isEmpty ? 2 : 0) + examples.map { "    \($0)" }.joined(separator: "\n")
     }
 
-    /// Returns the parser's help in the form in which it is printed.
+    /// Moves the examples of the parser's help to its end, and appends a reference to the global options.
     static func arranged(_ help: String) -> String {
         var page = help
         var end = ""
@@ -41,15 +41,15 @@ enum HelpPage {
         return page
     }
 
-    /// Returns a message of the parser whose line about an argument is no wider than help is.
+    /// Wraps the parser's line about an argument at the width of the help.
     static func wrapped(_ message: String) -> String {
         message.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
             line.hasPrefix("Help:  ") ? LineWrap.lines(of: String(line), width: maximumWidth) : [String(line)]
         }.joined(separator: "\n")
     }
 
-    /// Returns what the parser answers with an error that is none, such as a request for help, in the form in which it is
-    /// printed. What programs read, such as a script for a shell, is the same in each locale.
+    /// Returns the answer to a request that the parser throws as an error, such as one for help. Help is printed in the locale's
+    /// characters; other answers, such as a completion script, are read by programs and stay as they are.
     static func answer(to error: any Error) -> String {
         let answer = SharedCoreCommand.fullMessage(
             for: error,
@@ -66,7 +66,7 @@ extension String {
     }
 }
 
-/// `help options`: the options of all commands. A page of the help, not a command.
+/// `help options`: the options of all commands. It is a page of the help, not a command.
 struct OptionsTopic: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "options", abstract: "The options that every command takes, before its name or after it.",
@@ -75,7 +75,7 @@ struct OptionsTopic: ParsableCommand {
     @OptionGroup(title: GlobalOptions.title) var global: GlobalOptions
 }
 
-/// `help settings`: everything that can be configured. A page of the help, not a command.
+/// `help settings`: all settings. It is a page of the help, not a command.
 struct SettingsTopic: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings", abstract: "The settings of the configuration.", usage: "",

@@ -19,7 +19,7 @@ private struct LogStream: TextOutputStream, Sendable {
 /// Runs one command from its options to its exit status.
 struct CommandFrame: Sendable {
     let global: GlobalOptions
-    /// Whether the command runs with a configuration in which something is wrong, of which it tells itself.
+    /// Whether the command runs despite failures in the configuration, because it reports them itself.
     var toleratesFailures = false
 
     /// Runs a command until it ends, or until SIGINT or SIGTERM asks it to.
@@ -51,7 +51,7 @@ struct CommandFrame: Sendable {
         return ExitCode(failure.status.rawValue)
     }
 
-    /// The context of the command, without running it.
+    /// Returns the context of the command. Bootstraps logging, so it is called once in a process.
     func makeContext() throws(ConfigurationFailure) -> CommandContext {
         let level = global.logLevel
         LoggingSystem.bootstrap { label in

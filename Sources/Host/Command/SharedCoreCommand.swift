@@ -24,7 +24,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
         subcommands: [OptionsTopic.self, SettingsTopic.self, ConformancePeerCommand.self],
         groupedSubcommands: groups)
 
-    /// The commands by what they are for. Those that are used most of `store` and `notify` stand beside them as well.
+    /// The commands by their purpose. The most used ones of `store` and `notify` are in it as well as below their groups.
     private static var groups: [CommandGroup] {
         var host: [any ParsableCommand.Type] = [ServeCommand.self, PushCommand.self, MaildirCommand.self]
         #if ZMQ
@@ -73,7 +73,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
         return words
     }
 
-    /// A sentence about a word where a command must be named and that names none, with the command that was likely meant.
+    /// Returns a message for a word in place of a command that names none, with the likely command; nil if all words name one.
     static func unknownCommand(in arguments: [String]) -> String? {
         var command = configuration
         for word in words(of: arguments) {
@@ -86,14 +86,14 @@ struct SharedCoreCommand: AsyncParsableCommand {
             }
             let names = known.filter { $0.shouldDisplay }.flatMap { [$0.commandName].compactMap(\.self) + $0.aliases }
             let suggestion = Spelling.suggestion(for: word, among: names)
-            // What a default command has as its argument may stand here.
+            // The word may be an argument of the default command.
             guard command.defaultSubcommand == nil || !suggestion.isEmpty else { return nil }
             return "no command is “\(word)”" + (suggestion.isEmpty ? "." : suggestion)
         }
         return nil
     }
 
-    /// Returns what to print for a command line that the parser refuses.
+    /// Returns the message for a command line that the parser refuses.
     private static func refusal(_ error: any Error, of arguments: CommandArguments) -> String {
         let message = fullMessage(for: error)
         guard FormerNames.remedy(for: arguments.texts) == nil, isAboutWords(message),
@@ -103,7 +103,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
         return arguments.message("Error: \(unknown)" + usage)
     }
 
-    /// Whether the parser complains of words that it has no use for, and not of an option.
+    /// Whether the parser's message is about unexpected words, not about an option.
     private static func isAboutWords(_ message: String) -> Bool {
         let line = message.prefix { !$0.isNewline }
         return line.hasPrefix("Error: Unexpected argument ") || line.contains(" unexpected arguments: ")

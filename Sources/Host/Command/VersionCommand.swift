@@ -50,9 +50,11 @@ struct CompletionCommand: ParsableCommand {
     }
 }
 
-/// Standard output for answers of the program about itself, which need no frame around them.
+/// Standard output for commands that run without a ``CommandFrame``: they open no group and read no configuration.
 enum OwnOutput {
-    /// - Throws: With status 74 where it cannot be written.
+    /// Writes a text and a newline.
+    ///
+    /// - Throws: With status 74 if standard output cannot be written.
     static func print(_ text: String) throws(CommandFailure) {
         do throws(SystemCallError) {
             try StandardStream.output.write(text: text + "\n")

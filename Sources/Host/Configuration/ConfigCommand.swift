@@ -45,7 +45,7 @@ struct ConfigShow: HostCommand {
         var keyWidth = rows.map(\.key.count).max() ?? 0
         let originWidth = rows.map(\.origin.description.count).max() ?? 0
         var valueWidth = rows.map(\.value.count).max() ?? 0
-        // Where the columns are wider than the terminal, a row is broken between its words and not in their padding.
+        // On a narrower terminal, padding would be wrapped like words, so there is none behind the value.
         if let width = context.output.columnCount, keyWidth + valueWidth + originWidth + 4 > width {
             (keyWidth, valueWidth) = (min(keyWidth, Self.narrowKeyWidth), 0)
         }
@@ -55,7 +55,7 @@ struct ConfigShow: HostCommand {
         }
     }
 
-    /// The width of the keys' column where the columns are wider than the terminal: that of nearly all keys.
+    /// The width of the column of keys on a narrow terminal. Nearly all keys fit.
     private static let narrowKeyWidth = 24
 }
 
@@ -104,9 +104,9 @@ struct ConfigValidate: HostCommand {
         commandName: "validate", abstract: "Say whether the configuration is right.",
         discussion: HelpPage.text(
             """
-            Status 78, and a line for each mistake with its place, when it is not. The settings are read as “serve” reads them; the files of \
-            keys that are named for ZeroMQ over a network are read as well. Not tried: whether a place to listen at is free, \
-            and whether a host or a cluster answers.
+            Status 78, and a line for each mistake with its place, when it is not. The settings are read as “serve” reads \
+            them; the files of keys that are named for ZeroMQ over a network are read as well. Not tried: whether a place \
+            to listen at is free, and whether a host or a cluster answers.
             """, examples: ["sharedcore config validate --config sharedcore.yaml"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
@@ -127,7 +127,7 @@ struct ConfigValidate: HostCommand {
         try await CommandFrame(global: global, toleratesFailures: true).run(self)
     }
 
-    /// Everything that is wrong, each once: in the environment, in the file, in a value, and between values.
+    /// The failures of the environment, the file, the values and their combinations, each once.
     private func failures(in context: CommandContext) -> [String] {
         let resolution = context.resolution
         var failures = FormerNames.failures(in: resolution.environment) + (resolution.file?.failures ?? [])
@@ -148,7 +148,7 @@ struct ConfigValidate: HostCommand {
         #if ZMQ
             check { if try resolution.value(Settings.backend) == "zmq" { try resolution.checkKeys() } }
         #endif
-        // A wrong value is met by each check that needs it.
+        // Each check that needs a wrong value reports it.
         var seen: Set<String> = []
         return failures.map(\.description).filter { seen.insert($0).inserted }
     }

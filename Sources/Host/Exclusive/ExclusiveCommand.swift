@@ -14,15 +14,16 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         usage: "sharedcore exclusive [<options>] -- <command> [<argument> ...]",
         discussion: HelpPage.text(
             """
-            It waits for its turn as flock(1) does, until --timeout, or with --no-wait not at all: then another Main that owns refuses it, \
-            and as executor any owner. An Executor that owns hands over to a Main.
+            It waits for its turn as flock(1) does, until --timeout, or with --no-wait not at all: then another Main \
+            that owns refuses it, and as executor any owner. An Executor that owns hands over to a Main.
 
             The command gets the standard streams, the signals and the place of this program. It is asked to end (SIGTERM) \
             when the core is to be handed over, when an Executor's budget is used up, or when the group is out of reach for two \
             thirds of a lease, and killed 4 s later, or before the lease is over; where \
-            handover.timeout is longer than 5 s, 1 s before that is over. It ends with this program, also when that is killed; what it has started itself \
-            does not. Its exit status is passed on, 128 and the number for a signal; 125 when sharedcore itself failed or \
-            refused, unless --refused-status or --lost-status gives another one, 126 when the command cannot be executed, 127 when it is not there.
+            handover.timeout is longer than 5 s, 1 s before that is over. It ends with this program, also when that is \
+            killed; what it has started itself does not. Its exit status is passed on, 128 and the number for a signal; \
+            125 when sharedcore itself failed or refused, unless --refused-status or --lost-status gives another one, \
+            126 when the command cannot be executed, 127 when it is not there.
             """,
             examples: [
                 "sharedcore exclusive -- my-client", "sharedcore exclusive --no-wait --refused-status 75 -- my-client",
@@ -113,17 +114,17 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         let deadline = CommandDeadline(after: timeout, by: context.clock)
         let turn = ExclusiveTurn(
             as: role, waits: wait, timeout: timeout, by: context.clock, isWaiting: { program.isWaiting },
-            end: { interrupt.yield() })
+            cancelWait: { interrupt.yield() })
         let work = Task {
             try await context.reportingWaits { shown in
                 let reporting: ExclusiveOwnership.Reporting = { reason in
-                    turn.hear(reason)
+                    turn.evaluate(reason)
                     shown?(reason)
                 }
                 try await context.withGroup(as: description, for: "exclusive", until: deadline) { group in
                     let environment = CoordinationEnvironment(witness: try context.resolution.witness())
                     let variables = try context.resolution.variablesOfCore()
-                    // A group that is not reached in time is none that another participant has.
+                    // From here on: a group that cannot be opened in time is a failure of its own, not a refusal.
                     let limit = turn.watchClock(until: deadline)
                     defer { limit?.cancel() }
                     try await turn.check(group)

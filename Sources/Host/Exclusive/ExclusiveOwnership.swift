@@ -35,7 +35,7 @@ struct ExclusiveOwnership {
         }
     }
 
-    /// Owns, runs the command to its end, and lets go. Once only.
+    /// Owns the core, runs the command to its end, and releases the ownership. Call it once.
     ///
     /// - Returns: The command's status; nil when it was not started.
     func run(takingOver: Bool, insisting: Bool, reporting: Reporting?) async throws -> Int32? {

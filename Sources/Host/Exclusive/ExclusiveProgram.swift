@@ -64,7 +64,7 @@ final class ExclusiveProgram: Sendable {
         }
     }
 
-    /// Whether it was not started, and nothing has asked it to end.
+    /// Whether the command was neither started nor told to end.
     var isWaiting: Bool {
         state.withLock { state in if case .waiting = state { true } else { false } }
     }
@@ -138,8 +138,8 @@ final class ExclusiveProgram: Sendable {
     /// How long before the end of its owner's session it is killed.
     private static let killMargin = Duration.milliseconds(100)
 
-    /// Waits for its end. When the task is cancelled it is asked to end, and killed when its time is over, or shortly before its owner's
-    /// session may be.
+    /// Waits for the end of the command. If the task is cancelled, the command is asked to end. It is killed when its time is over,
+    /// or shortly before the owner's session may be.
     ///
     /// - Parameters:
     ///   - lease: Until when that session is known to stand; nil where it ends with its process.

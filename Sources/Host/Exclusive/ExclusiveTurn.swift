@@ -5,70 +5,71 @@ internal import ProgramOutput
 internal import SharedCoreConfiguration
 internal import Synchronization
 
-/// How long `exclusive` waits for its turn, as flock(1) has it: without a limit, for a time, or not at all.
+/// The wait of `exclusive` for the core, with the options of flock(1): without a limit, for a time, or not at all.
 final class ExclusiveTurn: Sendable {
     private let role: ExclusiveRole
     private let waits: Bool
     private let timeout: Duration?
     private let clock: any TimeSource
-    /// Whether the command has not begun.
+    /// Returns whether the command has not started.
     private let isWaiting: @Sendable () -> Bool
-    /// Ends the wait.
-    private let end: @Sendable () -> Void
+    private let cancelWait: @Sendable () -> Void
     private let ended = Mutex<CommandFailure?>(nil)
 
-    /// - Parameter end: Called at most once, when the wait is over without a turn. It must not block.
+    /// - Parameter cancelWait: Called at most once, when the wait ends without the core. It must not block.
     init(
         as role: ExclusiveRole, waits: Bool, timeout: Duration?, by clock: any TimeSource,
-        isWaiting: @escaping @Sendable () -> Bool, end: @escaping @Sendable () -> Void
+        isWaiting: @escaping @Sendable () -> Bool, cancelWait: @escaping @Sendable () -> Void
     ) {
         (self.role, self.waits, self.timeout, self.clock) = (role, waits, timeout, clock)
-        (self.isWaiting, self.end) = (isWaiting, end)
+        (self.isWaiting, self.cancelWait) = (isWaiting, cancelWait)
     }
 
-    /// Why the wait was ended; nil while it was not.
+    /// The reason why the wait has ended without the core; nil while it has not.
     var failure: CommandFailure? { ended.withLock { $0 } }
 
-    private func end(_ message: String) {
+    private func giveUp(_ message: String) {
         guard isWaiting() else { return }
         let isFirst = ended.withLock { ended in
             guard ended == nil else { return false }
             ended = CommandFailure(.no, message + "; “sharedcore status” shows the owner")
             return true
         }
-        if isFirst { end() }
+        if isFirst { cancelWait() }
     }
 
-    /// Ends the wait at the deadline, unless the task is cancelled before. Nil without a deadline.
+    /// Returns a task that ends the wait at the deadline, unless it is cancelled before; nil without a deadline.
     func watchClock(until deadline: CommandDeadline) -> Task<Void, Never>? {
         guard let instant = deadline.instant, let timeout else { return nil }
         return Task { [clock] in
             do { try await clock.sleep(until: instant) } catch { return }
-            self.end("timed out: the core was not to be had within \(DurationText.write(timeout))")
+            self.giveUp("timed out: the core was not to be had within \(DurationText.write(timeout))")
         }
     }
 
-    /// Takes in why the participant waits: where it must not, a wait for another one's end is the end of its own.
-    func hear(_ reason: OwnershipWaitReason) {
+    /// With `--no-wait`, ends the wait if its reason is another participant.
+    func evaluate(_ reason: OwnershipWaitReason) {
         guard !waits else { return }
         switch reason {
-        // A Main is refused by another one, or asks an Executor.
+        // The participant refuses a Main behind another Main, and asks an Executor to hand over.
         case .owner where role == .main, .request where role == .main: break
-        case .owner, .request, .activity: end("refused: \(reason.describe().replacing("waiting for ", with: ""))")
+        case .owner, .request, .activity: giveUp("refused: \(reason.describe().replacing("waiting for ", with: ""))")
         case .handover, .criticalSection, .end, .answer, .rest, .coreStart, .store: break
         }
     }
 
-    /// Refuses an Executor that must not wait where another participant owns. A Main asks.
+    /// With `--no-wait`, refuses an Executor while another participant owns. A Main asks the owner.
+    ///
+    /// - Throws: The refusal, which is ``failure``.
     func check(_ group: any SharedStore) async throws {
         guard !waits, role == .executor, let owner = try await GroupOwner.current(in: group) else { return }
-        hear(.owner(owner))
+        evaluate(.owner(owner))
         if let failure { throw failure }
     }
 
-    /// After a refusal by a Main, waits until none owns the core or has asked for it.
+    /// After a refusal by a Main, waits until no Main owns the core and none has asked for it.
     ///
-    /// - Returns: Whether there is to be another attempt.
+    /// - Returns: True to try again; false at once for another error and with `--no-wait`.
     func wait(after refusal: CoordinationError, in group: any SharedStore) async throws -> Bool {
         guard waits, refusal.code == .refused else { return false }
         let watch = try await group.watch(OwnershipKey.path, from: .snapshot)
@@ -94,9 +95,9 @@ final class ExclusiveTurn: Sendable {
         return true
     }
 
-    /// How often the owner's process is looked for: a watch does not tell of the end of one that was killed.
+    /// The interval of the checks that the owner's process lives: a watch does not tell of a killed one.
     private static let interval = Duration.seconds(1)
-    /// Time after which a Main that owns is asked anew: one that is stopped meanwhile shows no change, and only an attempt
-    /// challenges it.
+    /// The longest wait between two attempts. A Main that is stopped by a signal makes no change that the watch shows, and only
+    /// an attempt challenges it.
     private static let longestWait = Duration.seconds(30)
 }

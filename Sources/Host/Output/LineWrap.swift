@@ -1,15 +1,15 @@
-/// Lines of a table on a terminal that is narrower than they are.
+/// Wraps the lines of a table for a narrow terminal.
 enum LineWrap {
-    /// Returns a line as lines of at most `width` characters, broken at spaces. The second and all others begin below the
-    /// second column of the line; a word that is too wide has a line of its own.
+    /// Breaks a line at spaces into lines of at most `width` characters. The second line and all later ones begin below the
+    /// second column of the first. A word that is too wide has a line of its own.
     static func lines(of line: String, width: Int) -> [String] {
         let indent = String(repeating: " ", count: min(indentation(of: line), width / 2))
         var lines: [String] = []
         var rest = line[...]
         while rest.count > width {
             let start = rest.firstIndex { $0 != " " } ?? rest.startIndex
-            let room = rest[start..<rest.index(rest.startIndex, offsetBy: width + 1)]
-            guard let end = room.lastIndex(of: " ") ?? rest[start...].firstIndex(of: " ") else { break }
+            let fitting = rest[start..<rest.index(rest.startIndex, offsetBy: width + 1)]
+            guard let end = fitting.lastIndex(of: " ") ?? rest[start...].firstIndex(of: " ") else { break }
             lines.append(String(rest[..<end]).trimmingTrailingSpaces)
             let words = rest[end...].drop { $0 == " " }
             if words.isEmpty { return lines }
@@ -18,8 +18,8 @@ enum LineWrap {
         return lines + [String(rest)]
     }
 
-    /// The column in which the second part of a line begins, behind two spaces or more; two more than the line's own where
-    /// there is none.
+    /// Returns the column of the second part of a line, behind two spaces or more; two more than the line's indentation if there
+    /// is no second part.
     private static func indentation(of line: String) -> Int {
         let leading = line.prefix { $0 == " " }.count
         let text = line.dropFirst(leading)

@@ -22,8 +22,8 @@ final class Output: Sendable {
         try await write(line: json ? object().line : ProgramText.inLocale(ProgramText.columns(text())))
     }
 
-    /// Prints a result that is content of the group. As ``emit(text:json:)``, but no character is replaced by one that the
-    /// locale has.
+    /// Prints a result that is content of the group, as ``emit(text:json:)`` does, but without replacing characters for the
+    /// locale.
     ///
     /// - Throws: As ``emit(text:json:)``.
     func emit(data: @autoclosure () -> String, json object: @autoclosure () -> JSONObject) async throws {
@@ -41,7 +41,7 @@ final class Output: Sendable {
         try await write(line: shown.flatMap { LineWrap.lines(of: $0, width: width) }.joined(separator: "\n"))
     }
 
-    /// The number of columns that lines for people have; nil where any number will do.
+    /// The number of columns of the terminal; nil for JSON, and if the output is no terminal.
     var columnCount: Int? { json ? nil : StandardStream.output.columnCount }
 
     /// Prints a result whose text has colours of this program.

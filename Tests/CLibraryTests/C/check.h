@@ -1,4 +1,4 @@
-// What the C programs of the tests share: a check that ends the program with its place.
+// Checks for the C programs of the tests: a failed one ends the program and prints its place.
 
 #ifndef CHECK_H
 #define CHECK_H
@@ -27,7 +27,7 @@
         } \
     } while (0)
 
-// What the calls of a program fill in.
+// The error of a program's last failed call.
 static sc_error error;
 
 static inline sc_group open_group(const char *directory, const char *role) {

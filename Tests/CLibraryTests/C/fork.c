@@ -1,5 +1,5 @@
-// After a fork: every call in the child returns SC_ERR_FORKED, at once, and the parent goes on. The session of a killed parent ends,
-// although its child lives.
+// After a fork: every call in the child returns SC_ERR_FORKED, at once, and the parent goes on. The session of a killed
+// parent ends, although its child lives.
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,10 +1,12 @@
-// Calls every function of sharedcore.h with hostile arguments: NULL, wrong lengths, stale and random handles, text that is not UTF-8,
-// counts and timeouts at the ends of their ranges. A child does it, and its parent says which call ended it, or did not return.
+// Calls every function of sharedcore.h with hostile arguments: NULL, wrong lengths, stale and random handles, text that is
+// not UTF-8, counts and timeouts at the ends of their ranges. A child does it, and its parent says which call ended it, or
+// did not return.
 //
 //   fuzz DIRECTORY [CALLS] [SEED]
 //
-// CALLS is how often each function is called. First one thread does it, then four that share their handles. An argument that is wrong
-// beyond doubt must be refused with one of four codes, and no call returns a code that stands for a fault of the library.
+// CALLS is how often each function is called. First one thread does it, then four that share their handles. An argument
+// that is wrong beyond doubt must be refused with one of four codes, and no call returns a code that stands for a fault of
+// the library.
 
 #include <ftw.h>
 #include <pthread.h>
@@ -18,7 +20,7 @@
 
 enum { thread_count = 4, round_calls = 20000, code_count = 128 };
 
-// What the parent sees of its child.
+// The progress of the child, which the parent reads.
 struct progress {
     _Atomic(const char *) name;
     _Atomic uint64_t number;
@@ -27,7 +29,7 @@ static struct progress *progress;
 
 static _Thread_local uint64_t state;
 static _Thread_local sc_error failure;
-// Whether an argument of the call is wrong beyond doubt.
+// 1 if an argument of the call is certainly wrong.
 static _Thread_local int is_wrong;
 static const char *folder;
 
@@ -868,7 +870,7 @@ static int32_t try_sc_activity_end(void) {
 
 static int32_t try_sc_handle_bus_errors(void) { return sc_handle_bus_errors(failure_place()); }
 
-// What frees: NULL and the empty structure. Results are freed above.
+// The functions that free, with NULL and an empty structure. Results are freed above.
 #define FREES(call, type) \
     static int32_t try_##call(void) { \
         type value = {0}; \
@@ -956,7 +958,7 @@ static const struct {
 enum { call_count = sizeof calls / sizeof *calls };
 static _Atomic uint64_t codes[call_count][code_count];
 
-// A code that a call may return, whatever it is given.
+// Returns 1 for a code that the call may return.
 static int is_expected(int32_t code) {
     if (is_wrong) {
         return code == SC_ERR_HANDLE || code == SC_ERR_INVALID_ARGUMENT || code == SC_ERR_LIMIT_EXCEEDED ||

@@ -1,6 +1,5 @@
-// 64 threads block in sc_take, most of them for messages that never come. The others are served, and all calls go on: a wait has no
-// thread of a pool. Closing wakes all of them. No handler of a signal and
-// no mask is changed.
+// 64 threads block in sc_take, most of them for messages that never come. The other threads get messages, and other calls return:
+// no wait uses a thread of a pool. Closing wakes all threads. No signal handler and no signal mask is changed.
 
 #include <pthread.h>
 #include <signal.h>

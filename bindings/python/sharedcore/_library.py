@@ -291,11 +291,11 @@ class GuardFailedError(SharedCoreError):
 
 
 class ClosedError(SharedCoreError):
-    """The group or the participant was closed."""
+    """The group, the object or the participant was closed."""
 
 
 class HandleError(SharedCoreError):
-    """The object was closed before."""
+    """The object is closed, or is of another kind."""
 
 
 class ForkedError(SharedCoreError):
@@ -303,11 +303,11 @@ class ForkedError(SharedCoreError):
 
 
 class RefusedError(SharedCoreError):
-    """A Main that answers owns the core."""
+    """Another Main owns the core, or the other side refuses a request or a command."""
 
 
 class WaitTimeoutError(SharedCoreError, TimeoutError):
-    """The time ran out before the message came."""
+    """A message, a reply or the answer to a command did not come in time."""
 
 
 _ERRORS: dict[int, type[SharedCoreError]] = {
@@ -340,12 +340,12 @@ def call(name: str, *arguments: object) -> int:
 
 
 class Owned:
-    """Something with a handle, which is closed once: by ``close``, the end of ``with``, or the collector."""
+    """An object with a handle. ``close``, the end of ``with`` or the garbage collector closes it, once."""
 
     _handle: int = 0
 
     def close(self) -> None:
-        """Closes it. Idempotent, and does nothing in a forked child."""
+        """Closes the object. Idempotent. Does nothing in a forked child."""
         handle, self._handle = self._handle, 0
         if handle:
             library.sc_close(handle)
@@ -354,21 +354,24 @@ class Owned:
         self.close()
 
     def fileno(self) -> int:
-        """Returns a descriptor that is readable while there is something to take."""
+        """Returns a descriptor that is readable while there is an element to take. Do not read or close it."""
         descriptor = c_int32()
         call("sc_descriptor", self._handle, ctypes.byref(descriptor))
         return descriptor.value
 
 
 def milliseconds(timeout: float | None) -> int:
-    """Returns a timeout in seconds as C has it; None and infinity are without an end."""
+    """Returns a timeout in seconds as milliseconds, at least 0; -1 (no limit) for None and infinity."""
     if timeout is None or timeout == float("inf"):
         return -1
     return max(0, min(int(timeout * 1000), 2**62))
 
 
 def c_text(text: str) -> bytes:
-    """Returns text for C, where it may not have a NUL."""
+    """Returns text as UTF-8.
+
+    :raises ValueError: the text has a NUL.
+    """
     encoded = text.encode()
     if b"\0" in encoded:
         raise ValueError("The text has a NUL.")

@@ -1,4 +1,4 @@
-"""What is taken from one element after the other."""
+"""The base of watches, observations and other sequences of elements."""
 
 from __future__ import annotations
 
@@ -12,17 +12,23 @@ Element = TypeVar("Element")
 
 
 class Stream(Owned, Generic[Element]):
-    """What is taken from one after the other, by ``next``, ``for`` and ``async for``."""
+    """A sequence of elements, for ``next``, ``for`` and ``async for``."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
 
     def _take(self, timeout: int) -> Element | None:
-        """Returns the next element; None where none came in time. Raises StopIteration at the end."""
+        """Waits for the next element, so many milliseconds, -1 without a limit. Returns None at the timeout.
+
+        :raises StopIteration: the sequence has ended.
+        """
         raise NotImplementedError
 
     def next(self, timeout: float | None = None) -> Element | None:
-        """Waits for the next element; None where none came within so many seconds, and at the end."""
+        """Waits for the next element. Returns None after ``timeout`` seconds, and at the end.
+
+        ``None`` as a timeout waits without a limit.
+        """
         try:
             return self._take(milliseconds(timeout))
         except StopIteration:

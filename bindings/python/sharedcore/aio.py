@@ -1,4 +1,4 @@
-"""The same for asyncio. Watches and observations are asynchronous iterators; calls run on a thread, events on the loop."""
+"""The package for asyncio. Calls that block run on threads of the loop's default executor, and events on the loop."""
 
 from __future__ import annotations
 
@@ -127,15 +127,15 @@ async def deliver(mailbox: Responder, timeout: float | None = None) -> Request |
 
 
 async def deliver(mailbox: Mailbox | Responder, timeout: float | None = None) -> Delivery | Request | None:
-    """Takes a message of a mailbox, or a request; a thread of the loop's pool waits for it."""
+    """Takes a message of a mailbox, or a request. A thread of the loop's default executor waits for it."""
     return await asyncio.to_thread(mailbox.take, timeout)
 
 
 class Core(Protocol):
-    """The part of an application of which one runs in the group."""
+    """The part of an application that runs once in a group."""
 
     async def start(self, context: CoreContext) -> None:
-        """Connects. Raising gives the ownership up."""
+        """Connects. An exception fails the start."""
 
     async def stop(self, request: StopRequest) -> None:
         """Disconnects. Called also after a start that raised."""
@@ -180,9 +180,11 @@ class _Participant(Owned):
         try:
             while (event := take(self._handle, 0)) is not None:
                 self._handle_event(event)
-        except (StopIteration, SharedCoreError):
+        except (StopIteration, SharedCoreError) as error:
             self._loop.remove_reader(self._descriptor)
             end = error_of(c.CLOSED, "The participant has ended.", "participant")
+            if isinstance(error, SharedCoreError):
+                end = error
             for each in [self._started, self._finished, self._ended, *self._requests.values()]:
                 if not each.done():
                     each.set_exception(end)
@@ -210,8 +212,8 @@ class _Participant(Owned):
         task.add_done_callback(self._tasks.discard)
 
     async def _start(self, event: ParticipantEvent) -> None:
-        self._core = self._make()
         try:
+            self._core = self._make()
             await self._core.start(CoreContext(event.core, event.epoch))
         except Exception as error:
             _answer("sc_core_failed", event.core, str(error).replace("\0", "").encode() or b"failed")

@@ -33,13 +33,13 @@ class Call:
     video: bool = False
     #: ``incoming``, ``ringing``, ``answered``, ``held``, ``remotelyHeld`` or ``ended``.
     state: str = "incoming"
-    #: The session whose core has it; 0 where none has.
+    #: The session whose core has the call; 0 for none.
     holder: int = 0
-    #: Why it has ended, such as ``hungUp`` or ``lost``; None while it is open.
+    #: The reason of the end, such as ``hungUp`` or ``lost``; None while the call is open.
     end_reason: str | None = None
-    #: With ``failed``, what failed.
+    #: With ``failed``, the reason for people.
     end_text: str = ""
-    #: Seconds of the run of the machine; None where it was not answered, or has not ended.
+    #: Seconds since the machine started; None for a call that was not answered, or has not ended.
     began: float = 0
     answered: float | None = None
     ended: float | None = None
@@ -65,7 +65,10 @@ def _call(info: c.CCallInfo) -> Call:
 
 
 def call_list(name: str, *arguments: object) -> tuple[Call, ...] | None:
-    """Makes a call that returns a list; None where there is nothing. Raises StopIteration at the end."""
+    """Calls a function of the library that gets a list. Returns None for nothing.
+
+    :raises StopIteration: the sequence has ended.
+    """
     result = c.CCallList()
     code = call(name, *arguments, byref(result))
     if code == c.ENDED:
@@ -79,7 +82,7 @@ def call_list(name: str, *arguments: object) -> tuple[Call, ...] | None:
 
 
 class CallChanges(Stream[tuple[Call, ...]]):
-    """The calls of a group, each time that they change: an iterator, and an asynchronous one."""
+    """The lists of a group's calls, one for each change: an iterator, and an asynchronous one."""
 
     def _take(self, timeout: int) -> tuple[Call, ...] | None:
         return call_list("sc_calls_next", self._handle, timeout)
@@ -88,11 +91,11 @@ class CallChanges(Stream[tuple[Call, ...]]):
 class OpenCall(Stream["Command"]):
     """A call of a core: an iterator, and an asynchronous one, over the commands for it.
 
-    From the first use as such on commands are taken, and must be carried out.
+    The first iteration begins to take commands. Answer each of them from then on.
     """
 
     def change(self, state: str) -> None:
-        """Says how far the call is: a state of :class:`Call` but ``ended``."""
+        """Changes the state: a state of :class:`Call` other than ``ended``."""
         call("sc_call_change", self._handle, _STATES.index(state))
 
     def end(self, reason: str, text: str = "") -> None:
@@ -109,7 +112,7 @@ class OpenCall(Stream["Command"]):
 
 
 class Command(Owned):
-    """A command for a call that its core has taken: say what came of it."""
+    """A command for a call, taken by its core: accept or refuse it."""
 
     def __init__(self, handle: int, kind: str) -> None:
         self._handle = handle

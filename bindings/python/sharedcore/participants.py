@@ -31,7 +31,7 @@ class StopRequest:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a core has received, or an Executor shows."""
+    """A message that a core has received, or that an Executor shows."""
 
     call_id: str
     sender: str = ""
@@ -57,12 +57,12 @@ class Result:
         return bool(acknowledged.value)
 
     def give_back(self) -> None:
-        """Lets others have the message."""
+        """Lets other participants have the message."""
         call("sc_taken_give_back", self._taken)
 
 
 class CoreContext:
-    """What a running core has of the group."""
+    """The access of a running core to the group."""
 
     def __init__(self, handle: int, epoch: int) -> None:
         self._handle = handle
@@ -104,10 +104,10 @@ class CoreContext:
 
 
 class Core(Protocol):
-    """The part of an application of which one runs in the group."""
+    """The part of an application that runs once in a group."""
 
     def start(self, context: CoreContext) -> None:
-        """Connects, and has threads of its own receive. Raising gives the ownership up."""
+        """Connects, and lets threads of its own receive. An exception fails the start."""
 
     def stop(self, request: StopRequest) -> None:
         """Disconnects. Called also after a start that raised."""
@@ -115,7 +115,7 @@ class Core(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ParticipantEvent:
-    """An event of a participant, as C has it."""
+    """An event of a participant."""
 
     kind: int
     core: int
@@ -127,7 +127,10 @@ class ParticipantEvent:
 
 
 def take(handle: int, timeout: int) -> ParticipantEvent | None:
-    """Returns the next event; None where none came in time. Raises StopIteration at the end."""
+    """Waits for the next event. Returns None after ``timeout`` milliseconds.
+
+    :raises StopIteration: the participant has ended.
+    """
     event = c.CParticipantEvent()
     code = call("sc_participant_next", handle, timeout, byref(event))
     if code == c.ENDED:
@@ -168,7 +171,7 @@ def open_participant(
     executor_budget: float = 0,
     core_linger: float = 0,
 ) -> int:
-    """Opens a participant. Options of 0 are the default; the same belong in all processes of a group."""
+    """Opens a participant. Options are seconds, the same in all processes of a group; 0 is the default."""
     options = c.CParticipantOptions(
         ctypes.sizeof(c.CParticipantOptions),
         *(milliseconds(each) for each in (handover_timeout, stop_timeout, executor_budget, core_linger)),
@@ -232,8 +235,8 @@ class _Participant(Owned):
 
     def _handle_event(self, event: ParticipantEvent) -> None:
         if event.kind == CORE_START:
-            self._core = self._make()
             try:
+                self._core = self._make()
                 self._core.start(CoreContext(event.core, event.epoch))
             except Exception as error:
                 self._answer("sc_core_failed", event.core, str(error).replace("\0", "").encode() or b"failed")

@@ -71,7 +71,7 @@ class CallTests(unittest.TestCase):
             thread.join()
 
     def test_asyncio_requests(self) -> None:
-        async def story() -> bytes:
+        async def exchange() -> bytes:
             async with await aio.Group.open(self.directory) as group:
                 with group.responder("echo") as responder:
 
@@ -84,7 +84,7 @@ class CallTests(unittest.TestCase):
                     await task
                     return reply
 
-        self.assertEqual(asyncio.run(story()), b"hello")
+        self.assertEqual(asyncio.run(exchange()), b"hello")
 
     def test_calls(self) -> None:
         with Group(self.directory, role="main") as own, Group(self.directory) as group:

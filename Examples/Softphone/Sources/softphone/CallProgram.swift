@@ -1,7 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 
-/// What any process of the group can do with its calls.
+/// The commands for calls, which any process of the group can send.
 enum CallProgram {
     static func list(in directory: String) async throws {
         let group = try await Softphone.open(directory, as: .tool)

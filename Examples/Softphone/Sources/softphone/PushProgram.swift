@@ -18,6 +18,6 @@ enum PushProgram {
             case .nothingToShow:
                 Softphone.say("nothing to show")
             }
-        }  // a core that runs here goes on until its calls have ended
+        }  // `withExecutor` returns when a core that runs here has served its calls
     }
 }

@@ -4,8 +4,8 @@ internal import FileNotifyBackend
 internal import Foundation
 internal import SIPCore
 
-/// A telephone in the terminal: `softphone main`, the program that its user has open, and `softphone push`, the Executor that a push
-/// starts. Both run the core of one account, one at a time.
+/// A telephone in the terminal: `softphone main`, the program that its user has open, and `softphone push`, the Executor
+/// that a push starts. Both run the core of one account, one at a time.
 @main
 enum Softphone {
     static let usage = """
@@ -26,7 +26,7 @@ enum Softphone {
     }
 
     private static func run(_ arguments: [String]) async throws {
-        guard arguments.count >= 2 else { throw Wrong(description: usage) }
+        guard arguments.count >= 2 else { throw SoftphoneError(description: usage) }
         let directory = arguments[1]
         let callID = arguments.count > 2 ? CallID(arguments[2]) : nil
         switch (arguments[0], callID) {
@@ -36,7 +36,7 @@ enum Softphone {
         case ("answer", let callID?): try await CallProgram.send(.answer, to: callID, in: directory)
         case ("decline", let callID?): try await CallProgram.send(.decline, to: callID, in: directory)
         case ("hangup", let callID?): try await CallProgram.send(.hangUp, to: callID, in: directory)
-        default: throw Wrong(description: usage)
+        default: throw SoftphoneError(description: usage)
         }
     }
 
@@ -54,7 +54,9 @@ enum Softphone {
             if words.count == 2 { values[String(words[0])] = String(words[1]) }
         }
         func value(_ name: String) throws -> String {
-            guard let value = values[name] else { throw Wrong(description: "“account” has no line “\(name)”.") }
+            guard let value = values[name] else {
+                throw SoftphoneError(description: "“account” has no line “\(name)”.")
+            }
             return value
         }
         let transport: SIPAccount.Transport =
@@ -62,10 +64,10 @@ enum Softphone {
             case "udp": .udp
             case "tcp": .tcp
             case "tls": .tls(certificates: try value("certificates"), name: try value("registrar"))
-            case let other: throw Wrong(description: "“\(other)” is none of udp, tcp and tls.")
+            case let other: throw SoftphoneError(description: "“\(other)” is none of udp, tcp and tls.")
             }
         guard let port = UInt16(try value("port")), let seconds = Int(values["expires"] ?? "600") else {
-            throw Wrong(description: "“port” and “expires” are numbers.")
+            throw SoftphoneError(description: "“port” and “expires” are numbers.")
         }
         return SIPAccount(
             user: try value("user"), domain: try value("domain"),
@@ -92,7 +94,8 @@ enum Softphone {
         }
     }
 
-    struct Wrong: Error, CustomStringConvertible {
+    /// A wrong command line or account file.
+    struct SoftphoneError: Error, CustomStringConvertible {
         let description: String
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The kamailio that Scripts/try-sip has started, and what it knows.
+/// The kamailio that Scripts/try-sip has started, and its bindings.
 enum Registrar {
     static let variables = ProcessInfo.processInfo.environment
     static let directory = variables["SOFTPHONE_REGISTRAR"] ?? ""
@@ -71,7 +71,7 @@ final class FarEnd {
         try process.run()
     }
 
-    /// Waits for its end, and returns whether all went as the scenario says.
+    /// Waits for the end of the scenario, and returns whether all of its steps succeeded.
     func succeeds() -> Bool {
         process.waitUntilExit(atMost: 40)
         if process.terminationStatus != 0 {
@@ -120,13 +120,13 @@ final class Phone {
     }
     func calls() throws -> String { try Command.run(Self.program, "calls", directory).output }
 
-    /// What the Executor that a push has started says.
+    /// The output of the Executor that a push has started.
     func pushed(_ callID: String) -> String {
         (try? String(contentsOfFile: "\(directory)/pushed-\(callID)", encoding: .utf8)) ?? ""
     }
 }
 
-/// A program that runs, with what it says.
+/// A program that runs, with its output.
 final class Running {
     private let process = Process()
     private let input = Pipe()
@@ -183,7 +183,7 @@ extension String {
 }
 
 extension Process {
-    /// Waits for its end, and kills it when that does not come.
+    /// Waits for the end of the process, and kills it after the time.
     func waitUntilExit(atMost seconds: Double) {
         if !until(seconds, { !isRunning }) { kill(processIdentifier, SIGKILL) }
         waitUntilExit()
