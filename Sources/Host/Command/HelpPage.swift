@@ -10,6 +10,15 @@ enum HelpPage {
     /// The parser ends the program where its column of names leaves no room for texts.
     private static let minimumWidth = 40
 
+    /// Makes room for help where the terminal or COLUMNS has none. Only while the process has one thread.
+    static func makeRoom(for arguments: [String]) {
+        guard arguments.prefix(while: { $0 != "--" }).contains(where: ["help", "--help", "-h"].contains) else { return }
+        let width =
+            OwnProcess.variable("COLUMNS").flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+            ?? StandardStream.output.columnCount
+        if let width, width < minimumWidth { OwnProcess.set("COLUMNS", to: "\(minimumWidth)") }
+    }
+
     private static let beginning = "OVERVIEW: "
     private static let examples = "\n\nExamples:\n\n"
     private static let usage = "\n\nUSAGE: "

@@ -116,6 +116,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
         var bytes = OwnProcess.arguments
         if bytes.first == Array(StartGate.name.utf8) { StartGate.pass(&bytes) }
         let arguments = CommandArguments(bytes)
+        HelpPage.makeRoom(for: arguments.texts)
         // A heap for each thread would take a part of an Executor's memory.
         if words(of: arguments.texts).first == ExecutorCommand.configuration.commandName { OwnProcess.shareHeap() }
         ProgramStart.requireResources(

@@ -42,6 +42,16 @@ struct HelpTests {
         }
     }
 
+    @Test("In a terminal that is too narrow for help it is 40 columns wide", arguments: ["20", "1", "0", "-5"])
+    func narrow(columns: String) async throws {
+        var program = try HostProgram()
+        program.environment["COLUMNS"] = columns
+        for arguments in [["--help"], ["get", "--help"], ["help", "exclusive"], ["help", "settings"]] {
+            let ended = try await program.run(arguments)
+            #expect(ended.status == 0 && ended.output.contains("USAGE:"), "\(arguments): \(ended)")
+        }
+    }
+
     @Test("The usage that an error repeats has one line of at most 80 columns for each way to call the command")
     func usage() {
         for (words, type) in Self.commands() {
