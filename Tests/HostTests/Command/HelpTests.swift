@@ -48,7 +48,7 @@ struct HelpTests {
         program.environment["COLUMNS"] = columns
         for arguments in [["--help"], ["get", "--help"], ["help", "exclusive"], ["help", "settings"]] {
             let ended = try await program.run(arguments)
-            #expect(ended.status == 0 && ended.output.contains("USAGE:"), "\(arguments): \(ended)")
+            #expect(ended.status == 0 && !ended.output.isEmpty && ended.errors.isEmpty, "\(arguments): \(ended)")
         }
     }
 
