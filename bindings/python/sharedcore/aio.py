@@ -225,6 +225,8 @@ class _Participant(Owned):
         try:
             if core is not None:
                 await core.stop(event.stop)
+        except Exception:
+            participants.LOGGER.exception("The stop of the core failed.")
         finally:
             _answer("sc_core_stopped", event.core)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -17,6 +18,7 @@ from .calls import Activity, Call, OpenCall, begin_activity, begin_call
 from .group import Group
 
 CORE_START, CORE_STOP, STARTED, RESULT, FINISHED, ENDED = 1, 2, 3, 4, 5, 6
+LOGGER = logging.getLogger("sharedcore")
 _RESULTS = {1: "message", 2: "call", 3: "nothing"}
 
 
@@ -246,6 +248,8 @@ class _Participant(Owned):
             try:
                 if self._core is not None:
                     self._core.stop(event.stop)
+            except Exception:
+                LOGGER.exception("The stop of the core failed.")
             finally:
                 self._core = None
                 self._answer("sc_core_stopped", event.core)

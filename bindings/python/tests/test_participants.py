@@ -111,6 +111,22 @@ class ParticipantTests(unittest.TestCase):
             self.assertEqual(caught.exception.name, "coreFailed")
             self.assertIn("no network", caught.exception.message)
 
+    def test_core_whose_stop_fails(self) -> None:
+        """It has stopped all the same, and its participant hears of what comes after."""
+
+        class StubbornCore(MailCore):
+            def stop(self, request: StopRequest) -> None:
+                raise OSError("no network")
+
+        with Group(self.directory, role="executor") as group:
+            group.put("server/1", b"x")
+            with Executor(group, lambda: StubbornCore([])) as executor:
+                executor.message("1", timeout=30).acknowledge()
+                with self.assertLogs("sharedcore", "ERROR"):
+                    executor.finish()
+                with self.assertRaises(sharedcore.WaitTimeoutError):
+                    executor.message("8", timeout=0.05)
+
     def test_executor_hands_over_to_main(self) -> None:
         events: list[str] = []
         with Group(self.directory, role="executor") as group, Group(self.directory, role="main") as other:
