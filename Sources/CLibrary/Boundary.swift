@@ -9,15 +9,10 @@ enum Answer {
     static let ended = Int32(SC_ENDED)
 }
 
-/// Runs the body of a C function and returns its code. Fails with `forked` in a forked child, without running the body.
+/// Runs the body of a C function and returns its code. Returns SC_ERR_FORKED in a forked child, without running the body.
 func boundary(_ buffer: UnsafeMutablePointer<sc_error>?, _ body: () throws(Failure) -> Int32) -> Int32 {
+    if ForkedChild.isCurrent { return sharedcore_refuse_forked_child(buffer) }
     do throws(Failure) {
-        guard !ForkedChild.isCurrent else {
-            throw Failure(
-                .forked,
-                "This process was forked after the library was used, and has none of its threads. Use the library in the parent,"
-                    + " or start the child as a program of its own.", at: "process")
-        }
         return try body()
     } catch {
         error.write(to: buffer)
