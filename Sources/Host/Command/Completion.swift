@@ -25,8 +25,8 @@ enum Completion {
         Array(words.lazy.filter { $0.hasPrefix(prefix) && isPlain($0) }.sorted().prefix(maximumCount))
     }
 
-    /// Whether a word is nothing but itself to each shell. Whoever may write a key chooses its name, and bash expands what it is
-    /// proposed: a key with `$(…)` would be a command that the user runs by the tabulator.
+    /// Whether every shell takes a word as it stands. Whoever may write a key chooses its name, and bash expands what it is
+    /// offered: a key with `$(…)` would run as a command when the user presses Tab.
     private static func isPlain(_ word: String) -> Bool {
         word.first != "-"
             && word.utf8.allSatisfy { byte in

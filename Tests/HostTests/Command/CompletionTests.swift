@@ -7,7 +7,7 @@ struct CompletionTests {
         "completion prints the script of a shell, with the options of all commands", arguments: ["bash", "zsh", "fish"])
     func script(shell: String) async throws {
         var program = try HostProgram()
-        // A program reads it, whatever the locale is.
+        // A program reads it, in each locale.
         program.environment["LC_ALL"] = "C"
         let ended = try await program.run("completion", shell)
         #expect(ended.status == 0 && ended.errors.isEmpty)
@@ -45,7 +45,7 @@ struct CompletionTests {
         let group = ["sharedcore", "status", "--group", ""]
         #expect(try await completed("--group", group, before: "status") == ["chat"])
 
-        // bash expands what it is proposed.
+        // bash expands what it is offered.
         for name in [
             "mail/u$(id)", "mail/u`id`", "mail/u v", "mail/u{a,b}", "mail/u\n$(id)", "mail/u;id", "mail/u\\", "mail/u'",
         ] {

@@ -78,6 +78,7 @@ struct WrongConfigurationTests {
             Fault(file: "backend: redis", parts: ["c.yaml:1:10", "“redis”", "memory, file, zmq or etcd"]),
             Fault(file: "backend: &b file\ngroup: *b", parts: ["c.yaml:2:8", "no alias"]),
             Fault(file: aliases(9), parts: ["c.yaml:3:14", "no alias"]),
+            Fault(file: "backend: file\n---\ngroup: a", parts: ["c.yaml:2:1", "second document"]),
             Fault(file: String(repeating: "[", count: 20_000), parts: ["c.yaml:1:9", "nested too deep"]),
             Fault(file: String(repeating: "#", count: 70_000), parts: ["c.yaml", "at most 65536 bytes"]),
         ])
