@@ -24,6 +24,14 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "SoftphoneTests", dependencies: ["softphone"], exclude: ["Scenarios"], swiftSettings: settings),
+            name: "SoftphoneTests",
+            dependencies: [
+                "softphone",
+                .product(name: "Coordination", package: "SharedCore"),
+                .product(name: "CoreAPI", package: "SharedCore"),
+                .product(name: "InMemoryBackend", package: "SharedCore"),
+                .product(name: "SIPCore", package: "SharedCore"),
+            ],
+            exclude: ["Scenarios"], swiftSettings: settings),
     ]
 )

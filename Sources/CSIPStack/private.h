@@ -103,7 +103,9 @@ void stack_check_stopped(sip_stack *stack);
 int media_open(media *m, su_root_t *root, const char *host);
 // 0, or -1 where the SDP has no RTP stream of PCMU or PCMA at a numeric address.
 int media_accept(media *m, su_home_t *home, const char *text, size_t length);
+// 0, or -1 where nothing was started. Between start and stop, packets are sent and received.
 int media_start(media *m);
+void media_stop(media *m);
 void media_close(media *m);
 char *media_describe(media *m, su_home_t *home, const char *host);
 

@@ -33,6 +33,11 @@ static void hang_up(sip_call *call) {
     call->state = CALL_OVER;
 }
 
+static void fail(sip_call *call, int reason) {
+    call->stack->callbacks.ended(call->stack->callbacks.user, call->number, reason);
+    hang_up(call);
+}
+
 // Called with the ACK or the CANCEL of an INVITE, and with NULL when no ACK has come in time.
 static int confirmed(void *argument, nta_incoming_t *irq, const sip_t *sip) {
     sip_call *call = argument;
@@ -49,16 +54,14 @@ static int confirmed(void *argument, nta_incoming_t *irq, const sip_t *sip) {
         return 0;
     }
     if (sip && sip->sip_request->rq_method == sip_method_ack) {
-        if (!call->is_offered && sip->sip_payload && call->state == CALL_ANSWERED) {
-            call->is_offered = 1;
-            media_accept(&call->media, call->stack->home, sip->sip_payload->pl_data, sip->sip_payload->pl_len);
-        }
+        if (call->is_offered || call->state != CALL_ANSWERED) return 0;
+        call->is_offered = 1;
+        sip_payload_t *offer = sip->sip_payload;
+        if (!offer || media_accept(&call->media, call->stack->home, offer->pl_data, offer->pl_len) < 0)
+            fail(call, SIP_END_NO_MEDIA);
         return 0;
     }
-    if (!sip && call->state == CALL_ANSWERED) {
-        call->stack->callbacks.ended(call->stack->callbacks.user, call->number, SIP_END_NO_ACK);
-        hang_up(call);
-    }
+    if (!sip && call->state == CALL_ANSWERED) fail(call, SIP_END_NO_ACK);
     return 0;
 }
 
@@ -83,8 +86,8 @@ static int requested(void *argument, nta_leg_t *leg, nta_incoming_t *irq, const 
             call->is_offered = 0;
         }
         nta_leg_server_route(leg, NULL, sip->sip_contact);
-        nta_incoming_bind(irq, confirmed, call);
         if (answer(call, irq) < 0) return 500;
+        nta_incoming_bind(irq, confirmed, call);
         if (call->invite) nta_incoming_destroy(call->invite);
         call->invite = irq;
         if (call->media.is_held != was_held)
@@ -148,7 +151,11 @@ static sip_call *find(sip_stack *stack, uint64_t number) {
 int sip_call_answer(sip_stack *stack, uint64_t number) {
     sip_call *call = find(stack, number);
     if (!call || call->state != CALL_RINGING) return -1;
-    if (answer(call, call->invite) < 0 || media_start(&call->media) < 0) return -1;
+    if (media_start(&call->media) < 0) return -1;
+    if (answer(call, call->invite) < 0) {
+        media_stop(&call->media);
+        return -1;
+    }
     call->state = CALL_ANSWERED;
     return 0;
 }

@@ -110,15 +110,21 @@ int media_start(media *m) {
     if (su_wait_create(wait, m->descriptor, SU_WAIT_IN) < 0) return -1;
     m->registration = su_root_register(m->root, wait, receive_packets, m, 0);
     m->timer = su_timer_create(su_root_task(m->root), PACKET_MILLISECONDS);
-    if (m->registration < 0 || !m->timer) return -1;
-    return su_timer_set_for_ever(m->timer, send_packet, m);
+    if (m->registration >= 0 && m->timer && su_timer_set_for_ever(m->timer, send_packet, m) == 0) return 0;
+    media_stop(m);
+    return -1;
+}
+
+void media_stop(media *m) {
+    if (m->timer) su_timer_destroy(m->timer);
+    if (m->registration >= 0) su_root_deregister(m->root, m->registration);
+    m->timer = NULL;
+    m->registration = -1;
 }
 
 void media_close(media *m) {
-    if (m->timer) su_timer_destroy(m->timer);
-    if (m->registration >= 0) su_root_deregister(m->root, m->registration);
+    media_stop(m);
     if (m->descriptor >= 0) close(m->descriptor);
-    m->timer = NULL;
-    m->registration = m->descriptor = -1;
+    m->descriptor = -1;
 }
 #endif

@@ -345,9 +345,11 @@ static int find_address(const sip_account *account, char *text, size_t size) {
     return result;
 }
 
+void sip_erase(void *bytes, size_t size) { explicit_bzero(bytes, size); }
+
 sip_stack *sip_stack_create(const sip_account *account, sip_callbacks callbacks, char *problem, size_t size) {
-    static const char *names[] = { "udp", "tcp", "tls" };
-    const char *transport = names[account->transport % 3];
+    const char *transport =
+        account->transport == SIP_STACK_TLS ? "tls" : account->transport == SIP_STACK_TCP ? "tcp" : "udp";
     char address[NI_MAXHOST];
     su_init();
     su_log_redirect(NULL, silent, NULL);
@@ -440,7 +442,7 @@ void sip_stack_destroy(sip_stack *stack) {
     if (stack->registration) nta_leg_destroy(stack->registration);
     if (stack->agent) nta_agent_destroy(stack->agent);
     if (stack->root) su_root_destroy(stack->root);
-    if (stack->password) memset(stack->password, 0, strlen(stack->password));
+    if (stack->password) explicit_bzero(stack->password, strlen(stack->password));
     su_home_deinit(stack->home);
     free(stack);
 }

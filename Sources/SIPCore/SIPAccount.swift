@@ -4,8 +4,9 @@
 
     /// An account at a SIP registrar, and the way to reach the registrar.
     ///
-    /// ``SIPTelephone/init(_:onEvent:)`` checks it. Texts other than the password and those of TLS have 1 to 256 bytes: letters,
-    /// digits and `-_.+~:%[]`.
+    /// ``SIPTelephone/init(_:onEvent:)`` checks it. Texts other than the password and those of TLS have 1 to 256 bytes: letters and
+    /// digits, in a host also `.-:`, in the others `-_.!~*'%+`, and `:` where it is no user or provider. Other bytes of a URI are
+    /// written as `%` and two digits.
     ///
     /// ```swift
     /// let account = SIPAccount(
@@ -92,15 +93,18 @@
         /// The rule that the account breaks; nil for none. The texts are written into headers and URIs, so none may have a
         /// separator of those.
         var problem: String? {
+            let host = ".-:"
+            let token = "-_.!~*'%+"
             let pieces = [
-                ("The user", user), ("The domain", domain), ("The registrar", registrar), ("The instance", instance),
-                ("pn-provider", push?.provider ?? "-"), ("pn-prid", push?.identifier ?? "-"),
-                ("pn-param", push?.parameter ?? "-"), ("The address", localAddress ?? "-"),
+                ("The user", user, token), ("The domain", domain, host), ("The registrar", registrar, host),
+                ("The address", localAddress ?? "-", host), ("The instance", instance, token + ":"),
+                ("pn-provider", push?.provider ?? "-", token), ("pn-prid", push?.identifier ?? "-", token + ":"),
+                ("pn-param", push?.parameter ?? "-", token + ":"),
             ]
-            for (name, text) in pieces where !(1...256).contains(text.utf8.count) || !text.utf8.allSatisfy(Self.isPlain)
-            {
-                return
-                    "\(name) of a SIP account is 1 to 256 of letters, digits and -_.+~:%[], not “\(text.prefix(64))”."
+            for (name, text, marks) in pieces {
+                let isPlain = text.utf8.allSatisfy { Self.isLetterOrDigit($0) || marks.utf8.contains($0) }
+                if isPlain, (1...256).contains(text.utf8.count) { continue }
+                return "\(name) of a SIP account is 1 to 256 of letters, digits and \(marks), not “\(text.prefix(64))”."
             }
             if !instance.hasPrefix("urn:") { return "The instance of a SIP account is a URN, as urn:uuid:…" }
             if port == 0 { return "The port of a SIP account is not 0." }
@@ -110,12 +114,12 @@
             return nil
         }
 
-        private static func isPlain(_ byte: UInt8) -> Bool {
+        private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"):
                 true
-            default: "-_.+~:%[]".utf8.contains(byte)
+            default: false
             }
         }
 

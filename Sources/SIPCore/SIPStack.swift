@@ -9,8 +9,6 @@
         private var stack: OpaquePointer?
         private var loop: LoopContext?
         private var calls: [UInt64: OpenCall] = [:]
-        private var sending: [UInt64: CheckedContinuation<SIPAnswer?, Never>] = [:]
-        private var lastNumber: UInt64 = 0
         /// The status of the last registration, so that the timeline has one entry for a row of equal failures.
         private var lastStatus = 200
 
@@ -29,11 +27,11 @@
                 throw SharedCoreError(.unavailable, "The SIP stack has no Contact.", at: telephone.account.address)
             }
             // A killed core leaves its contact. The request that binds this core's contact removes it (decision 49).
-            let lines = former.map { String(decoding: $0.value, as: UTF8.self) } ?? ""
-            let own = String(cString: contact) + "\n"
-            try loop.wait { context in _ = try await context.store.put(key, Array((lines + own).utf8.suffix(8_192))) }
+            let formerLines = former.map { String(decoding: $0.value, as: UTF8.self) } ?? ""
+            let lines = SIPText.lines(formerLines + String(cString: contact) + "\n", upTo: 8_192)
+            try loop.wait { context in _ = try await context.store.put(key, Array(lines.utf8)) }
             sip_stack_register(stack, lines)
-            telephone.setRunning(loop)
+            telephone.began(self, on: loop)
         }
 
         func prepare() -> LoopWait {
@@ -56,20 +54,15 @@
         }
 
         func close() {
-            telephone.setRunning(nil)
-            for continuation in sending.values { continuation.resume(returning: nil) }
-            sending = [:]
+            telephone.ended(self)
             if let stack { sip_stack_destroy(stack) }
         }
 
         // MARK: What the application asks for
 
-        func send(_ text: String, to address: String, _ continuation: CheckedContinuation<SIPAnswer?, Never>) {
-            lastNumber += 1
-            sending[lastNumber] = continuation
-            guard sip_stack_send(stack, lastNumber, address, "text/plain;charset=utf-8", text) < 0 else { return }
-            sending.removeValue(forKey: lastNumber)?.resume(
-                returning: SIPAnswer(status: 500, phrase: "Cannot be sent"))
+        func send(_ text: String, to address: String, _ number: UInt64) {
+            guard sip_stack_send(stack, number, address, "text/plain;charset=utf-8", text) < 0 else { return }
+            telephone.answered(number, 500, "Cannot be sent")
         }
 
         private func obey(_ received: ReceivedCallCommand, _ number: UInt64) throws {
@@ -175,10 +168,6 @@
             }
         }
 
-        fileprivate func sent(_ number: UInt64, _ status: Int, _ phrase: String) {
-            sending.removeValue(forKey: number)?.resume(returning: SIPAnswer(status: status, phrase: phrase))
-        }
-
         fileprivate func invited(_ number: UInt64, id: String, from: String, to: String) -> Int32 {
             guard let loop, let callID = CallID(id) else { return 400 }
             // The same INVITE by another way (RFC 3261, 8.2.2.2).
@@ -212,6 +201,7 @@
             case SIP_END_REMOTE_HUNG_UP.rawValue: finish(call, number, .remoteHungUp)
             case SIP_END_CANCELLED.rawValue: finish(call, number, .missed)
             case SIP_END_ANSWERED_ELSEWHERE.rawValue: finish(call, number, .answeredElsewhere)
+            case SIP_END_NO_MEDIA.rawValue: finish(call, number, .failed("The caller's answer has no PCMU or PCMA."))
             default: finish(call, number, .failed("The caller did not confirm the answer."))
             }
         }
@@ -254,7 +244,7 @@
                 stopped: { user, status in SIPStack.of(user).stopped(Int(status)) },
                 message: { user, message in message.map { SIPStack.of(user).received($0.pointee) } ?? 500 },
                 sent: { user, number, status, phrase in
-                    SIPStack.of(user).sent(number, Int(status), SIPText.of(phrase))
+                    SIPStack.of(user).telephone.answered(number, Int(status), SIPText.of(phrase))
                 },
                 invited: { user, number, id, from, to in
                     SIPStack.of(user).invited(
@@ -271,7 +261,8 @@
         }
 
         private static func of(_ user: UnsafeMutableRawPointer?) -> SIPStack {
-            guard let user else { fatalError("The stack passes on what it was given.") }
+            // The stack in C passes on the pointer that `create` gives it. Without it there is no object to report to.
+            guard let user else { fatalError("The SIP stack called back without its pointer.") }
             return Unmanaged<SIPStack>.fromOpaque(user).takeUnretainedValue()
         }
     }

@@ -37,7 +37,15 @@
 
         let account: SIPAccount
         private let onEvent: (@Sendable (Event) -> Void)?
-        private let running = Mutex<LoopContext?>(nil)
+        private let state = Mutex(State())
+
+        private struct State {
+            /// The stack that runs in this process, and its loop.
+            var running: (stack: ObjectIdentifier, loop: LoopContext)?
+            /// The calls of ``SIPTelephone/send(_:to:)`` that wait for an answer.
+            var sending: [UInt64: CheckedContinuation<SIPAnswer, Never>] = [:]
+            var lastNumber: UInt64 = 0
+        }
 
         /// A telephone. It does nothing before one of its cores starts.
         ///
@@ -56,15 +64,17 @@
             LoopCore { SIPStack(self) }
         }
 
-        /// Sends a text as a MESSAGE. Returns when the other side or its server has accepted it. Cancellation of the task does not
-        /// end the wait.
+        /// Sends a text as a MESSAGE. Returns when the other side or its server has accepted it, within about 32 s. Cancellation of
+        /// the task does not end the wait.
         ///
         /// - Parameters:
         ///   - text: The text, in UTF-8.
         ///   - address: A `sip:` or `sips:` URI of at most 512 bytes.
-        /// - Throws: ``SharedCoreError/Code/unavailable`` if no core of this telephone runs in this process, if the core ends
-        ///   before the answer, and if the answer is not 2xx: the message has its status.
-        ///   ``SharedCoreError/Code/invalidArgument`` for another address, or a text with a NUL.
+        /// - Throws: ``SharedCoreError/Code/unavailable`` if no core of this telephone runs in this process, and for an answer with
+        ///   which a repetition may succeed later. ``SharedCoreError/Code/forbidden`` for 401, 403, 407 and 603.
+        ///   ``SharedCoreError/Code/invalidArgument`` for another address, for a text with a NUL, and for an answer that says that
+        ///   the same request fails again, such as 404 and 415. ``SharedCoreError/Code/outcomeUnknown`` if the core ends before the
+        ///   answer. The message of the error has the status.
         public func send(_ text: String, to address: String) async throws(SharedCoreError) {
             guard address.utf8.count <= 512, address.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
                 address.hasPrefix("sip:") || address.hasPrefix("sips:"),
@@ -75,28 +85,66 @@
             guard !text.utf8.contains(0) else {
                 throw SharedCoreError(.invalidArgument, "The text has a NUL.", at: address)
             }
-            let answer: SIPAnswer? = await withCheckedContinuation { continuation in
-                let isTaken = running.withLock { loop in
-                    loop?.perform { (stack: SIPStack) in stack.send(text, to: address, continuation) } ?? false
+            let answer = await withCheckedContinuation { continuation in
+                let isTaken = state.withLock { state in
+                    guard let loop = state.running?.loop else { return false }
+                    state.lastNumber += 1
+                    let number = state.lastNumber
+                    guard loop.perform({ (stack: SIPStack) in stack.send(text, to: address, number) }) else {
+                        return false
+                    }
+                    state.sending[number] = continuation
+                    return true
                 }
-                if !isTaken { continuation.resume(returning: nil) }
+                if !isTaken { continuation.resume(returning: .noCore) }
             }
-            guard let answer else {
+            switch answer {
+            case .noCore:
                 throw SharedCoreError(.unavailable, "No core of this telephone runs in this process.", at: address)
+            case .coreEnded:
+                throw SharedCoreError(.outcomeUnknown, "The core ended before the answer.", at: address)
+            case .status(200..<300, _): return
+            case .status(let status, let phrase):
+                throw SharedCoreError(Self.code(of: status), "The answer is \(status) \(phrase).", at: address)
             }
-            guard (200..<300).contains(answer.status) else {
-                throw SharedCoreError(.unavailable, "The answer is \(answer.status) \(answer.phrase).", at: address)
+        }
+
+        private static func code(of status: Int) -> SharedCoreError.Code {
+            switch status {
+            case 401, 403, 407, 603: .forbidden
+            case 400, 404, 405, 410, 413...416, 420, 421, 484, 485, 488, 493, 505, 513, 604, 606: .invalidArgument
+            default: .unavailable
             }
         }
 
         func tell(_ event: Event) { onEvent?(event) }
 
-        func setRunning(_ loop: LoopContext?) { running.withLock { $0 = loop } }
+        func answered(_ number: UInt64, _ status: Int, _ phrase: String) {
+            state.withLock { $0.sending.removeValue(forKey: number) }?.resume(returning: .status(status, phrase))
+        }
+
+        func began(_ stack: SIPStack, on loop: LoopContext) {
+            state.withLock { $0.running = (ObjectIdentifier(stack), loop) }
+        }
+
+        /// Ends each ``send(_:to:)`` that waits: its closure may have been dropped with the loop.
+        func ended(_ stack: SIPStack) {
+            let waiting = state.withLock { state in
+                guard state.running?.stack == ObjectIdentifier(stack) else {
+                    return [CheckedContinuation<SIPAnswer, Never>]()
+                }
+                state.running = nil
+                defer { state.sending = [:] }
+                return Array(state.sending.values)
+            }
+            for continuation in waiting { continuation.resume(returning: .coreEnded) }
+        }
     }
 
-    /// The final answer to a request.
-    struct SIPAnswer: Sendable {
-        let status: Int
-        let phrase: String
+    /// What became of a request.
+    private enum SIPAnswer: Sendable {
+        case status(Int, String)
+        case coreEnded
+        case noCore
     }
 #endif

@@ -17,6 +17,14 @@
             return CallID(of(message.call_id)).flatMap { MessageID($0, sequence: String(message.cseq)) }
         }
 
+        /// Returns the last lines that have together at most `limit` bytes. Each line ends with a newline.
+        static func lines(_ text: String, upTo limit: Int) -> String {
+            var lines = text.split(separator: "\n")[...]
+            var size = lines.reduce(0) { $0 + $1.utf8.count + 1 }
+            while size > limit, let first = lines.popFirst() { size -= first.utf8.count + 1 }
+            return lines.map { $0 + "\n" }.joined()
+        }
+
         /// Returns the content for the inbox: nothing to show for a report, and nil for a type that is neither text nor a report.
         static func content(of message: sip_message, type: String) -> InboxMessage.Content? {
             let type = type.lowercased()
@@ -51,7 +59,7 @@
 
         func free() {
             for case let buffer? in buffers {
-                buffer.update(repeating: 0)
+                sip_erase(buffer.baseAddress, buffer.count)
                 buffer.deallocate()
             }
         }

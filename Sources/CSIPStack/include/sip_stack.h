@@ -20,6 +20,7 @@ enum sip_end {
     SIP_END_CANCELLED,
     SIP_END_ANSWERED_ELSEWHERE,
     SIP_END_NO_ACK,
+    SIP_END_NO_MEDIA,  // the INVITE had no offer, and the ACK has none that can be answered
 };
 
 // An account. `sip_stack_create` copies the strings.
@@ -66,6 +67,9 @@ typedef struct sip_callbacks {
 typedef struct sip_media_counts {
     uint64_t sent, received;   // RTP packets
 } sip_media_counts;
+
+// Overwrites memory, also where the compiler sees that it is not read again.
+void sip_erase(void *bytes, size_t size);
 
 // Returns NULL, and the reason in `problem`, if the account cannot be used.
 sip_stack *sip_stack_create(const sip_account *account, sip_callbacks callbacks, char *problem, size_t size);

@@ -175,6 +175,19 @@ struct SoftphoneTests {
         #expect(main.quit() == 0)
     }
 
+    @Test("A caller whose INVITE and ACK have no media gets BYE, and the call has failed")
+    func callWithoutMedia() throws {
+        let phone = try Phone("mute", transport: "udp")
+        let main = try phone.main()
+        try main.says("registered: 1")
+        let caller = try FarEnd("call-without-media", to: phone.user, callID: "mute")
+        try main.says("rings: \(caller.callID)")
+        #expect(try phone.command("answer", caller.callID) == 0)
+        #expect(caller.succeeds())
+        #expect(try phone.calls().contains("\(caller.callID) ended: failed"))
+        #expect(main.quit() == 0)
+    }
+
     @Test("A telephone that ends in a call hangs up first")
     func endsInACall() throws {
         let phone = try Phone("quit")
