@@ -14,7 +14,6 @@ final class BridgedCore: Core {
         let core = try CoreObject(context)
         running.withLock { $0 = core }
         guard events.begin(core) else { throw CoreFailure(reason: "The participant was closed.") }
-        events.add(.startCore(core.handle, epoch: context.epoch))
         try await core.waitUntilStarted()
     }
 
@@ -31,8 +30,8 @@ final class BridgedCore: Core {
             return core
         }
         guard let core, !core.isStopped else { return }
-        events.add(.stopCore(core.handle, request))
-        await core.waitUntilStopped()
+        // After the last event no program answers.
+        if events.add(.stopCore(core.handle, request)) { await core.waitUntilStopped() }
         events.end(core)
     }
 }

@@ -21,9 +21,7 @@ final class ParticipantEvents: Sendable {
     private struct State {
         var events: [ParticipantEvent] = []
         var cores: [UInt64: CoreObject] = [:]
-        /// Whether the handle of the participant was closed.
-        var isClosed = false
-        /// Whether the last event was added.
+        /// Whether the last event was added, or the handle of the participant was closed.
         var isOver = false
     }
 
@@ -52,14 +50,18 @@ final class ParticipantEvents: Sendable {
         }
     }
 
-    /// Registers a core that begins to run. Returns false if the participant is closed: the core has ended then.
+    /// Registers a core that begins to run, and appends the event that starts it. Returns false after the last event: no program
+    /// starts the core, and it has ended.
     func begin(_ core: CoreObject) -> Bool {
-        let isOpen = state.withLock { state in
-            if !state.isClosed { state.cores[core.handle] = core }
-            return !state.isClosed
+        let isTaken = state.withLock { state in
+            guard !state.isOver else { return false }
+            state.cores[core.handle] = core
+            state.events.append(.startCore(core.handle, epoch: core.context.epoch))
+            counter.raise()
+            return true
         }
-        if !isOpen { end(core) }
-        return isOpen
+        if !isTaken { end(core) }
+        return isTaken
     }
 
     /// Removes a core that has stopped, and closes its handle.
@@ -74,7 +76,6 @@ final class ParticipantEvents: Sendable {
     /// - Returns: The handles of the messages in events that were not taken.
     func close() -> [UInt64] {
         let (cores, events) = state.withLock { state in
-            state.isClosed = true
             state.isOver = true
             defer { state.events = [] }
             counter.raise()
