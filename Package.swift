@@ -174,17 +174,12 @@ let package = Package(
                 "CoreAPI", "BackendRegistry", "InMemoryBackend", "FileNotifyBackend", zmqBackend, etcdBackend,
                 "Mailboxes", "Wormholes", "Coordination", "Platform",
             ]),
-        room(
-            "ConfigurationResolution",
-            knows: [
-                "CoreAPI", "BackendRegistry", "Coordination", "Lifecycle", "Platform", "ProgramOutput",
-                zmqBackend,
-            ]),
         .systemLibrary(name: "CYAML", path: "Sources/CYAML", providers: [.apt(["libyaml-dev"])]),
         room(
             "SharedCoreConfiguration",
             knows: [
-                "CoreAPI", "BackendRegistry", "ConfigurationResolution", "Coordination", "CYAML",
+                "CoreAPI", "BackendRegistry", "Coordination", "CYAML", "Lifecycle", "Platform", "ProgramOutput",
+                zmqBackend,
             ]),
 
         // For programs in other languages.
@@ -192,8 +187,8 @@ let package = Package(
         room(
             "CLibrary",
             knows: [
-                "CoreAPI", "CSharedCore", "BackendRegistry", "ConfigurationResolution", "Coordination", "Mailboxes",
-                "Platform", "ProgramOutput", "WormholeFormat",
+                "CoreAPI", "CSharedCore", "BackendRegistry", "Coordination", "Mailboxes", "Platform", "ProgramOutput",
+                "SharedCoreConfiguration", "WormholeFormat",
             ]),
 
         // What the kernel tells of the machine's networks.

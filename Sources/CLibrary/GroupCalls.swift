@@ -3,7 +3,7 @@
 
 internal import BackendRegistry
 public import CSharedCore
-internal import ConfigurationResolution
+internal import SharedCoreConfiguration
 internal import Coordination
 internal import CoreAPI
 internal import Platform
@@ -99,7 +99,11 @@ private struct StaticText: @unchecked Sendable {
     boundary(error) { () throws(Failure) in
         let result = try required(group, "group")
         result.pointee = 0
-        let (configuration, description) = try read(checked(options))
+        let options = try checked(options)
+        guard options.configuration_file == nil else {
+            throw Failure(.invalidArgument, "sc_open reads no file: call sc_open_configured.", at: "configuration_file")
+        }
+        let (configuration, description) = try read(options)
         let store = try wait { () async throws(SharedCoreError) -> any SharedStore in
             try await GroupObject.registry.open(configuration, as: description)
         }
@@ -124,32 +128,16 @@ private struct StaticText: @unchecked Sendable {
         }
         let description = try description(in: options)
         let values = try settings(in: options)
+        let file = try optionalText(options.configuration_file, "configuration_file")
         let openTimeout = openTimeout(in: options)
         let object = try wait { () async throws(SharedCoreError) in
-            var resolved = try await ResolvedGroup.read(values, file: nil, program: nil) {
-                search throws(ConfigurationFailure) in
-                try search.refuseFile()
-            }
-            if let openTimeout { resolved.backend.openTimeout = openTimeout }
+            var configured = try await ConfiguredGroup.read(values, file: file)
+            if let openTimeout { configured.backend.openTimeout = openTimeout }
             return GroupObject(
-                try await resolved.open(as: description, in: GroupObject.registry), coordination: resolved.coordination)
+                try await configured.open(as: description, in: GroupObject.registry), coordination: configured.coordination)
         }
         result.pointee = try Handles.add(object)
         return Answer.ok
-    }
-}
-
-extension ConfigurationSearch {
-    /// Fails where a file would be read, because the library has no reader of YAML. A program that ignored the file would open
-    /// another group than the programs that read it.
-    ///
-    /// - Throws: `unsupported` with the path of the file.
-    fileprivate func refuseFile() throws(ConfigurationFailure) -> ConfigurationFile? {
-        guard let (path, content) = try find(), !content.isEmpty else { return nil }
-        throw ConfigurationFailure(
-            .unsupported, at: path,
-            "the C library reads no configuration file. Give its values as settings or variables, and set "
-                + "\(EnvironmentLayer.fileVariable)=\(ConfigurationSearch.nothing).")
     }
 }
 

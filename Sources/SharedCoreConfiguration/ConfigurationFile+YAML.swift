@@ -1,5 +1,3 @@
-internal import ConfigurationResolution
-
 extension ConfigurationFile {
     /// Understands the bytes of a file: YAML, or JSON (which is YAML).
     ///

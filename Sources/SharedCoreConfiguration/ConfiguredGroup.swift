@@ -1,7 +1,7 @@
 public import BackendRegistry
-@_exported public import ConfigurationResolution
 public import Coordination
 public import CoreAPI
+internal import Platform
 
 /// The group that a configuration describes, as the programs of this package open it: from given values, else the environment,
 /// else a file, else the defaults.
@@ -22,23 +22,20 @@ public struct ConfiguredGroup: Sendable {
     ///
     /// A change of ``BackendConfiguration/group`` or ``BackendConfiguration/stateDirectory`` leaves what was made of them:
     /// ``directory``, and `zmq.endpoint` in ``BackendConfiguration/settings``. Give them to ``read(_:file:program:)`` instead.
-    public var backend: BackendConfiguration {
-        get { resolved.backend }
-        set { resolved.backend = newValue }
-    }
+    public var backend: BackendConfiguration
     /// How ownership and messages are handled, from `handover.*`, `executor.budget`, `inbox.lifetime` and `calls.lifetime`.
-    public var coordination: CoordinationOptions {
-        get { resolved.coordination }
-        set { resolved.coordination = newValue }
-    }
+    public var coordination: CoordinationOptions
     /// The absolute path of the group's directory, for `FileWitness(besideGroup:)`; nil for `memory`. Where the group is not in
     /// files of this machine, opening it does not make the directory.
-    public var directory: String? {
-        get { resolved.directory }
-        set { resolved.directory = newValue }
-    }
+    public var directory: String?
 
-    private var resolved: ResolvedGroup
+    /// Where the backend was named, for messages.
+    private let backendPlace: String
+    #if ZMQ
+        private let hubProgram: HubProgram
+        /// The variables of the environment that a hub gets.
+        private let hubInheritance: Set<String>
+    #endif
 
     /// Reads the configuration, and checks all of it.
     ///
@@ -61,11 +58,21 @@ public struct ConfiguredGroup: Sendable {
     public static func read(
         _ values: [String: String] = [:], file: String? = nil, program: String? = nil
     ) async throws(SharedCoreError) -> ConfiguredGroup {
-        ConfiguredGroup(
-            resolved: try await ResolvedGroup.read(values, file: file, program: program) {
-                search throws(ConfigurationFailure) in
-                try search.read()
-            })
+        // A file may be on a network, and a pipe's writer slow.
+        try await SerialThread(name: "sc-config").run { () throws(SharedCoreError) in
+            do throws(ConfigurationFailure) {
+                let environment = EnvironmentLayer.isForeign ? [:] : try EnvironmentLayer.ofProcess()
+                return try ConfiguredGroup(
+                    values,
+                    file: { () throws(ConfigurationFailure) in
+                        try ConfigurationSearch(file: file, environment: environment).read()
+                    },
+                    program: program, environment: environment,
+                    workingDirectory: (try? OwnProcess.workingDirectory()).map { .init($0) } ?? .gone)
+            } catch {
+                throw error.error
+            }
+        }
     }
 
     /// Joins the group. Where `zmq.hub` is `auto`, the hub has a socket of this machine and none serves, starts one:
@@ -83,7 +90,13 @@ public struct ConfiguredGroup: Sendable {
     public func open(
         as description: SessionDescription = SessionDescription(), in registry: BackendRegistry? = nil
     ) async throws(SharedCoreError) -> any SharedGroup {
-        try await resolved.open(as: description, in: registry)
+        var backends = try backends(in: registry)
+        #if ZMQ
+            if backend.startsHub, let program = try await hubProgramPath() {
+                backends.startHubs(with: backend.hubLauncher(program: program, inheriting: hubInheritance))
+            }
+        #endif
+        return try await backends.open(backend, as: description)
     }
 
     /// Opens the group to read it as it stands, without a session and without a trace. Starts no hub: where none serves, reads the
@@ -95,6 +108,124 @@ public struct ConfiguredGroup: Sendable {
     public func openToRead(
         as description: SessionDescription = SessionDescription(), in registry: BackendRegistry? = nil
     ) async throws(SharedCoreError) -> any SharedGroup {
-        try await resolved.openToRead(as: description, in: registry)
+        let backends = try backends(in: registry)
+        #if ZMQ
+            if backend.isWithoutHub {
+                guard let files = backend.inFiles else {
+                    throw SharedCoreError(
+                        .unavailable, "There is no such group: no hub has it in memory.", at: backend.group)
+                }
+                return try await FileFactory().openToRead(files, as: description)
+            }
+        #endif
+        return try await backends.openToRead(backend, as: description)
+    }
+
+    /// The backends to open with, of which the configured one is one.
+    private func backends(in registry: BackendRegistry?) throws(SharedCoreError) -> BackendRegistry {
+        let backends = registry ?? .bundled()
+        guard backends.names.contains(backend.backend) else {
+            throw SharedCoreError(
+                .unsupported,
+                "There is no backend “\(backend.backend)” here; there is \(backends.names.joined(separator: ", ")).",
+                at: backendPlace)
+        }
+        if registry == nil, backend.backend == "memory" {
+            throw SharedCoreError(
+                .unsupported,
+                "The backend “memory” lives in one process, in the memory of a registry; give the registry to open in.",
+                at: backendPlace)
+        }
+        return backends
+    }
+
+    #if ZMQ
+        /// The program that starts a hub; nil where there is none and none is needed, as a hub serves.
+        private func hubProgramPath() async throws(SharedCoreError) -> String? {
+            let (hubProgram, backend) = (hubProgram, backend)
+            return try await SerialThread(name: "sc-config").run { () throws(SharedCoreError) -> String? in
+                do throws(SharedCoreError) {
+                    return try hubProgram.find()
+                } catch {
+                    if backend.isWithoutHub { throw error }
+                    return nil
+                }
+            }
+        }
+    #endif
+
+    /// Resolves what was read of an environment.
+    package init(
+        _ values: [String: String], file: () throws(ConfigurationFailure) -> ConfigurationFile?, program: String?,
+        environment: [String: String], workingDirectory: WorkingDirectory
+    ) throws(ConfigurationFailure) {
+        try FormerNames.refuse(in: environment)
+        let own = OwnBackend(in: values)
+        try Self.check(values, besides: own)
+        let resolution = Resolution(
+            values: values.filter { own == nil || $0.key != Settings.backend.name }, environment: environment,
+            file: try file(), workingDirectory: workingDirectory)
+        _ = try resolution.overview()
+        if let own {
+            backend = try own.configuration(resolution, values)
+        } else {
+            backend = try resolution.backendConfiguration()
+        }
+        coordination = try resolution.coordinationOptions()
+        directory = backend.backend == "memory" ? nil : try resolution.groupDirectory()
+        let origin = own == nil ? resolution.find(Settings.backend.erased)?.origin : .value(Settings.backend.name)
+        backendPlace = origin?.description ?? Settings.backend.name
+        #if ZMQ
+            hubProgram = HubProgram(
+                named: try program.map { path throws(ConfigurationFailure) in try resolution.absolutePath(path) },
+                searchPath: environment["PATH"] ?? "")
+            hubInheritance = Set(
+                environment.keys.filter { Self.inherited.contains($0) || $0.hasPrefix("XDG_") })
+        #endif
+    }
+
+    /// The variables that a hub inherits, beside `XDG_*`. Others could make it load or read files that the user did not choose
+    /// for it.
+    private static let inherited: Set = ["HOME", "PATH", "TMPDIR", "LANG"]
+
+    /// Refuses values that have no key, or say nothing.
+    private static func check(
+        _ values: [String: String], besides own: OwnBackend?
+    ) throws(ConfigurationFailure) {
+        for (key, text) in values.sorted(by: { $0.key < $1.key }) {
+            let place = SettingOrigin.value(key).description
+            guard Settings.all.contains(where: { $0.name == key }) || own?.hasKey(key) == true else {
+                throw .unknownKey(key, at: place)
+            }
+            guard !text.isEmpty else { throw ConfigurationFailure(at: place, "the value is empty.") }
+        }
+    }
+}
+
+/// A backend that is not bundled. Only the values of a program name one: the programs of this package read the same file, and
+/// refuse its name there.
+private struct OwnBackend {
+    let name: String
+
+    /// Nil where the values name none.
+    init?(in values: [String: String]) {
+        guard let name = values[Settings.backend.name], !name.isEmpty, !Settings.backend.kind.choices.contains(name)
+        else {
+            return nil
+        }
+        self.name = name
+    }
+
+    /// Whether a key is one of its own.
+    func hasKey(_ key: String) -> Bool { key.hasPrefix(name + ".") }
+
+    func configuration(
+        _ resolution: Resolution, _ values: [String: String]
+    ) throws(ConfigurationFailure) -> BackendConfiguration {
+        BackendConfiguration(
+            backend: name, group: try resolution.value(Settings.group), stateDirectory: try resolution.stateDirectory(),
+            durability: resolution.find(Settings.durability.erased) == nil
+                ? nil : try resolution.value(Settings.durability),
+            settings: values.filter { hasKey($0.key) })
     }
 }

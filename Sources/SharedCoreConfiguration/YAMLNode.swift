@@ -1,5 +1,4 @@
 internal import CYAML
-internal import ConfigurationResolution
 
 /// A node of a document of YAML, and where it begins.
 struct YAMLNode {

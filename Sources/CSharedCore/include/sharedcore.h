@@ -113,15 +113,18 @@ typedef struct {
     size_t setting_count;
     /* The longest wait for a hub in milliseconds; 0 leaves it to the backend. */
     int64_t open_timeout;
+    /* For sc_open_configured: the path of the file, YAML or JSON. NULL is the one that SHAREDCORE_CONFIG names, else
+       sharedcore/config.yaml in $XDG_CONFIG_HOME or ~/.config where it is there. "/dev/null" reads none. */
+    const char *configuration_file;
 } sc_options;
 
-#define SC_OPTIONS_INIT {sizeof(sc_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 0}
+#define SC_OPTIONS_INIT {sizeof(sc_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL}
 
 /* Opens a group of the backend in `directory`, which is made with mode 0700 if it is absent. */
 int32_t sc_open(const sc_options *options, sc_group *group, sc_error *error);
-/* Opens the group that `settings` ("group=chat"), then the variables SHAREDCORE_* describe, as `sharedcore` with these flags does.
-   `backend`, `directory` and `durability` are settings here, and NULL. No configuration file is read: SC_ERR_UNSUPPORTED where
-   `sharedcore` would read one. The timeouts of the group are the defaults of its Main and Executors. */
+/* Opens the group that `settings` ("group=chat"), then the variables SHAREDCORE_*, then the configuration file describe, as
+   `sharedcore` with these flags does. `backend`, `directory` and `durability` are settings here, and NULL. The timeouts of the
+   group are the defaults of its Main and Executors. SC_ERR_FORBIDDEN: the file is another user's, or others may write it. */
 int32_t sc_open_configured(const sc_options *options, sc_group *group, sc_error *error);
 /* Gets the session of this handle: the revision at which it began, which is its identity in the group. */
 int32_t sc_session(sc_group group, uint64_t *session, sc_error *error);

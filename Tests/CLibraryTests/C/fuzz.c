@@ -391,6 +391,8 @@ static int32_t try_sc_open_configured(void) {
     case 3: options.durability = word(0); break;
     case 4: options.setting_count = (size_t)number() | ((size_t)1 << 21); break;
     case 5: options.settings = NULL; break;
+    case 6: options.configuration_file = word(0); break;
+    case 7: options.configuration_file = "/proc/self/exe"; break;
     default: options.open_timeout = number(); break;
     }
     int32_t code = sc_open_configured(&options, &group, failure_place());

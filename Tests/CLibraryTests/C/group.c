@@ -1,6 +1,7 @@
 // Every call on a group, a watch, an observation and a mailbox: what it gives, and what it refuses.
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -273,13 +274,31 @@ static void configured(sc_group group, const char *directory) {
     options.directory = directory;
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_open_configured(&options, &other, &error));
     options.directory = NULL;
-    // A file is not passed over: it might describe another group.
+    // The file comes after settings and variables, by its variable or by the option.
     snprintf(file, sizeof file, "%s/sharedcore.yaml", state_directory);
     FILE *written = fopen(file, "wx");
-    CHECK(written != NULL && fputs("group: of-the-file\n", written) > 0 && fclose(written) == 0);
-    CHECK(setenv("SHAREDCORE_CONFIG", file, 1) == 0);
-    CHECK_CODE(SC_ERR_UNSUPPORTED, sc_open_configured(&options, &other, &error));
-    CHECK(strcmp(error.location, file) == 0 && remove(file) == 0);
+    CHECK(written != NULL && fprintf(written, "stateDirectory: /nowhere\ngroup: %s\n", slash + 1) > 0 && fclose(written) == 0);
+    CHECK(setenv("SHAREDCORE_CONFIG", file, 1) == 0 && unsetenv("SHAREDCORE_GROUP") == 0);
+    options.setting_count = 0;
+    CHECK_CODE(SC_OK, sc_open_configured(&options, &other, &error));
+    CHECK_CODE(SC_OK, sc_get(other, "configured", SC_NUL, &entry, &error));
+    sc_entry_free(&entry);
+    CHECK_CODE(SC_OK, sc_close(other));
+    CHECK(setenv("SHAREDCORE_CONFIG", "/dev/null", 1) == 0);
+    options.configuration_file = file;
+    CHECK_CODE(SC_OK, sc_open_configured(&options, &other, &error));
+    CHECK_CODE(SC_OK, sc_get(other, "configured", SC_NUL, &entry, &error));
+    sc_entry_free(&entry);
+    CHECK_CODE(SC_OK, sc_close(other));
+    CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_open(&options, &other, &error));
+    CHECK(chmod(file, 0666) == 0);
+    CHECK_CODE(SC_ERR_FORBIDDEN, sc_open_configured(&options, &other, &error));
+    CHECK(strcmp(error.location, file) == 0 && chmod(file, 0600) == 0);
+    written = fopen(file, "w");
+    CHECK(written != NULL && fputs("group: a\ngruop: b\n", written) > 0 && fclose(written) == 0);
+    CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_open_configured(&options, &other, &error));
+    CHECK(strncmp(error.location, file, strlen(file)) == 0 && strcmp(error.location + strlen(file), ":2:1") == 0);
+    CHECK(remove(file) == 0);
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_open_configured(&options, &other, &error));
     CHECK(setenv("SHAREDCORE_CONFIG", "/dev/null", 1) == 0);
 }

@@ -35,6 +35,7 @@ class COptions(ctypes.Structure):
         ("settings", POINTER(c_char_p)),
         ("setting_count", c_size_t),
         ("open_timeout", c_int64),
+        ("configuration_file", c_char_p),
     ]
 
 

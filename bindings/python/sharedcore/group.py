@@ -186,13 +186,14 @@ class Group(Owned):
         cls,
         settings: Mapping[str, str] | None = None,
         *,
+        file: str | None = None,
         role: str = "tool",
         name: str = "",
         open_timeout: float | None = None,
     ) -> Self:
-        """Joins the group that settings, such as ``group``, and then the variables ``SHAREDCORE_*`` describe.
+        """Joins the group that settings, such as ``group``, then the variables ``SHAREDCORE_*``, then a file describe.
 
-        No configuration file is read: where ``sharedcore`` would read one, this raises ``unsupported``.
+        Without ``file`` it is the one that ``SHAREDCORE_CONFIG`` names, else the user's, where it is there.
         """
         pairs = [c.c_text(f"{key}={value}") for key, value in (settings or {}).items()]
         options = c.COptions(
@@ -202,6 +203,7 @@ class Group(Owned):
             settings=(c_char_p * len(pairs))(*pairs),
             setting_count=len(pairs),
             open_timeout=0 if open_timeout is None else max(1, milliseconds(open_timeout)),
+            configuration_file=None if file is None else c.c_text(file),
         )
         handle = c_uint64()
         call("sc_open_configured", byref(options), byref(handle))
