@@ -3,11 +3,11 @@
 
 internal import BackendRegistry
 public import CSharedCore
-internal import SharedCoreConfiguration
 internal import Coordination
 internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
+internal import SharedCoreConfiguration
 
 /// An open group, or the store of a core.
 final class GroupObject: HandleObject {
@@ -134,7 +134,8 @@ private struct StaticText: @unchecked Sendable {
             var configured = try await ConfiguredGroup.read(values, file: file)
             if let openTimeout { configured.backend.openTimeout = openTimeout }
             return GroupObject(
-                try await configured.open(as: description, in: GroupObject.registry), coordination: configured.coordination)
+                try await configured.open(as: description, in: GroupObject.registry),
+                coordination: configured.coordination)
         }
         result.pointee = try Handles.add(object)
         return Answer.ok
