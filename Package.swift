@@ -65,6 +65,7 @@ let package = Package(
         .library(name: "FileNotifyBackend", targets: ["FileNotifyBackend"]),
         .library(name: "ZMQBackend", targets: ["ZMQBackend"]),
         .library(name: "EtcdBackend", targets: ["EtcdBackend"]),
+        .library(name: "PluginBackend", targets: ["PluginBackend"]),
         .library(name: "BackendRegistry", targets: ["BackendRegistry"]),
         .library(name: "Mailboxes", targets: ["Mailboxes"]),
         .library(name: "Wormholes", targets: ["Wormholes"]),
@@ -140,9 +141,14 @@ let package = Package(
                 etcdOnly("NIOSSL", of: "swift-nio-ssl"),
             ],
             path: "Sources/Backends/Etcd", exclude: ["Protocol"], swiftSettings: settings),
+        .target(name: "CBackendPlugin"),
+        room(
+            "PluginBackend", at: "Backends/Plugin", knows: ["CoreAPI", "LogBackend", "Platform", "CBackendPlugin"]),
         room(
             "BackendRegistry",
-            knows: ["CoreAPI", "InMemoryBackend", "FileNotifyBackend", "Platform", zmqBackend, etcdBackend]),
+            knows: [
+                "CoreAPI", "InMemoryBackend", "FileNotifyBackend", "Platform", "PluginBackend", zmqBackend, etcdBackend,
+            ]),
 
         // What processes do together.
         room("Mailboxes", knows: ["CoreAPI"]),
@@ -178,8 +184,8 @@ let package = Package(
         room(
             "SharedCoreConfiguration",
             knows: [
-                "CoreAPI", "BackendRegistry", "Coordination", "CYAML", "Lifecycle", "Platform", "ProgramOutput",
-                zmqBackend,
+                "CoreAPI", "BackendRegistry", "Coordination", "CYAML", "Lifecycle", "Platform", "PluginBackend",
+                "ProgramOutput", zmqBackend,
             ]),
 
         // For programs in other languages.
@@ -207,7 +213,7 @@ let package = Package(
             "BundledHarnesses",
             knows: [
                 "CoreAPI", "CoreAPITesting", "InMemoryBackend", "FileNotifyBackend", zmqBackend, etcdBackend,
-                "Platform",
+                "Platform", "PluginBackend",
             ]),
 
         room("CoreAPITestingAdapters", knows: ["CoreAPITesting"]),

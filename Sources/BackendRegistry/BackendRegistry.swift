@@ -1,6 +1,7 @@
 public import CoreAPI
 internal import FileNotifyBackend
 public import InMemoryBackend
+public import PluginBackend
 
 #if ZMQ
     package import ZMQBackend
@@ -207,5 +208,38 @@ public struct MemoryFactory: BackendFactory {
         _ configuration: BackendConfiguration, as description: SessionDescription
     ) async throws(SharedCoreError) -> any SharedGroup {
         try await space.openToRead(configuration.group, as: description)
+    }
+}
+
+/// Opens groups of a plugin. Its settings are those of ``BackendConfiguration/settings`` whose keys begin with its name.
+public struct PluginFactory: BackendFactory {
+    private let plugin: BackendPlugin
+
+    public var name: String { plugin.name }
+
+    /// - Parameter plugin: The plugin, as ``BackendPlugin/load(_:from:)`` returns it.
+    public init(_ plugin: BackendPlugin) {
+        self.plugin = plugin
+    }
+
+    public func open(
+        _ configuration: BackendConfiguration, as description: SessionDescription
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        try await plugin.open(
+            group: configuration.group, stateDirectory: configuration.stateDirectory, values: values(of: configuration),
+            durability: configuration.durability, openTimeout: configuration.openTimeout,
+            requirements: configuration.requirements, as: description)
+    }
+
+    public func openToRead(
+        _ configuration: BackendConfiguration, as description: SessionDescription
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        try await plugin.openToRead(
+            group: configuration.group, stateDirectory: configuration.stateDirectory, values: values(of: configuration),
+            openTimeout: configuration.openTimeout, as: description)
+    }
+
+    private func values(of configuration: BackendConfiguration) -> [String: String] {
+        configuration.settings.filter { $0.key.hasPrefix(name + ".") }
     }
 }

@@ -49,6 +49,7 @@ extension FileHarness {
                 #if ZMQ
                     if words.first == "zmq" { return try await ZMQHarness.open(words.dropFirst(), as: description) }
                 #endif
+                if words.first == "plugin" { return try await PluginHarness.open(words.dropFirst(), as: description) }
                 #if Etcd
                     if words.first == "etcd" { return try await EtcdHarness.open(words.dropFirst(), as: description) }
                 #endif

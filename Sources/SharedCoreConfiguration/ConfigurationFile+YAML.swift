@@ -1,3 +1,5 @@
+internal import PluginBackend
+
 extension ConfigurationFile {
     /// Understands the bytes of a file: YAML, or JSON (which is YAML).
     ///
@@ -18,7 +20,9 @@ extension ConfigurationFile {
         }
         var reader = ConfigurationReader(path: path)
         if let root, !root.isNothing { try reader.read(root) }
-        self.init(path: path, values: reader.values, positions: reader.positions, failures: reader.failures)
+        self.init(
+            path: path, values: reader.values, positions: reader.positions, failures: reader.failures,
+            others: reader.others)
     }
 
     /// Settings stand in sections, two at most.
@@ -32,6 +36,7 @@ private struct ConfigurationReader {
     private(set) var values: [String: String] = [:]
     private(set) var positions: [String: ConfigurationFile.Position] = [:]
     private(set) var failures: [ConfigurationFailure] = []
+    private(set) var others: [ConfigurationFile.Other] = []
 
     private let names = Settings.all.map(\.name)
 
@@ -63,12 +68,43 @@ private struct ConfigurationReader {
                 }
                 continue
             }
+            if prefix.isEmpty, noteOther(value, of: name, key: key) { continue }
             do throws(ConfigurationFailure) {
                 try note(value, of: name, key: key)
             } catch {
                 failures.append(error)
             }
         }
+    }
+
+    /// Takes note of a section that could be a plugin's, or of a key of one: `redis: {url: …}` or `redis.url: …`.
+    ///
+    /// - Returns: Whether it could be.
+    private mutating func noteOther(_ value: YAMLNode, of name: String, key: YAMLNode) -> Bool {
+        let section = name.prefix { $0 != "." }
+        guard BackendPlugin.isName(String(section)),
+            !names.contains(where: { $0 == section || $0.hasPrefix(section + ".") })
+        else { return false }
+        let failure = ConfigurationFailure.unknownKey(name, at: place(key))
+        if case .mapping(let pairs) = value.content, section.count == name.count {
+            let values = pairs.map { pair in (pair.key.scalar, pair.value.scalar, pair.value) }
+            guard !values.isEmpty, values.allSatisfy({ $0.0 != nil && $0.1 != nil }) else { return false }
+            for case (let part?, let text?, let node) in values {
+                add(text, at: node, as: "\(name).\(part)", failure)
+            }
+            return true
+        }
+        guard section.count < name.count, let text = value.scalar else { return false }
+        add(text, at: value, as: name, failure)
+        return true
+    }
+
+    private mutating func add(_ text: String, at node: YAMLNode, as name: String, _ failure: ConfigurationFailure) {
+        if others.contains(where: { $0.name == name }) {
+            failures.append(ConfigurationFailure(at: place(node), "“\(name)” is given twice."))
+        }
+        others.append(.init(name: name, text: text, failure: failure))
+        positions[name] = node.position
     }
 
     private mutating func note(_ value: YAMLNode, of name: String, key: YAMLNode) throws(ConfigurationFailure) {

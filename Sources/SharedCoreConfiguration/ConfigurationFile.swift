@@ -22,12 +22,26 @@ package struct ConfigurationFile: Sendable {
     /// value here.
     package let failures: [ConfigurationFailure]
 
+    /// What belongs to no setting, and may be a plugin's: see ``Resolution/loadingPlugin()``.
+    package let others: [Other]
+
+    /// A value in a section that could be a plugin's.
+    package struct Other: Sendable {
+        /// The key, with the section in front.
+        package let name: String
+        package let text: String
+        /// The failure, where no plugin has the key.
+        package let failure: ConfigurationFailure
+    }
+
     /// The place of each value, for messages.
     private let positions: [String: Position]
 
     package init(
-        path: String, values: [String: String], positions: [String: Position], failures: [ConfigurationFailure] = []
+        path: String, values: [String: String], positions: [String: Position], failures: [ConfigurationFailure] = [],
+        others: [Other] = []
     ) {
+        self.others = others
         self.failures = failures
         self.path = path
         self.values = values

@@ -2,6 +2,7 @@ public import BackendRegistry
 public import Coordination
 public import CoreAPI
 internal import Platform
+internal import PluginBackend
 
 /// The group that a configuration describes, as the programs of this package open it: from given values, else the environment,
 /// else a file, else the defaults.
@@ -31,6 +32,8 @@ public struct ConfiguredGroup: Sendable {
 
     /// Where the backend was named, for messages.
     private let backendPlace: String
+    /// The plugin that is the backend; nil for others.
+    private let plugin: BackendPlugin?
     #if ZMQ
         private let hubProgram: HubProgram
         /// The variables of the environment that a hub gets.
@@ -123,7 +126,8 @@ public struct ConfiguredGroup: Sendable {
 
     /// The backends to open with, of which the configured one is one.
     private func backends(in registry: BackendRegistry?) throws(SharedCoreError) -> BackendRegistry {
-        let backends = registry ?? .bundled()
+        var backends = registry ?? .bundled()
+        if let plugin, !backends.names.contains(plugin.name) { backends.register(PluginFactory(plugin)) }
         guard backends.names.contains(backend.backend) else {
             throw SharedCoreError(
                 .unsupported,
@@ -160,11 +164,19 @@ public struct ConfiguredGroup: Sendable {
         environment: [String: String], workingDirectory: WorkingDirectory
     ) throws(ConfigurationFailure) {
         try FormerNames.refuse(in: environment)
-        let own = OwnBackend(in: values)
-        try Self.check(values, besides: own)
-        let resolution = Resolution(
-            values: values.filter { own == nil || $0.key != Settings.backend.name }, environment: environment,
-            file: try file(), workingDirectory: workingDirectory)
+        let file = try file()
+        var read = Resolution(
+            values: values, environment: environment, file: file, workingDirectory: workingDirectory)
+        var own = OwnBackend(in: values)
+        // A registry may have a backend that no directory has.
+        if let name = own?.name, try read.hasPlugin(name) { own = nil }
+        if own != nil {
+            read = Resolution(
+                values: values.filter { $0.key != Settings.backend.name }, environment: environment, file: file,
+                workingDirectory: workingDirectory)
+        }
+        let resolution = try read.loadingPlugin()
+        try Self.check(values, among: resolution.settings, besides: own)
         _ = try resolution.overview()
         if let own {
             backend = try own.configuration(resolution, values)
@@ -172,6 +184,7 @@ public struct ConfiguredGroup: Sendable {
             backend = try resolution.backendConfiguration()
         }
         coordination = try resolution.coordinationOptions()
+        plugin = resolution.plugin
         directory = backend.backend == "memory" ? nil : try resolution.groupDirectory()
         let origin = own == nil ? resolution.find(Settings.backend.erased)?.origin : .value(Settings.backend.name)
         backendPlace = origin?.description ?? Settings.backend.name
@@ -190,11 +203,11 @@ public struct ConfiguredGroup: Sendable {
 
     /// Refuses values that have no key, or say nothing.
     private static func check(
-        _ values: [String: String], besides own: OwnBackend?
+        _ values: [String: String], among settings: [AnySetting], besides own: OwnBackend?
     ) throws(ConfigurationFailure) {
         for (key, text) in values.sorted(by: { $0.key < $1.key }) {
             let place = SettingOrigin.value(key).description
-            guard Settings.all.contains(where: { $0.name == key }) || own?.hasKey(key) == true else {
+            guard settings.contains(where: { $0.name == key }) || own?.hasKey(key) == true else {
                 throw .unknownKey(key, at: place)
             }
             guard !text.isEmpty else { throw ConfigurationFailure(at: place, "the value is empty.") }

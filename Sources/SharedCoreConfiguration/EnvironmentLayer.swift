@@ -31,9 +31,10 @@ package enum EnvironmentLayer {
     static var isForeign: Bool { OwnProcess.hasMoreRightsThanCaller }
 
     /// Returns the settings that variables give, by their names. An empty variable counts as unset.
-    static func values(of environment: [String: String]) -> [String: String] {
+    static func values(of environment: [String: String], for settings: [AnySetting] = Settings.all) -> [String: String]
+    {
         var values: [String: String] = [:]
-        for setting in Settings.all {
+        for setting in settings {
             if let text = environment[setting.environmentName], !text.isEmpty { values[setting.name] = text }
         }
         return values

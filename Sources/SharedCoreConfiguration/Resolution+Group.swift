@@ -1,6 +1,7 @@
 package import BackendRegistry
 package import Coordination
 internal import CoreAPI
+internal import PluginBackend
 
 extension Resolution {
     /// The group that is configured, as its backend is told.
@@ -9,6 +10,12 @@ extension Resolution {
         var configuration = BackendConfiguration(
             backend: backend, group: try value(Settings.group), stateDirectory: try stateDirectory(),
             durability: try value(Settings.durability))
+        if let plugin {
+            configuration.durability = find(Settings.durability.erased) == nil ? nil : configuration.durability
+            for setting in plugin.settings {
+                if let found = find(AnySetting(setting)) { configuration.settings[setting.key] = found.text }
+            }
+        }
         // What is in memory survives nothing.
         if backend == "memory" { configuration.durability = nil }
         #if ZMQ

@@ -15,7 +15,7 @@ extension Resolution {
     /// Every setting with its value and where it came from.
     package func overview() throws(ConfigurationFailure) -> [Row] {
         var rows: [Row] = []
-        for setting in Settings.all { rows.append(try row(of: setting)) }
+        for setting in settings { rows.append(try row(of: setting)) }
         return rows
     }
 
@@ -37,7 +37,7 @@ extension Resolution {
     package func variables() throws(ConfigurationFailure) -> [String: String] {
         var variables = [EnvironmentLayer.fileVariable: ConfigurationSearch.nothing]
         for row in try overview() where row.origin != .fallback {
-            guard let setting = Settings.all.first(where: { $0.name == row.key }) else { continue }
+            guard let setting = settings.first(where: { $0.name == row.key }) else { continue }
             variables[setting.environmentName] = row.value
         }
         // What is by default depends on where it is asked for.

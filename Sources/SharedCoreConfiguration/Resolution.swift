@@ -1,3 +1,7 @@
+internal import CoreAPI
+package import PluginBackend
+internal import ProgramOutput
+
 /// The configuration that is in force: what each source says, by precedence, and the typed values.
 ///
 /// Flags, or the values of a program, come before the environment, the environment before the file, the file before the
@@ -17,7 +21,7 @@ package struct Resolution: Sendable {
     /// A source of values, which are all texts at this point.
     private struct Layer {
         /// By the settings' names.
-        let texts: [String: String]
+        var texts: [String: String]
         let origin: @Sendable (AnySetting) -> SettingOrigin?
     }
 
@@ -28,7 +32,12 @@ package struct Resolution: Sendable {
     /// The directory that relative paths start from, unless they stand in a file.
     package let workingDirectory: WorkingDirectory
 
-    private let layers: [Layer]
+    /// The plugin that is the backend; nil for a bundled one, and before ``loadingPlugin()``.
+    package private(set) var plugin: BackendPlugin?
+    /// Every setting, those of the plugin at the end.
+    package private(set) var settings = Settings.all
+
+    private var layers: [Layer]
     /// Other configurations, which decide about some settings in place of this one.
     private var deciding: [(names: Set<String>, resolution: Resolution)] = []
 
@@ -65,17 +74,66 @@ package struct Resolution: Sendable {
         self.layers = layers
     }
 
-    private init(overriding former: Resolution, layers: [Layer]) {
-        file = former.file
-        environment = former.environment
-        workingDirectory = former.workingDirectory
-        self.layers = layers
+    /// The same configuration with the settings of the plugin that is its backend. Loads the plugin; blocks.
+    ///
+    /// - Throws: Where the backend is neither bundled nor a plugin, for a plugin that cannot be loaded, and for a key of the file
+    ///   that is none of a setting.
+    package func loadingPlugin() throws(ConfigurationFailure) -> Resolution {
+        var resolution = self
+        let backend = try value(Settings.backend)
+        if !Settings.backend.kind.choices.contains(backend) {
+            let plugin = try loadPlugin(backend)
+            let settings = plugin.settings.map(AnySetting.init)
+            resolution.plugin = plugin
+            resolution.settings += settings
+            resolution.layers.append(
+                Layer(texts: EnvironmentLayer.values(of: environment, for: settings)) {
+                    .environment($0.environmentName)
+                })
+            if let file {
+                let texts = file.others.map { ($0.name, $0.text) }
+                resolution.layers.append(
+                    Layer(texts: Dictionary(texts) { first, _ in first }) { file.origin(of: $0.name) })
+            }
+        }
+        if let other = file?.others.first(where: { other in
+            !resolution.settings.contains { $0.name == other.name }
+        }) {
+            throw other.failure
+        }
+        return resolution
+    }
+
+    /// Whether the directory has a plugin of a name. Blocks.
+    func hasPlugin(_ name: String) throws(ConfigurationFailure) -> Bool {
+        guard let directory = try absolutePath(Settings.pluginDirectory) else { return false }
+        do throws(SharedCoreError) {
+            return try BackendPlugin.names(in: directory).contains(name)
+        } catch {
+            throw ConfigurationFailure(error.code, at: error.location, error.message)
+        }
+    }
+
+    private func loadPlugin(_ name: String) throws(ConfigurationFailure) -> BackendPlugin {
+        guard let directory = try absolutePath(Settings.pluginDirectory) else {
+            throw ConfigurationFailure("pluginDirectory is not set.")
+        }
+        do throws(SharedCoreError) {
+            if let plugin = try BackendPlugin.load(name, from: directory) { return plugin }
+        } catch {
+            throw ConfigurationFailure(error.code, at: error.location, error.message)
+        }
+        throw ConfigurationFailure(
+            .unsupported, at: find(Settings.backend.erased)?.origin.description,
+            "backend is “\(name)”; it must be \(Settings.backend.kind.expectation) in \(directory)"
+                + Spelling.suggestion(for: name, among: Settings.backend.kind.choices))
     }
 
     /// The same configuration with some settings otherwise, as if their flags had been given.
     package func overridden(by flags: [String: String]) -> Resolution {
         let layer = Layer(texts: flags) { .flag($0.optionName) }
-        var resolution = Resolution(overriding: self, layers: [layer] + layers)
+        var resolution = self
+        resolution.layers.insert(layer, at: 0)
         resolution.deciding = deciding.map { ($0.names.subtracting(flags.keys), $0.resolution) }
         return resolution
     }

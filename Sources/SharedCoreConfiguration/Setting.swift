@@ -1,3 +1,5 @@
+internal import PluginBackend
+
 /// One thing that can be configured: its key, what it takes, and what holds when nobody says anything.
 package struct Setting<Value: Sendable>: Sendable {
     /// The key, with dots between its parts.
@@ -43,6 +45,15 @@ package struct AnySetting: Sendable {
     /// The option that gives it, for one that has an option, such as `--state-directory`.
     package var optionName: String {
         "--" + EnvironmentLayer.name(of: name).lowercased().replacing("_", with: "-")
+    }
+}
+
+extension AnySetting {
+    /// A setting of a plugin, which alone knows what a text means.
+    init(_ setting: BackendPlugin.Setting) {
+        self.init(
+            name: setting.key, kindName: "text", expectation: "a text", choices: [],
+            fallback: setting.fallback.map { .text($0) } ?? .none, summary: setting.summary, accepts: { !$0.isEmpty })
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Platform
+internal import PluginBackend
 
 /// How the text of a setting becomes a value, and what a right text looks like.
 package struct SettingKind<Value: Sendable>: Sendable {
@@ -13,6 +14,15 @@ package struct SettingKind<Value: Sendable>: Sendable {
 }
 
 extension SettingKind where Value == String {
+    /// The bundled backends, also those that this build does not have.
+    package static let bundledBackends = ["memory", "file", "zmq", "etcd"]
+
+    /// A bundled backend, or the name of a plugin. Whether there is such a plugin is not known here.
+    package static let backend = SettingKind(
+        name: bundledBackends.joined(separator: ", ") + " or a plugin",
+        expectation: bundledBackends.alternatives + ", or the name of a plugin", choices: bundledBackends,
+        parse: { bundledBackends.contains($0) || BackendPlugin.isName($0) ? $0 : nil })
+
     /// Any text but the empty one.
     package static let text = SettingKind(name: "text", expectation: "a text", parse: { $0.isEmpty ? nil : $0 })
 

@@ -5,7 +5,7 @@ package import Lifecycle
 /// The table of everything that can be configured. This is the one place that knows the keys.
 package enum Settings {
     package static let backend = Setting(
-        "backend", .choice(["memory", "file", "zmq", "etcd"]), default: .text("file"),
+        "backend", .backend, default: .text("file"),
         "The transport that agrees on the order and carries the news.")
     package static let group = Setting(
         "group", .groupName, default: .text("default"),
@@ -13,6 +13,9 @@ package enum Settings {
     package static let stateDirectory = Setting(
         "stateDirectory", .path, default: .derived("$XDG_STATE_HOME/sharedcore"),
         "The directory in which groups lie, each in a directory of its own name.")
+    package static let pluginDirectory = Setting(
+        "pluginDirectory", .path, default: .text("/usr/lib/sharedcore/plugins"),
+        "The directory of the backends that are plugins: libsharedcore-NAME.so for “backend: NAME”.")
     package static let durability = Setting(
         "durability", .oneOf([Durability.process, .disk]), default: .text("process"),
         "What a commit survives: the death of any process, or the loss of power.")
@@ -177,7 +180,8 @@ package enum Settings {
     package static let all = single + serviceLevels
 
     private static let single: [AnySetting] = [
-        backend.erased, group.erased, stateDirectory.erased, durability.erased, zmqEndpoint.erased, zmqHub.erased,
+        backend.erased, group.erased, stateDirectory.erased, pluginDirectory.erased, durability.erased,
+        zmqEndpoint.erased, zmqHub.erased,
         zmqStorage.erased, zmqLease.erased, zmqClientMemory.erased, zmqSecretKey.erased, zmqHubKey.erased,
         zmqClientKeys.erased,
         etcdEndpoints.erased, etcdPrefix.erased, etcdLease.erased, etcdTLS.erased, etcdAuthorities.erased,

@@ -64,12 +64,19 @@ struct CommandFrame: Sendable {
         if !toleratesFailures { try FormerNames.refuse(in: environment) }
         let search = ConfigurationSearch(flag: global.file, environment: environment)
         let file = toleratesFailures ? try search.readWithFailures() : try search.read()
-        let resolution = Resolution(
+        var resolution = Resolution(
             flags: global.flags, environment: environment, file: file,
             workingDirectory: (try? OwnProcess.workingDirectory()).map { .init($0) } ?? .gone)
-        UnknownVariables.warn(in: environment, logger: logger)
+        do throws(ConfigurationFailure) {
+            resolution = try resolution.loadingPlugin()
+        } catch {
+            guard toleratesFailures else { throw error }
+        }
+        UnknownVariables.warn(in: environment, besides: resolution.settings, logger: logger)
+        var registry = BackendRegistry.bundled()
+        if let plugin = resolution.plugin { registry.register(PluginFactory(plugin)) }
         return CommandContext(
-            resolution: resolution, output: Output(json: global.json), logger: logger, registry: .bundled())
+            resolution: resolution, output: Output(json: global.json), logger: logger, registry: registry)
     }
 
     /// Runs the command until it ends or a signal asks it to.

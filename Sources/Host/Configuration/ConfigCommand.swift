@@ -73,7 +73,7 @@ struct ConfigGet: HostCommand {
     var key: String
 
     func run(in context: CommandContext) async throws {
-        guard let setting = Settings.all.first(where: { $0.name == key }) else {
+        guard let setting = context.resolution.settings.first(where: { $0.name == key }) else {
             throw CommandFailure.usage(ConfigurationFailure.unknownKey(key, at: nil).description)
         }
         let row = try context.resolution.row(of: setting)
@@ -140,7 +140,8 @@ struct ConfigValidate: HostCommand {
                 failures.append(ConfigurationFailure("\(error)"))
             }
         }
-        for setting in Settings.all { check { _ = try resolution.row(of: setting) } }
+        check { _ = try resolution.loadingPlugin() }
+        for setting in resolution.settings { check { _ = try resolution.row(of: setting) } }
         check { _ = try resolution.coordinationOptions() }
         check { _ = try ExecutorSettings(resolution) }
         check { _ = try resolution.supervision() }

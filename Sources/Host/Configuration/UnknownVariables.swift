@@ -16,8 +16,8 @@ enum UnknownVariables {
         + ["KEEPER", "BACKGROUND"].map { prefix + $0 } + FormerNames.keys.keys.map { EnvironmentLayer.variable(of: $0) }
 
     /// Says which they are. They are no error: another version may know them.
-    static func warn(in environment: [String: String], logger: Logger) {
-        let known = Settings.all.map(\.environmentName)
+    static func warn(in environment: [String: String], besides settings: [AnySetting], logger: Logger) {
+        let known = settings.map(\.environmentName)
         for name in environment.keys.sorted() where name.hasPrefix(prefix) && !(known + others).contains(name) {
             logger.warning("unknown variable \(name)\(Spelling.suggestion(for: name, among: known))")
         }

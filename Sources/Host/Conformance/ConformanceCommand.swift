@@ -69,6 +69,11 @@ struct ConformanceCommand: HostCommand {
         let own = try OwnProgram.path
         let peer = PeerProgram(path: own, arguments: [ConformancePeerCommand.name])
         let durability = try resolution.value(Settings.durability)
+        if let plugin = resolution.plugin {
+            let configuration = try resolution.backendConfiguration()
+            return PluginHarness(
+                plugin, values: configuration.settings, durability: configuration.durability, in: directory, peer: peer)
+        }
         switch try resolution.value(Settings.backend) {
         case "memory": return MemoryHarness()
         #if ZMQ

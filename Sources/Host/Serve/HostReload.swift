@@ -39,10 +39,11 @@ struct HostReload: Sendable {
 
     private func read() throws(ConfigurationFailure) -> Resolution {
         let environment = context.resolution.environment
-        return Resolution(
+        return try Resolution(
             flags: global.flags, environment: environment,
             file: try ConfigurationSearch(flag: global.file, environment: environment).read(),
-            workingDirectory: context.resolution.workingDirectory)
+            workingDirectory: context.resolution.workingDirectory
+        ).loadingPlugin()
     }
 
     private func adopt(_ new: Resolution, after former: Resolution) async throws -> Resolution {

@@ -1,0 +1,172 @@
+internal import CBackendPlugin
+public import CoreAPI
+internal import LogBackend
+internal import Platform
+
+/// A plugin that was loaded: its table, with what it says of itself.
+///
+/// A plugin is loaded once and never unloaded.
+///
+/// Source: decision 50.
+public struct BackendPlugin: Sendable {
+    /// A setting that the plugin knows.
+    public struct Setting: Hashable, Sendable {
+        /// The key, with the plugin's name in front: `redis.url`.
+        public let key: String
+        /// The default; nil for none.
+        public let fallback: String?
+        /// One line for people.
+        public let summary: String
+    }
+
+    /// The name by which a configuration chooses it.
+    public let name: String
+    /// The plugin's own version, for people.
+    public let version: String
+    /// The absolute path of the file.
+    public let path: String
+    /// What it can be told, in the order of its table.
+    public let settings: [Setting]
+    /// The durability and the features of its table. An open group may promise others.
+    public let durability: Durability
+    public let features: Set<Capability>
+
+    let table: PluginTable
+
+    /// Loads the plugin of a name from a directory; nil where the directory has none.
+    ///
+    /// - Parameter directory: The absolute path.
+    /// - Throws: ``SharedCoreError/Code/forbidden`` where the directory or the file belongs to another user than this or root, or
+    ///   others may write it. ``SharedCoreError/Code/incompatible`` for another version of the interface.
+    ///   ``SharedCoreError/Code/unsupported`` for a file that cannot be loaded, or whose table is wrong.
+    public static func load(_ name: String, from directory: String) throws(SharedCoreError) -> BackendPlugin? {
+        guard isName(name) else { return nil }
+        guard let file = try PluginDirectory.open(directory, file(of: name)) else { return nil }
+        let library: DynamicLibrary
+        let table: PluginTable
+        do throws(SharedCoreError) {
+            // By its descriptor: the file that was judged, whatever stands at its path now.
+            library = try DynamicLibrary(
+                named: "/proc/self/fd/\(file.descriptor)",
+                remedy: "is it built for this system, and is all there that it needs")
+            table = try PluginTable(
+                try library.function(PluginTable.symbol, as: PluginTable.Symbol.self), named: name, at: file.path)
+        } catch {
+            guard error.code == .unavailable else { throw error }
+            throw SharedCoreError(.unsupported, error.message, at: file.path, cause: error.cause)
+        }
+        return BackendPlugin(table, named: name, at: file.path)
+    }
+
+    private init(_ table: PluginTable, named name: String, at path: String) {
+        self.name = name
+        self.path = path
+        self.table = table
+        version = table.version
+        settings = table.settings
+        durability = table.promises.durability
+        features = table.promises.features
+    }
+
+    /// Joins the group that the plugin keeps a log of.
+    ///
+    /// - Parameters:
+    ///   - group: The group's name.
+    ///   - stateDirectory: The absolute path of the directory in which groups lie.
+    ///   - values: The values of ``settings`` by their keys; what is left out has its default.
+    ///   - durability: The least that a commit must survive; nil leaves it to the plugin.
+    ///   - openTimeout: How long the plugin may try to reach its log; nil for 10 s.
+    ///   - requirements: The features that the caller relies on.
+    ///   - limits, historyByteCount, clock: As in ``LogGroupOptions``; nil for its defaults.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a key that the plugin does not have; otherwise what the plugin
+    ///   returns, and as ``ReplicatedGroup/open(log:as:options:)``.
+    public func open(
+        group: String, stateDirectory: String, values: [String: String] = [:], durability: Durability? = nil,
+        openTimeout: Duration? = nil, requirements: Requirements = .none, limits: Limits? = nil,
+        historyByteCount: Int? = nil, clock: (any TimeSource)? = nil,
+        as description: SessionDescription = SessionDescription()
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        var (log, options) = try await log(
+            PluginPlace(
+                group: group, stateDirectory: stateDirectory, durability: durability, readsOnly: false,
+                values: try self.values(values), timeout: openTimeout ?? Self.openTimeout), requirements)
+        options.adjust(limits, historyByteCount, clock)
+        return try await ReplicatedGroup.open(log: log, as: description, options: options)
+    }
+
+    /// Opens the group to read it at its present revision: no session, no revision.
+    ///
+    /// Source: contract L4.
+    ///
+    /// - Throws: ``SharedCoreError/Code/unavailable`` where there is no such group, otherwise as
+    ///   the call above.
+    public func openToRead(
+        group: String, stateDirectory: String, values: [String: String] = [:], openTimeout: Duration? = nil,
+        limits: Limits? = nil, historyByteCount: Int? = nil, clock: (any TimeSource)? = nil,
+        as description: SessionDescription = SessionDescription()
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        var (log, options) = try await log(
+            PluginPlace(
+                group: group, stateDirectory: stateDirectory, durability: nil, readsOnly: true,
+                values: try self.values(values), timeout: openTimeout ?? Self.openTimeout), .none)
+        options.adjust(limits, historyByteCount, clock)
+        return try await ReplicatedGroup.openToRead(log: log, as: description, options: options)
+    }
+
+    private static let openTimeout = Duration.seconds(10)
+
+    /// The values in the order of the settings.
+    private func values(_ values: [String: String]) throws(SharedCoreError) -> [String?] {
+        if let key = values.keys.sorted().first(where: { key in !settings.contains { $0.key == key } }) {
+            throw SharedCoreError(.invalidArgument, "The plugin has no setting “\(key)”.", at: path)
+        }
+        return settings.map { values[$0.key] ?? $0.fallback }
+    }
+
+    private func log(
+        _ place: PluginPlace, _ requirements: Requirements
+    ) async throws(SharedCoreError) -> (PluginLog, LogGroupOptions) {
+        let log = try await PluginLog.open(table, place)
+        var options = LogGroupOptions(
+            backend: name, features: log.promises.features, durability: log.promises.durability,
+            wakeUp: log.promises.wakeUp, requirements: requirements)
+        if let durability = place.durability, durability > (requirements.durability ?? .memory) {
+            options.requirements.durability = durability
+        }
+        return (log, options)
+    }
+
+    /// The names of the plugins in a directory, in alphabetical order; none where there is no directory.
+    ///
+    /// - Throws: ``SharedCoreError/Code/forbidden`` as ``load(_:from:)``.
+    public static func names(in directory: String) throws(SharedCoreError) -> [String] {
+        try PluginDirectory.files(in: directory).compactMap { file in
+            guard file.hasPrefix(prefix), file.hasSuffix(suffix) else { return nil }
+            let name = String(file.dropFirst(prefix.count).dropLast(suffix.count))
+            return isName(name) ? name : nil
+        }.sorted()
+    }
+
+    /// Whether a text can be the name of a plugin.
+    public static func isName(_ text: String) -> Bool {
+        guard (1...32).contains(text.utf8.count), let first = text.utf8.first else { return false }
+        return isLetter(first) && text.utf8.allSatisfy { isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "-") }
+    }
+
+    private static let prefix = "libsharedcore-"
+    private static let suffix = ".so"
+
+    private static func file(of name: String) -> String { prefix + name + suffix }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+}
+
+extension LogGroupOptions {
+    fileprivate mutating func adjust(_ limits: Limits?, _ historyByteCount: Int?, _ clock: (any TimeSource)?) {
+        if let limits { self.limits = limits }
+        if let historyByteCount { self.historyByteCount = historyByteCount }
+        if let clock { self.clock = clock }
+    }
+}

@@ -1,0 +1,69 @@
+internal import CBackendPlugin
+internal import CoreAPI
+
+/// The group that a plugin opens a log of, and how.
+struct PluginPlace: Sendable {
+    let group: String
+    let stateDirectory: String
+    let durability: Durability?
+    let readsOnly: Bool
+    /// The values of the plugin's settings, in their order.
+    let values: [String?]
+    let timeout: Duration
+
+    /// Calls the plugin's `open`. Blocks.
+    ///
+    /// - Returns: The log, as a word, and its promises.
+    func open(_ table: PluginTable) throws(SharedCoreError) -> (log: UInt, promises: PluginPromises) {
+        var log: OpaquePointer?
+        var promises = table.promises.raw
+        _ = try table.call("open") { error in
+            group.withCString { group in
+                stateDirectory.withCString { stateDirectory in
+                    values.withCStrings { values in
+                        var place = sb_place(
+                            size: MemoryLayout<sb_place>.size, group: group, state_directory: stateDirectory,
+                            values: values,
+                            open_timeout: timeout.components.seconds * 1_000, durability: Int32(wanted),
+                            reads_only: readsOnly ? 1 : 0)
+                        return table.functions.open(&place, &log, &promises, error)
+                    }
+                }
+            }
+        }
+        guard let log else {
+            throw SharedCoreError(.system, "The plugin's function “open” returned no log.", at: table.path)
+        }
+        guard let promises = PluginPromises(promises) else {
+            table.functions.close(log)
+            throw SharedCoreError(.system, "The plugin's function “open” promises no durability.", at: table.path)
+        }
+        return (UInt(bitPattern: log), promises)
+    }
+
+    private var wanted: Int {
+        switch durability {
+        case nil: SB_DURABILITY_UNSPECIFIED
+        case .memory: SB_DURABILITY_MEMORY
+        case .process: SB_DURABILITY_PROCESS
+        case .disk: SB_DURABILITY_DISK
+        }
+    }
+}
+
+extension [String?] {
+    /// Calls a function with the texts as C has them.
+    fileprivate func withCStrings<Result>(
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+    ) -> Result {
+        let texts = map { text -> UnsafeMutableBufferPointer<CChar>? in
+            guard let text else { return nil }
+            let bytes = text.utf8CString
+            let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: bytes.count)
+            _ = buffer.initialize(from: bytes)
+            return buffer
+        }
+        defer { for case let text? in texts { text.deallocate() } }
+        return texts.map { $0?.baseAddress.map { UnsafePointer($0) } }.withUnsafeBufferPointer { body($0.baseAddress) }
+    }
+}

@@ -1,0 +1,67 @@
+internal import CBackendPlugin
+internal import CoreAPI
+internal import LogBackend
+
+/// One call of a plugin's `read`: it takes the snapshot and the records as the plugin passes them.
+final class PluginReading {
+    /// No record and no part of a snapshot is larger.
+    private static let maximumByteCount = 64 << 20
+
+    private let position: UInt64
+    private let limit: Int
+    private var start: UInt64?
+    private var parts: [[UInt8]] = []
+    private var records: [[UInt8]] = []
+    /// What is wrong with the slice; nil for nothing.
+    private var problem: String?
+
+    init(from position: UInt64, limit: Int) {
+        self.position = position
+        self.limit = limit
+    }
+
+    /// Calls a function with the structure that leads here.
+    func take(_ body: (UnsafeMutablePointer<sb_slice>) -> Int32) -> Int32 {
+        var slice = sb_slice(
+            size: MemoryLayout<sb_slice>.size, host: Unmanaged.passUnretained(self).toOpaque(),
+            start: { slice, position in PluginReading.of(slice)?.begin(at: position) },
+            part: { slice, bytes, count in PluginReading.of(slice)?.add(bytes, count, to: \.parts) },
+            record: { slice, bytes, count in PluginReading.of(slice)?.add(bytes, count, to: \.records) })
+        return withExtendedLifetime(self) { body(&slice) }
+    }
+
+    /// - Throws: `corrupt` for a slice that is impossible.
+    func result(at path: String) throws(SharedCoreError) -> LogSlice {
+        let start = start ?? 0
+        var problem = problem
+        if self.start == nil { problem = problem ?? "does not say where the log begins" }
+        if !parts.isEmpty, start <= position { problem = problem ?? "has a snapshot that is not needed" }
+        if let problem {
+            throw SharedCoreError(.corrupt, "What the plugin's function “read” returns \(problem).", at: path)
+        }
+        return LogSlice(start: start, snapshot: start > position ? parts : nil, records: records)
+    }
+
+    private static func of(_ slice: UnsafeMutablePointer<sb_slice>?) -> PluginReading? {
+        slice?.pointee.host.map { Unmanaged<PluginReading>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func begin(at position: UInt64) {
+        if start != nil { problem = problem ?? "begins twice" }
+        start = position
+    }
+
+    private func add(
+        _ bytes: UnsafePointer<UInt8>?, _ count: Int, to list: ReferenceWritableKeyPath<PluginReading, [[UInt8]]>
+    ) {
+        guard problem == nil else { return }
+        guard start != nil, records.isEmpty || list == \.records else {
+            return problem = "has its parts in another order"
+        }
+        guard bytes != nil || count == 0, (0...Self.maximumByteCount).contains(count) else {
+            return problem = "has a piece of \(count) bytes"
+        }
+        guard records.count < limit || list == \.parts else { return problem = "has more than \(limit) records" }
+        self[keyPath: list].append(Array(UnsafeBufferPointer(start: bytes, count: count)))
+    }
+}

@@ -1,0 +1,112 @@
+package import CoreAPI
+package import CoreAPITesting
+internal import Platform
+package import PluginBackend
+
+/// Tries groups of a plugin. They stay where the plugin keeps them.
+package struct PluginHarness: ConformanceHarness {
+    package let name: String
+    package let peer: PeerProgram?
+    private let plugin: BackendPlugin
+    private let place: PluginAddress
+
+    /// - Parameters:
+    ///   - values: The values of the plugin's settings by their keys.
+    ///   - stateDirectory: The directory in which groups lie.
+    ///   - peer: The program that plays a second process.
+    package init(
+        _ plugin: BackendPlugin, values: [String: String], durability: Durability?, in stateDirectory: String,
+        peer: PeerProgram?
+    ) {
+        name = plugin.name
+        self.peer = peer
+        self.plugin = plugin
+        place = PluginAddress(
+            name: plugin.name, directory: Directory.parts(of: plugin.path).directory, stateDirectory: stateDirectory,
+            values: values, durability: durability)
+    }
+
+    package var commitCost: CommitCost { .high }
+
+    package var stopLimitation: HarnessLimitation? {
+        plugin.features.contains(.stoppedWritersTolerated)
+            ? nil : HarnessLimitation("a stopped process may delay the others with this plugin")
+    }
+
+    package func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
+        let name = "conformance-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        return PluginTestGroup(plugin: plugin, place: place, name: name, settings: settings)
+    }
+
+    /// Opens a group for a peer.
+    static func open(
+        _ words: some Sequence<String>, as description: SessionDescription
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        let (place, group) = try PluginAddress.read(Array(words))
+        guard let plugin = try BackendPlugin.load(place.name, from: place.directory) else {
+            throw SharedCoreError(.unsupported, "There is no such plugin.", at: place.name)
+        }
+        return try await plugin.open(
+            group: group, stateDirectory: place.stateDirectory, values: place.values, durability: place.durability,
+            as: description)
+    }
+}
+
+/// Where the groups of a plugin are, as words: a peer is told of it in a line.
+private struct PluginAddress: Sendable {
+    let name: String
+    let directory: String
+    let stateDirectory: String
+    let values: [String: String]
+    let durability: Durability?
+
+    func words(of group: String) -> String {
+        let values = values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        return (["plugin", name, directory, stateDirectory, group, durability?.rawValue ?? "any"] + values).map {
+            $0.replacing("%", with: "%25").replacing(" ", with: "%20")
+        }.joined(separator: " ")
+    }
+
+    static func read(_ words: [String]) throws(SharedCoreError) -> (place: PluginAddress, group: String) {
+        let words = words.map { $0.replacing("%20", with: " ").replacing("%25", with: "%") }
+        guard words.count >= 5 else {
+            throw SharedCoreError(.invalidArgument, "The address is too short.", at: "plugin")
+        }
+        var values: [String: String] = [:]
+        for word in words.dropFirst(5) {
+            guard let sign = word.firstIndex(of: "=") else { continue }
+            values[String(word[..<sign])] = String(word[word.index(after: sign)...])
+        }
+        return (
+            PluginAddress(
+                name: words[0], directory: words[1], stateDirectory: words[2], values: values,
+                durability: Durability(rawValue: words[4])), words[3]
+        )
+    }
+}
+
+private struct PluginTestGroup: ConformanceGroup {
+    let plugin: BackendPlugin
+    let place: PluginAddress
+    let name: String
+    let settings: GroupSettings
+
+    var address: String { place.words(of: name) }
+
+    func open(
+        _ description: SessionDescription, requiring requirements: Requirements
+    ) async throws(SharedCoreError) -> any SharedGroup {
+        try await plugin.open(
+            group: name, stateDirectory: place.stateDirectory, values: place.values, durability: place.durability,
+            requirements: requirements, limits: settings.limits, historyByteCount: settings.historyByteCount,
+            clock: settings.clock, as: description)
+    }
+
+    func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
+        try await plugin.openToRead(
+            group: name, stateDirectory: place.stateDirectory, values: place.values, limits: settings.limits,
+            historyByteCount: settings.historyByteCount, clock: settings.clock, as: description)
+    }
+
+    func remove() async {}
+}

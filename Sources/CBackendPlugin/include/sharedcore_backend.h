@@ -1,0 +1,140 @@
+/* The interface of backends as plugins: libsharedcore-NAME.so exports sharedcore_backend(), which returns a table of functions
+   over a log. Docs/Plugins.md explains how to write one.
+
+   Strings are UTF-8 and end with a NUL. What the host passes to a function is valid until the function returns. */
+#ifndef SHAREDCORE_BACKEND_H
+#define SHAREDCORE_BACKEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SB_ABI 1
+
+/* What functions return: SB_OK, SB_NOT_APPENDED or an error, with the numbers of sharedcore.h. Each function may return each
+   error; Docs/Plugins.md says what the host does with them. */
+enum {
+    SB_OK = 0,
+    SB_ERR_INVALID_ARGUMENT = 1,
+    SB_ERR_LIMIT_EXCEEDED = 2,
+    SB_ERR_OUTCOME_UNKNOWN = 7,
+    SB_ERR_UNSUPPORTED = 8,
+    SB_ERR_STORAGE_FULL = 9,
+    SB_ERR_FORBIDDEN = 10,
+    SB_ERR_UNAVAILABLE = 11,
+    SB_ERR_INCOMPATIBLE = 12,
+    SB_ERR_CORRUPT = 13,
+    SB_ERR_SYSTEM = 14,
+    /* append alone: the log does not end at the position. */
+    SB_NOT_APPENDED = 100
+};
+
+/* What a record survives once append has returned. */
+enum { SB_DURABILITY_UNSPECIFIED = 0, SB_DURABILITY_MEMORY = 1, SB_DURABILITY_PROCESS = 2, SB_DURABILITY_DISK = 3 };
+
+/* Promises beyond those of every log. */
+enum {
+    /* A process that is stopped within append delays no other for more than 250 ms. */
+    SB_STOPPED_WRITERS_TOLERATED = 1,
+    /* Ends of sessions are appended on a full disk as well. */
+    SB_ENDINGS_ON_FULL_DISK = 2
+};
+
+/* Belongs to the plugin. */
+typedef struct sb_log sb_log;
+
+/* Filled in for an error. The host has set both to empty texts. */
+typedef struct {
+    char message[512];  /* a sentence for people */
+    char location[256]; /* where: a path, an address */
+} sb_error;
+
+typedef struct {
+    const char *key;           /* letters and digits; the user writes NAME.key */
+    const char *default_value; /* NULL for none */
+    const char *summary;       /* a sentence for people */
+} sb_setting;
+
+typedef struct {
+    size_t size;                 /* sizeof(sb_place) of the host */
+    const char *group;           /* 1 to 64 of letters, digits, "._-" */
+    const char *state_directory; /* absolute */
+    const char *const *values;   /* one for each setting of the table, in its order; NULL for none */
+    int64_t open_timeout;        /* ms */
+    int32_t durability;          /* what the user asks for; SB_ERR_UNSUPPORTED where the log has less */
+    int32_t reads_only;          /* 1: create and write nothing, and return SB_ERR_UNAVAILABLE where there is no such log */
+} sb_place;
+
+/* The promises of an open log. open changes what differs from the table. */
+typedef struct {
+    size_t size; /* sizeof(sb_promises) of the host */
+    int32_t durability;
+    uint32_t features;     /* SB_STOPPED_WRITERS_TOLERATED | … */
+    int64_t poll_interval; /* ms between two looks of wait; 0 where the log is told of records */
+} sb_promises;
+
+typedef struct {
+    const uint8_t *bytes;
+    size_t count;
+} sb_bytes;
+
+/* Takes what read returns. The plugin calls the functions in this order; they copy the bytes, and the plugin may free them. */
+typedef struct sb_slice sb_slice;
+struct sb_slice {
+    size_t size; /* sizeof(sb_slice) of the host */
+    void *host;  /* the host's own */
+    /* Once, first: the position of the log's snapshot; 0 while there is none. */
+    void (*start)(sb_slice *slice, uint64_t position);
+    /* Where the asked position is before the snapshot: each part of it, in order. */
+    void (*part)(sb_slice *slice, const uint8_t *bytes, size_t count);
+    /* Each record from the asked position on, or from the snapshot on, in order. */
+    void (*record)(sb_slice *slice, const uint8_t *bytes, size_t count);
+};
+
+/* The table. All functions must be there. */
+typedef struct {
+    uint32_t abi;        /* SB_ABI */
+    size_t size;         /* sizeof(sb_backend) */
+    const char *name;    /* NAME of the file: lower-case letters, digits and "-", beginning with a letter */
+    const char *version; /* for people */
+    sb_promises promises;
+    const sb_setting *settings;
+    size_t setting_count;
+
+    /* Opens the log of a group for one handle, and creates it if it is absent. */
+    int32_t (*open)(const sb_place *place, sb_log **log, sb_promises *promises, sb_error *error);
+
+    /* Appends a record at a position if the log ends there, else returns SB_NOT_APPENDED. After SB_OK the record lasts as
+       promised, and each read that begins later, in any process, returns it. SB_ERR_OUTCOME_UNKNOWN, SB_ERR_UNAVAILABLE and
+       SB_ERR_SYSTEM mean that it may have been appended; after other errors it was not. */
+    int32_t (*append)(sb_log *log, uint64_t position, const uint8_t *record, size_t count, sb_error *error);
+
+    /* Reads at most `limit` records from a position on: fewer only where the log ends. */
+    int32_t (*read)(sb_log *log, uint64_t position, size_t limit, sb_slice *slice, sb_error *error);
+
+    /* Waits until there is a record at the position, at most `timeout` ms, and returns SB_OK in any case. Runs beside the other
+       functions, on a thread of its own. */
+    int32_t (*wait)(sb_log *log, uint64_t position, int64_t timeout, sb_error *error);
+
+    /* Ends the wait that runs, or the next one. Any thread, also while another function runs. Returns at once. */
+    void (*interrupt)(sb_log *log);
+
+    /* Replaces the records before a position, and the former snapshot, by a snapshot, in one atomic step. Does nothing where a
+       snapshot is at that position or behind it. */
+    int32_t (*compact)(sb_log *log, uint64_t position, const sb_bytes *parts, size_t count, sb_error *error);
+
+    /* Frees the handle. The last call; no other function runs. */
+    void (*close)(sb_log *log);
+} sb_backend;
+
+/* The one symbol of a plugin. `abi` is the version of the host. Returns a table that is never freed, or NULL where the plugin cannot
+   work with that version. Makes no connection. */
+const sb_backend *sharedcore_backend(uint32_t abi);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
