@@ -391,6 +391,12 @@ let package = Package(
                 "CoreAPI", "StoreEngine", "Replica", "LogBackend", "CoreAPITestingAdapters", "Platform",
                 "TestInstruments",
             ]),
+        tests(
+            "PluginTests",
+            of: [
+                "BundledHarnesses", "CoreAPI", "CoreAPITestingAdapters", "LogBackend", "Platform", "PluginBackend",
+                "sharedcore", "sharedcore-test-peer",
+            ], beside: ["C"]),
         tests("MailboxesTests", of: ["CoreAPI", "Mailboxes", "InMemoryBackend", "Platform"]),
         tests("WormholesTests", of: ["CoreAPI", "Mailboxes", "WormholeFormat", "Wormholes", "InMemoryBackend"]),
         tests(

@@ -23,12 +23,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAME_SIZE = 32 };
+enum { NAME_SIZE = 32, POLL_INTERVAL = 20 };
 
 struct sb_log {
     char *path;
     int directory;
-    int is_durable;
+    int is_durable, is_broken;
     int notifications, interruption;
 };
 
@@ -120,15 +120,20 @@ static int32_t open_log(const sb_place *place, sb_log **result, sb_promises *pro
     } else if ((log->directory = open(log->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)) < 0) {
         code = fail(error, "The directory cannot be opened", log->path);
         if (errno == ENOENT) code = SB_ERR_UNAVAILABLE;
-    } else if ((log->interruption = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0
-        || (log->notifications = inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) < 0
-        || inotify_add_watch(log->notifications, log->path, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR) < 0) {
-        code = fail(error, "There is no notification of new records", log->path);
+    } else if ((log->interruption = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) {
+        code = fail(error, "There is no descriptor left", log->path);
     }
     if (code != SB_OK) {
         close_log(log);
         return code;
     }
+    // A user has 128 inotify instances. Without one, a wait looks every POLL_INTERVAL.
+    log->notifications = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (log->notifications >= 0 && inotify_add_watch(log->notifications, log->path, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR) < 0) {
+        close(log->notifications);
+        log->notifications = -1;
+    }
+    if (log->notifications < 0) promises->poll_interval = POLL_INTERVAL;
     log->is_durable = place->durability == SB_DURABILITY_DISK;
     promises->durability = log->is_durable ? SB_DURABILITY_DISK : SB_DURABILITY_PROCESS;
     *result = log;
@@ -150,15 +155,17 @@ static int make_file(const sb_log *log, const sb_bytes *pieces, size_t count) {
     return file;
 }
 
-static int32_t link_file(const sb_log *log, int file, const char *name, sb_error *error) {
+static int32_t link_file(sb_log *log, int file, const char *name, sb_error *error) {
     char path[NAME_SIZE];
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     int32_t code = SB_OK;
     if (linkat(AT_FDCWD, path, log->directory, name, AT_SYMLINK_FOLLOW) < 0) {
         code = errno == EEXIST ? SB_NOT_APPENDED : fail(error, "The file gets no name", log->path);
     } else if (log->is_durable && fsync(log->directory) < 0) {
-        fail(error, "The directory is not on the disk", log->path);
-        code = SB_ERR_OUTCOME_UNKNOWN;
+        // No reader has seen it, because they wait for the lock. A later sync says nothing of this one, so the handle ends.
+        code = fail(error, "The directory is not on the disk", log->path);
+        unlinkat(log->directory, name, 0);
+        log->is_broken = 1;
     }
     close(file);
     return code;
@@ -166,6 +173,10 @@ static int32_t link_file(const sb_log *log, int file, const char *name, sb_error
 
 static int32_t append(sb_log *log, uint64_t position, const uint8_t *record, size_t count, sb_error *error) {
     char name[NAME_SIZE];
+    if (log->is_broken) {
+        snprintf(error->message, sizeof error->message, "A sync has failed. Open the group again.");
+        return SB_ERR_CORRUPT;
+    }
     if (flock(log->directory, LOCK_EX) < 0) return fail(error, "The log cannot be locked", log->path);
     uint64_t start = start_of(log);
     int32_t code = SB_NOT_APPENDED;
@@ -208,7 +219,9 @@ static int32_t read_log(sb_log *log, uint64_t position, size_t limit, sb_slice *
     if (flock(log->directory, LOCK_SH) < 0) return fail(error, "The log cannot be locked", log->path);
     uint64_t start = start_of(log);
     int32_t code = SB_OK;
-    slice->start(slice, start);
+    uint64_t end = start > position ? start : position;
+    while (exists(log, "record", end)) end++;
+    slice->begin(slice, start, end);
     if (start > position) {
         code = pass_snapshot(log, start, slice, error);
         position = start;
@@ -229,17 +242,19 @@ static int32_t read_log(sb_log *log, uint64_t position, size_t limit, sb_slice *
 
 static int32_t wait_log(sb_log *log, uint64_t position, int64_t timeout, sb_error *error) {
     (void)error;
-    struct pollfd entries[] = { { .fd = log->notifications, .events = POLLIN }, { .fd = log->interruption, .events = POLLIN } };
+    struct pollfd entries[] = { { .fd = log->interruption, .events = POLLIN }, { .fd = log->notifications, .events = POLLIN } };
     char events[4096];
-    // The notifications come first, then the look: a record that is linked in between is notified.
-    while (read(log->notifications, events, sizeof events) > 0) {}
-    while (!exists(log, "record", position) && start_of(log) <= position) {
-        if (poll(entries, 2, timeout > 3600000 ? 3600000 : (int)timeout) <= 0) return SB_OK;
+    for (;;) {
+        // The notifications come first, then the look: a record that is linked in between is notified.
+        while (log->notifications >= 0 && read(log->notifications, events, sizeof events) > 0) {}
+        if (exists(log, "record", position) || start_of(log) > position) return SB_OK;
+        if (timeout <= 0) return SB_NOTHING;
+        int64_t step = log->notifications < 0 ? POLL_INTERVAL : timeout;
+        int ready = poll(entries, log->notifications < 0 ? 1 : 2, step > INT32_MAX ? INT32_MAX : (int)step);
         uint64_t count;
-        if (entries[1].revents && read(log->interruption, &count, sizeof count) > 0) return SB_OK;
-        while (read(log->notifications, events, sizeof events) > 0) {}
+        if (ready > 0 && entries[0].revents && read(log->interruption, &count, sizeof count) > 0) return SB_NOTHING;
+        if (ready == 0) timeout -= step;
     }
-    return SB_OK;
 }
 
 static void interrupt(sb_log *log) {
@@ -247,7 +262,7 @@ static void interrupt(sb_log *log) {
     if (write(log->interruption, &one, sizeof one) < 0) return; // it is raised already
 }
 
-static int32_t write_snapshot(const sb_log *log, uint64_t position, const sb_bytes *parts, size_t count, sb_error *error) {
+static int32_t write_snapshot(sb_log *log, uint64_t position, const sb_bytes *parts, size_t count, sb_error *error) {
     sb_bytes *pieces = calloc(2 * count + 1, sizeof *pieces);
     uint64_t *sizes = calloc(count + 1, sizeof *sizes);
     int32_t code = SB_ERR_SYSTEM;
@@ -297,15 +312,17 @@ static int32_t compact(sb_log *log, uint64_t position, const sb_bytes *parts, si
 }
 
 static const sb_setting settings[] = {
-    { "path", NULL, "The directory in which logs are; the state directory unless it is given." },
+    { "path", NULL, "The directory in which logs are; the state directory unless it is given.", SB_SETTING_PATH, 0 },
 };
+
+static const sb_promises promises = { sizeof promises, SB_DURABILITY_DISK, 0, 0 };
 
 static const sb_backend backend = {
     .abi = SB_ABI,
     .size = sizeof backend,
     .name = "directory",
     .version = "1.0",
-    .promises = { sizeof(sb_promises), SB_DURABILITY_DISK, 0, 0 },
+    .promises = &promises,
     .settings = settings,
     .setting_count = 1,
     .open = open_log,

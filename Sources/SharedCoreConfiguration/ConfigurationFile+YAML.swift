@@ -162,6 +162,8 @@ extension ConfigurationSearch {
     /// Reads the file as ``read()`` does, also where it has ``ConfigurationFile/failures``.
     package func readWithFailures() throws(ConfigurationFailure) -> ConfigurationFile? {
         guard let (path, content) = try find() else { return nil }
-        return try ConfigurationFile(path: path, content: content)
+        var file = try ConfigurationFile(path: path, content: content)
+        file.isNamed = isNamed
+        return file
     }
 }

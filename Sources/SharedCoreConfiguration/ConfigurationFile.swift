@@ -18,6 +18,8 @@ package struct ConfigurationFile: Sendable {
     package let path: String
     /// The values, by the settings' names.
     package let values: [String: String]
+    /// Whether the caller or the environment named it.
+    package var isNamed = true
     /// What is wrong in it, in the order of its lines: keys that are unknown or given twice, and wrong values. Those have no
     /// value here.
     package let failures: [ConfigurationFailure]

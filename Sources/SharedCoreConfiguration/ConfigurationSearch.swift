@@ -15,7 +15,7 @@ package struct ConfigurationSearch {
     package init(flag: String?, environment: [String: String]) {
         named = flag.map { ($0, "--config") }
         self.environment = environment
-        places = ["sharedcore.yaml"]
+        places = [Self.fileInWorkingDirectory]
     }
 
     /// The search of an application, which may be started anywhere: the working directory is passed over.
@@ -26,6 +26,12 @@ package struct ConfigurationSearch {
         self.environment = environment
         places = []
     }
+
+    /// The file that ``init(flag:environment:)`` looks for without a name.
+    static let fileInWorkingDirectory = "sharedcore.yaml"
+
+    /// Whether the caller or the environment names the file.
+    var isNamed: Bool { named != nil || !(environment[EnvironmentLayer.fileVariable] ?? "").isEmpty }
 
     /// Returns the path and the bytes of the file; nil when none was named and none is there.
     package func find() throws(ConfigurationFailure) -> (path: String, content: [UInt8])? {

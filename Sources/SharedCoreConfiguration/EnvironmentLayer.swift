@@ -49,7 +49,7 @@ package enum EnvironmentLayer {
         var previous: Character?
         for character in key {
             if let previous, previous.isLowercase, character.isUppercase { name += "_" }
-            name += character == "." ? "_" : character.uppercased()
+            name += character == "." || character == "-" ? "_" : character.uppercased()
             previous = character
         }
         return name

@@ -13,7 +13,9 @@ extension Resolution {
         if let plugin {
             configuration.durability = find(Settings.durability.erased) == nil ? nil : configuration.durability
             for setting in plugin.settings {
-                if let found = find(AnySetting(setting)) { configuration.settings[setting.key] = found.text }
+                let erased = AnySetting(setting)
+                guard let found = find(erased), !erased.fallback.isGiven(by: found.text) else { continue }
+                configuration.settings[setting.key] = try shown(erased) ?? found.text
             }
         }
         // What is in memory survives nothing.

@@ -1,4 +1,5 @@
 internal import CoreAPI
+internal import PluginBackend
 
 #if ZMQ
     internal import ZMQBackend
@@ -58,6 +59,7 @@ extension Resolution {
     func shown(_ setting: AnySetting) throws(ConfigurationFailure) -> String? {
         switch setting.name {
         case Settings.stateDirectory.name: try stateDirectory()
+        case Settings.pluginDirectory.name: try absolutePath(Settings.pluginDirectory)
         case Settings.coreMaildir.name: try maildir()
         case Settings.coreCommand.name: try coreCommand().map(CommandText.write)
         case Settings.metricsListen.name:
@@ -72,7 +74,14 @@ extension Resolution {
         #if ZMQ
             case Settings.zmqEndpoint.name where try value(Settings.backend) == "zmq": try hubEndpoint().description
         #endif
-        default: nil
+        default:
+            if plugin?.settings.first(where: { $0.key == setting.name })?.isPath == true, let found = find(setting),
+                !setting.fallback.isGiven(by: found.text)
+            {
+                try absolutePath(found.text, of: setting)
+            } else {
+                nil
+            }
         }
     }
 }

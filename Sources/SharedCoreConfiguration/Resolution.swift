@@ -96,17 +96,38 @@ package struct Resolution: Sendable {
                     Layer(texts: Dictionary(texts) { first, _ in first }) { file.origin(of: $0.name) })
             }
         }
-        if let other = file?.others.first(where: { other in
-            !resolution.settings.contains { $0.name == other.name }
-        }) {
-            throw other.failure
+        for other in file?.others ?? [] where !resolution.settings.contains(where: { $0.name == other.name }) {
+            // As the sections of bundled backends, that of a plugin may be there without being the backend.
+            let section = String(other.name.prefix { $0 != "." })
+            guard section != resolution.plugin?.name, try hasPlugin(section) else { throw other.failure }
         }
         return resolution
     }
 
+    /// The absolute path of the directory in which plugins are.
+    ///
+    /// - Throws: Where a file of the working directory names it: such a file may come with an archive, and would have its code run.
+    package var pluginDirectory: String {
+        get throws(ConfigurationFailure) {
+            guard let path = try absolutePath(Settings.pluginDirectory) else {
+                throw ConfigurationFailure("pluginDirectory has no value; it must be a path.")
+            }
+            let found = find(Settings.pluginDirectory.erased)
+            if case .file(let file, _, _)? = found?.origin, file == ConfigurationSearch.fileInWorkingDirectory,
+                self.file?.isNamed == false
+            {
+                throw ConfigurationFailure(
+                    .forbidden, at: found?.origin.description,
+                    "pluginDirectory is not taken from a file of the working directory that nobody has named; give --config, or the "
+                        + "variable.")
+            }
+            return path
+        }
+    }
+
     /// Whether the directory has a plugin of a name. Blocks.
     func hasPlugin(_ name: String) throws(ConfigurationFailure) -> Bool {
-        guard let directory = try absolutePath(Settings.pluginDirectory) else { return false }
+        let directory = try pluginDirectory
         do throws(SharedCoreError) {
             return try BackendPlugin.names(in: directory).contains(name)
         } catch {
@@ -115,16 +136,26 @@ package struct Resolution: Sendable {
     }
 
     private func loadPlugin(_ name: String) throws(ConfigurationFailure) -> BackendPlugin {
-        guard let directory = try absolutePath(Settings.pluginDirectory) else {
-            throw ConfigurationFailure("pluginDirectory is not set.")
-        }
+        let directory = try pluginDirectory
         do throws(SharedCoreError) {
-            if let plugin = try BackendPlugin.load(name, from: directory) { return plugin }
+            if let plugin = try BackendPlugin.load(name, from: directory) {
+                // Its keys and variables would be those of other settings.
+                let names = Settings.all.map(\.environmentName)
+                let own = plugin.settings.map { EnvironmentLayer.variable(of: $0.key) }
+                guard Set(own).count == own.count, names.allSatisfy({ !own.contains($0) }),
+                    !Settings.all.contains(where: { $0.name == name || $0.name.hasPrefix(name + ".") })
+                else {
+                    throw SharedCoreError(
+                        .unsupported, "The name or a setting of the plugin is that of another setting.", at: plugin.path
+                    )
+                }
+                return plugin
+            }
         } catch {
             throw ConfigurationFailure(error.code, at: error.location, error.message)
         }
         throw ConfigurationFailure(
-            .unsupported, at: find(Settings.backend.erased)?.origin.description,
+            at: find(Settings.backend.erased)?.origin.description,
             "backend is “\(name)”; it must be \(Settings.backend.kind.expectation) in \(directory)"
                 + Spelling.suggestion(for: name, among: Settings.backend.kind.choices))
     }

@@ -137,8 +137,9 @@ extension LogOrder {
                 if wasForNothing { try await Self.pause(delay.next()) }
                 wasForNothing = true
             } catch {
-                // The log is away.
+                // The log is away, or it cannot be waited for.
                 do throws(SharedCoreError) { try await Self.pause(delay.next()) } catch { return }
+                _ = try? await catchUp()
             }
         }
     }

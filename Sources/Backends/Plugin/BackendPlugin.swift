@@ -17,6 +17,8 @@ public struct BackendPlugin: Sendable {
         public let fallback: String?
         /// One line for people.
         public let summary: String
+        /// Whether it is a path, which the caller must make absolute.
+        public let isPath: Bool
     }
 
     /// The name by which a configuration chooses it.
@@ -41,21 +43,8 @@ public struct BackendPlugin: Sendable {
     ///   ``SharedCoreError/Code/unsupported`` for a file that cannot be loaded, or whose table is wrong.
     public static func load(_ name: String, from directory: String) throws(SharedCoreError) -> BackendPlugin? {
         guard isName(name) else { return nil }
-        guard let file = try PluginDirectory.open(directory, file(of: name)) else { return nil }
-        let library: DynamicLibrary
-        let table: PluginTable
-        do throws(SharedCoreError) {
-            // By its descriptor: the file that was judged, whatever stands at its path now.
-            library = try DynamicLibrary(
-                named: "/proc/self/fd/\(file.descriptor)",
-                remedy: "is it built for this system, and is all there that it needs")
-            table = try PluginTable(
-                try library.function(PluginTable.symbol, as: PluginTable.Symbol.self), named: name, at: file.path)
-        } catch {
-            guard error.code == .unavailable else { throw error }
-            throw SharedCoreError(.unsupported, error.message, at: file.path, cause: error.cause)
-        }
-        return BackendPlugin(table, named: name, at: file.path)
+        guard let path = try PluginDirectory.path(of: file(of: name), in: directory) else { return nil }
+        return BackendPlugin(try PluginTable.load(path, named: name), named: name, at: path)
     }
 
     private init(_ table: PluginTable, named name: String, at path: String) {

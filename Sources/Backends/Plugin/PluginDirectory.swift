@@ -1,78 +1,63 @@
 internal import CoreAPI
 internal import Platform
 
-/// Finds plugins. Their code acts as this user, so their directory and files must belong to this user or to root, and no other user
-/// may write them.
+/// Finds plugins. Their code acts as this user, so none but this user and root may be able to change their files, or what the
+/// directories on the way to them contain.
 enum PluginDirectory {
-    private static let owners = [FileStatus.currentUser, 0]
-    /// Writing by the group and by others.
-    private static let forbidden: UInt32 = 0o022
+    /// A process with more rights than its caller trusts root alone.
+    private static var owners: [UInt32] { OwnProcess.hasMoreRightsThanCaller ? [0] : [FileStatus.currentUser, 0] }
 
-    /// Opens a plugin; nil where there is none.
+    /// Returns the path of a plugin without symbolic links; nil where there is none. No other user can make it lead elsewhere.
     ///
     /// - Throws: `forbidden`.
-    static func open(_ path: String, _ name: String) throws(SharedCoreError) -> OpenFile? {
-        guard try open(path) != nil else { return nil }
-        let file = "\(path)/\(name)"
-        guard let found = try found(file, { () throws(SystemCallError) in try OpenFile.follow(file, lastIsLink: true) })
-        else { return nil }
-        switch try status(found.status).objection(owners: owners, forbidding: forbidden) {
-        case nil: return found
-        case .notRegular: throw refused("is no regular file", file)
-        case .foreign(let owner): throw refused("belongs to user \(owner)", file)
-        case .open(let permissions): throw refused(openTo: permissions, file)
+    static func path(of name: String, in directory: String) throws(SharedCoreError) -> String? {
+        let path = "\(directory)/\(name)"
+        let settled: SettledPath
+        switch try wrapping({ () throws(SystemCallError) in try Directory.settle(path) }) {
+        case .found(let found): settled = found
+        case .foreignLink(let owner): throw refused("is reached by a symbolic link of user \(owner)", path)
+        }
+        let status: FileStatus
+        do throws(SystemCallError) {
+            status = try FileStatus(ofPath: settled.path)
+        } catch {
+            if error.isAbsent || error.isNotDirectory { return nil }
+            throw SharedCoreError(error)
+        }
+        if let (place, status) = settled.changeable {
+            throw refused(
+                "is in the directory \(place) of user \(status.owner) with mode \(String(status.permissions, radix: 8))",
+                path)
+        }
+        switch status.objection(owners: owners, forbidding: 0o022) {
+        case nil: return settled.path
+        case .notRegular: throw refused("is no regular file", path)
+        case .foreign(let owner): throw refused("belongs to user \(owner)", path)
+        case .open(let permissions): throw refused("has mode \(String(permissions, radix: 8))", path)
         }
     }
 
     /// Returns the names of the files in a directory; none where it is absent.
-    ///
-    /// - Throws: `forbidden`.
     static func files(in path: String) throws(SharedCoreError) -> [String] {
-        guard let directory = try open(path) else { return [] }
-        do throws(SystemCallError) { return try directory.names() } catch { throw SharedCoreError(error) }
-    }
-
-    private static func open(_ path: String) throws(SharedCoreError) -> Directory? {
-        guard let directory = try found(path, { () throws(SystemCallError) in try Directory.follow(path) }) else {
-            return nil
-        }
-        let status = try status(directory.status)
-        guard owners.contains(status.owner) else { throw refused("belongs to user \(status.owner)", path) }
-        let others = status.group == status.owner && status.owner != 0 ? forbidden & ~0o020 : forbidden
-        guard status.permissions & others == 0 else { throw refused(openTo: status.permissions, path) }
-        return directory
-    }
-
-    private static func found<Found>(
-        _ path: String, _ follow: () throws(SystemCallError) -> Followed<Found>
-    ) throws(SharedCoreError) -> Found? {
-        let followed: Followed<Found>
         do throws(SystemCallError) {
-            followed = try follow()
+            guard case .found(let directory) = try Directory.follow(path) else { return [] }
+            return try directory.names()
         } catch {
-            guard !error.isAbsent else { return nil }
+            if error.isAbsent { return [] }
             throw SharedCoreError(error)
         }
-        switch followed {
-        case .found(let found): return found
-        case .foreignLink(let owner): throw refused("is reached by a symbolic link of user \(owner)", path)
-        }
     }
 
-    private static func status(
-        _ read: () throws(SystemCallError) -> FileStatus
-    ) throws(SharedCoreError) -> FileStatus {
-        do throws(SystemCallError) { return try read() } catch { throw SharedCoreError(error) }
-    }
-
-    private static func refused(openTo permissions: UInt32, _ path: String) -> SharedCoreError {
-        refused("has mode \(String(permissions, radix: 8)), so that others may write it", path)
+    private static func wrapping<Value>(
+        _ body: () throws(SystemCallError) -> Value
+    ) throws(SharedCoreError) -> Value {
+        do throws(SystemCallError) { return try body() } catch { throw SharedCoreError(error) }
     }
 
     private static func refused(_ problem: String, _ path: String) -> SharedCoreError {
         SharedCoreError(
             .forbidden,
-            "This \(problem), and its code would act as this user. Plugins and their directory belong to user "
-                + "\(FileStatus.currentUser) or to root, and no other user may write them.", at: path)
+            "The plugin \(problem), and its code would act as this user. No user but \(FileStatus.currentUser) and root may be "
+                + "able to change it.", at: path)
     }
 }

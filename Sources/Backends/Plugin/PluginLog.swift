@@ -13,7 +13,7 @@ final class PluginLog: SharedLog {
         var call = Duration.seconds(30)
         /// The time that closing waits for what runs.
         var close = Duration.seconds(4)
-        /// The timeout of a wait.
+        /// The timeout of a wait, which is then repeated.
         var wait = Duration.seconds(60)
     }
 
@@ -39,6 +39,8 @@ final class PluginLog: SharedLog {
     private let calls = SerialThread(name: "sc-plugin")
     private let waits = SerialThread(name: "sc-plugin-wait")
     private let state = Mutex(State())
+    /// Whether the plugin's handle is closed; held while `interrupt` runs.
+    private let isOver = Mutex(false)
 
     private init(_ table: PluginTable, handle: UInt, promises: PluginPromises, bounds: Bounds) {
         self.table = table
@@ -89,12 +91,29 @@ final class PluginLog: SharedLog {
     }
 
     func read(from position: UInt64, limit: Int) async throws(SharedCoreError) -> LogSlice {
+        // A plugin may return fewer records than there are, in pages of its own size.
+        var slice = try await page(from: position, limit: limit)
+        var next = max(position, slice.slice.start) + UInt64(slice.slice.records.count)
+        while slice.slice.records.count < limit, next < slice.end {
+            let further = try await page(from: next, limit: limit - slice.slice.records.count)
+            // A compaction in between: the group reads on from here.
+            guard further.slice.snapshot == nil else { break }
+            slice.slice.records += further.slice.records
+            slice.end = further.end
+            next += UInt64(further.slice.records.count)
+        }
+        return slice.slice
+    }
+
+    private func page(
+        from position: UInt64, limit: Int
+    ) async throws(SharedCoreError) -> (slice: LogSlice, end: UInt64) {
         try await run("read", whenLate: .unavailable) { table, log throws(SharedCoreError) in
             let reading = PluginReading(from: position, limit: limit)
             _ = try table.call("read") { error in
                 reading.take { table.functions.read(log, position, limit, $0, error) }
             }
-            return try reading.result(at: table.path)
+            return (try reading.result(at: table.path), reading.end)
         }
     }
 
@@ -107,14 +126,18 @@ final class PluginLog: SharedLog {
                 ended.fulfil(.failure(.closed(table.path)))
                 return
             }
-            let result: Result<Void, SharedCoreError>
-            do throws(SharedCoreError) {
-                _ = try table.call("wait") { table.functions.wait(log, position, bounds.wait.inMilliseconds, $0) }
-                result = .success(())
-            } catch {
-                result = .failure(error)
+            var result: Result<Void, SharedCoreError>?
+            while result == nil, ended.whileOpen({}), !state.withLock(\.isClosed) {
+                do throws(SharedCoreError) {
+                    let code = try table.call("wait", allowing: [SB_OK, SB_NOTHING]) {
+                        table.functions.wait(log, position, bounds.wait.inMilliseconds, $0)
+                    }
+                    if Int(code) == SB_OK { result = .success(()) }
+                } catch {
+                    result = .failure(error)
+                }
             }
-            ended.fulfil(result)
+            ended.fulfil(result ?? .failure(.closed(table.path)))
         }
         try await withTaskCancellationHandler {
             await ended.value()
@@ -147,15 +170,15 @@ final class PluginLog: SharedLog {
         }
         guard isFirst else { return }
         let closed = Promise<Void>()
-        let (table, handle, calls) = (table, handle, calls)
+        interrupt()
         // Behind the wait that runs, and behind each call: a function that does not return keeps the handle.
-        waits.submit {
-            calls.submit {
-                table.functions.close(OpaquePointer(bitPattern: handle))
+        waits.submit { [self] in
+            calls.submit { [self] in
+                isOver.withLock { $0 = true }
+                table.functions.close(log)
                 closed.open()
             }
         }
-        interrupt()
         let timer = Task { [bounds] in
             try await SystemClock().sleep(for: bounds.close)
             closed.open()
@@ -167,8 +190,9 @@ final class PluginLog: SharedLog {
     // MARK: - Calls
 
     private func interrupt() {
-        // Not after the close: the job that closes waits for the wait.
-        table.functions.interrupt(log)
+        isOver.withLock { isOver in
+            if !isOver { table.functions.interrupt(log) }
+        }
     }
 
     /// Runs a function of the plugin, and gives it up when it does not return.
@@ -184,25 +208,32 @@ final class PluginLog: SharedLog {
                 at: table.path)
         }
         let answer = Promise<Result<Value, SharedCoreError>>()
-        calls.submit { [self] in
-            let number = state.withLock { state -> UInt64? in
-                guard !state.isClosed else { return nil }
-                state.lastNumber += 1
-                state.running = Running(number: state.lastNumber, name: name)
-                return state.lastNumber
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        let timer = Task { [self] in
+            try await SystemClock().sleep(for: bounds.call)
+            let isRunning = state.withLock { state in
+                guard state.running?.number == number else { return false }
+                state.running?.isLate = true
+                return true
             }
-            guard let number else {
+            // One that waits for its turn is never made.
+            answer.fulfil(
+                .failure(Self.late(name, after: bounds.call, isRunning ? code : .unavailable, at: table.path)))
+        }
+        defer { timer.cancel() }
+        calls.submit { [self] in
+            let isWanted = state.withLock { state in
+                guard !state.isClosed, answer.whileOpen({ state.running = Running(number: number, name: name) }) else {
+                    return false
+                }
+                return true
+            }
+            guard isWanted else {
                 answer.fulfil(.failure(.closed(table.path)))
                 return
-            }
-            let timer = Task { [self] in
-                try await SystemClock().sleep(for: bounds.call)
-                let isLate = state.withLock { state in
-                    guard state.running?.number == number else { return false }
-                    state.running?.isLate = true
-                    return true
-                }
-                if isLate { answer.fulfil(.failure(Self.late(name, after: bounds.call, code, at: table.path))) }
             }
             let result: Result<Value, SharedCoreError>
             do throws(SharedCoreError) {
@@ -210,7 +241,6 @@ final class PluginLog: SharedLog {
             } catch {
                 result = .failure(error)
             }
-            timer.cancel()
             state.withLock { $0.running = nil }
             answer.fulfil(result)
         }
@@ -231,5 +261,12 @@ extension TimeSource {
 }
 
 extension Duration {
-    fileprivate var inMilliseconds: Int64 { Int64(clamping: components.seconds) * 1_000 }
+    /// The milliseconds, rounded up.
+    var inMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
+        return overflow
+            ? .max
+            : product.addingReportingOverflow((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000).partialValue
+    }
 }

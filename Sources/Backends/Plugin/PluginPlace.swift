@@ -24,7 +24,8 @@ struct PluginPlace: Sendable {
                         var place = sb_place(
                             size: MemoryLayout<sb_place>.size, group: group, state_directory: stateDirectory,
                             values: values,
-                            open_timeout: timeout.components.seconds * 1_000, durability: Int32(wanted),
+                            largest_record: UInt64(PluginReading.maximumByteCount),
+                            open_timeout: max(1, timeout.inMilliseconds), durability: Int32(wanted),
                             reads_only: readsOnly ? 1 : 0)
                         return table.functions.open(&place, &log, &promises, error)
                     }

@@ -5,11 +5,12 @@ internal import LogBackend
 /// One call of a plugin's `read`: it takes the snapshot and the records as the plugin passes them.
 final class PluginReading {
     /// No record and no part of a snapshot is larger.
-    private static let maximumByteCount = 64 << 20
+    static let maximumByteCount = 64 << 20
 
     private let position: UInt64
     private let limit: Int
     private var start: UInt64?
+    private(set) var end: UInt64 = 0
     private var parts: [[UInt8]] = []
     private var records: [[UInt8]] = []
     /// What is wrong with the slice; nil for nothing.
@@ -24,7 +25,7 @@ final class PluginReading {
     func take(_ body: (UnsafeMutablePointer<sb_slice>) -> Int32) -> Int32 {
         var slice = sb_slice(
             size: MemoryLayout<sb_slice>.size, host: Unmanaged.passUnretained(self).toOpaque(),
-            start: { slice, position in PluginReading.of(slice)?.begin(at: position) },
+            begin: { slice, snapshot, end in PluginReading.of(slice)?.begin(at: snapshot, end: end) },
             part: { slice, bytes, count in PluginReading.of(slice)?.add(bytes, count, to: \.parts) },
             record: { slice, bytes, count in PluginReading.of(slice)?.add(bytes, count, to: \.records) })
         return withExtendedLifetime(self) { body(&slice) }
@@ -35,6 +36,11 @@ final class PluginReading {
         let start = start ?? 0
         var problem = problem
         if self.start == nil { problem = problem ?? "does not say where the log begins" }
+        if end < max(position, start) {
+            problem = problem ?? "ends at \(end), before position \(max(position, start)): it has lost records"
+        }
+        if records.isEmpty, limit > 0, end > max(position, start) { problem = problem ?? "has no record" }
+        if UInt64(records.count) > end - min(end, max(position, start)) { problem = problem ?? "goes beyond its end" }
         if !parts.isEmpty, start <= position { problem = problem ?? "has a snapshot that is not needed" }
         if let problem {
             throw SharedCoreError(.corrupt, "What the plugin's function “read” returns \(problem).", at: path)
@@ -46,9 +52,9 @@ final class PluginReading {
         slice?.pointee.host.map { Unmanaged<PluginReading>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private func begin(at position: UInt64) {
+    private func begin(at snapshot: UInt64, end: UInt64) {
         if start != nil { problem = problem ?? "begins twice" }
-        start = position
+        (start, self.end) = (snapshot, end)
     }
 
     private func add(

@@ -1,12 +1,15 @@
 internal import CBackendPlugin
 internal import CoreAPI
 internal import LogBackend
+internal import Platform
+internal import Synchronization
 
 /// The table of a plugin: its functions, each of which returns what it must or throws.
 struct PluginTable: Sendable {
     typealias Symbol = @convention(c) (UInt32) -> UnsafePointer<sb_backend>?
     static let symbol = "sharedcore_backend"
 
+    let name: String
     let version: String
     let settings: [BackendPlugin.Setting]
     let promises: PluginPromises
@@ -14,6 +17,29 @@ struct PluginTable: Sendable {
     nonisolated(unsafe) let functions: sb_backend
     /// The file, for messages.
     let path: String
+
+    /// The tables by the paths of their files.
+    private static let loaded = Mutex<[String: PluginTable]>([:])
+
+    /// Loads a file that was judged. A path is loaded once in a process.
+    ///
+    /// - Throws: `incompatible`, `unsupported`.
+    static func load(_ path: String, named name: String) throws(SharedCoreError) -> PluginTable {
+        try loaded.withLock { loaded throws(SharedCoreError) in
+            if let table = loaded[path] { return table }
+            let symbol: Symbol
+            do throws(SharedCoreError) {
+                symbol = try DynamicLibrary(
+                    named: path, remedy: "is it built for this system, and is all there that it needs"
+                ).function(Self.symbol)
+            } catch {
+                throw SharedCoreError(.unsupported, error.message, at: path, cause: error.cause)
+            }
+            let table = try PluginTable(symbol, named: name, at: path)
+            loaded[path] = table
+            return table
+        }
+    }
 
     /// Reads the table. Nothing of it is trusted, but that its pointers lead to what the header says.
     ///
@@ -55,9 +81,13 @@ struct PluginTable: Sendable {
             else { throw wrong("setting \(index) has no key of letters and digits of its own, or no summary") }
             settings.append(
                 BackendPlugin.Setting(
-                    key: "\(name).\(key)", fallback: Self.text(setting.default_value), summary: summary))
+                    key: "\(name).\(key)", fallback: Self.text(setting.default_value), summary: summary,
+                    isPath: setting.flags & UInt32(SB_SETTING_PATH) != 0))
         }
-        guard let promises = PluginPromises(table.promises) else { throw wrong("it promises no durability") }
+        guard let promises = table.promises.flatMap({ PluginPromises($0.pointee) }) else {
+            throw wrong("it promises no durability")
+        }
+        self.name = name
         version = Self.text(table.version) ?? ""
         self.settings = settings
         self.promises = promises

@@ -1,7 +1,10 @@
 /* The interface of backends as plugins: libsharedcore-NAME.so exports sharedcore_backend(), which returns a table of functions
    over a log. Docs/Plugins.md explains how to write one.
 
-   Strings are UTF-8 and end with a NUL. What the host passes to a function is valid until the function returns. */
+   Strings are UTF-8 and end with a NUL. What the host passes to a function is valid until the function returns.
+
+   Functions of one handle are called one after another, wait and interrupt excepted, but not always on the same thread. The threads
+   have a stack of 512 KiB. Descriptors must be opened with O_CLOEXEC. A child that was forked must not use a handle. */
 #ifndef SHAREDCORE_BACKEND_H
 #define SHAREDCORE_BACKEND_H
 
@@ -13,6 +16,8 @@ extern "C" {
 #endif
 
 #define SB_ABI 1
+/* For the one symbol that is exported. */
+#define SB_EXPORT __attribute__((visibility("default")))
 
 /* What functions return: SB_OK, SB_NOT_APPENDED or an error, with the numbers of sharedcore.h. Each function may return each
    error; Docs/Plugins.md says what the host does with them. */
@@ -29,10 +34,13 @@ enum {
     SB_ERR_CORRUPT = 13,
     SB_ERR_SYSTEM = 14,
     /* append alone: the log does not end at the position. */
-    SB_NOT_APPENDED = 100
+    SB_NOT_APPENDED = 100,
+    /* wait alone: the time has passed, or interrupt was called. */
+    SB_NOTHING = 101
 };
 
-/* What a record survives once append has returned. */
+/* What a record survives once append has returned: nothing; the end of any process, also of a server that keeps the log; a loss of
+   power. With SB_DURABILITY_DISK, read returns only records that are on the disk. */
 enum { SB_DURABILITY_UNSPECIFIED = 0, SB_DURABILITY_MEMORY = 1, SB_DURABILITY_PROCESS = 2, SB_DURABILITY_DISK = 3 };
 
 /* Promises beyond those of every log. */
@@ -52,10 +60,17 @@ typedef struct {
     char location[256]; /* where: a path, an address */
 } sb_error;
 
+enum {
+    /* The host makes the path absolute: one in a file begins at the file's directory. */
+    SB_SETTING_PATH = 1
+};
+
 typedef struct {
     const char *key;           /* letters and digits; the user writes NAME.key */
     const char *default_value; /* NULL for none */
     const char *summary;       /* a sentence for people */
+    uint32_t flags;            /* SB_SETTING_PATH, or 0 */
+    uint32_t reserved;         /* 0 */
 } sb_setting;
 
 typedef struct {
@@ -63,7 +78,8 @@ typedef struct {
     const char *group;           /* 1 to 64 of letters, digits, "._-" */
     const char *state_directory; /* absolute */
     const char *const *values;   /* one for each setting of the table, in its order; NULL for none */
-    int64_t open_timeout;        /* ms */
+    uint64_t largest_record;     /* bytes of the largest record, and of the largest part of a snapshot */
+    int64_t open_timeout;        /* ms, at least 1 */
     int32_t durability;          /* what the user asks for; SB_ERR_UNSUPPORTED where the log has less */
     int32_t reads_only;          /* 1: create and write nothing, and return SB_ERR_UNAVAILABLE where there is no such log */
 } sb_place;
@@ -86,8 +102,9 @@ typedef struct sb_slice sb_slice;
 struct sb_slice {
     size_t size; /* sizeof(sb_slice) of the host */
     void *host;  /* the host's own */
-    /* Once, first: the position of the log's snapshot; 0 while there is none. */
-    void (*start)(sb_slice *slice, uint64_t position);
+    /* Once, first: the position of the log's snapshot, 0 while there is none, and the end of the log: the position of the next
+       append. */
+    void (*begin)(sb_slice *slice, uint64_t snapshot, uint64_t end);
     /* Where the asked position is before the snapshot: each part of it, in order. */
     void (*part)(sb_slice *slice, const uint8_t *bytes, size_t count);
     /* Each record from the asked position on, or from the snapshot on, in order. */
@@ -100,7 +117,7 @@ typedef struct {
     size_t size;         /* sizeof(sb_backend) */
     const char *name;    /* NAME of the file: lower-case letters, digits and "-", beginning with a letter */
     const char *version; /* for people */
-    sb_promises promises;
+    const sb_promises *promises;
     const sb_setting *settings;
     size_t setting_count;
 
@@ -112,14 +129,14 @@ typedef struct {
        SB_ERR_SYSTEM mean that it may have been appended; after other errors it was not. */
     int32_t (*append)(sb_log *log, uint64_t position, const uint8_t *record, size_t count, sb_error *error);
 
-    /* Reads at most `limit` records from a position on: fewer only where the log ends. */
+    /* Reads at most `limit` records from a position on, at least one where the log does not end there. */
     int32_t (*read)(sb_log *log, uint64_t position, size_t limit, sb_slice *slice, sb_error *error);
 
-    /* Waits until there is a record at the position, at most `timeout` ms, and returns SB_OK in any case. Runs beside the other
-       functions, on a thread of its own. */
+    /* Waits until there is a record at the position, at most `timeout` ms. Returns SB_NOTHING where there is none. Runs beside the other
+       functions of the handle; there is at most one at a time. */
     int32_t (*wait)(sb_log *log, uint64_t position, int64_t timeout, sb_error *error);
 
-    /* Ends the wait that runs, or the next one. Any thread, also while another function runs. Returns at once. */
+    /* Ends the wait that runs, or the next one. Any thread, also while another function runs. Returns at once, and raises no signal. */
     void (*interrupt)(sb_log *log);
 
     /* Replaces the records before a position, and the former snapshot, by a snapshot, in one atomic step. Does nothing where a
@@ -132,7 +149,7 @@ typedef struct {
 
 /* The one symbol of a plugin. `abi` is the version of the host. Returns a table that is never freed, or NULL where the plugin cannot
    work with that version. Makes no connection. */
-const sb_backend *sharedcore_backend(uint32_t abi);
+SB_EXPORT const sb_backend *sharedcore_backend(uint32_t abi);
 
 #ifdef __cplusplus
 }

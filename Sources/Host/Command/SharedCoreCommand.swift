@@ -52,7 +52,10 @@ struct SharedCoreCommand: AsyncParsableCommand {
                 name: "Trial",
                 subcommands: [DemoCommand.self, ConformanceCommand.self, BenchCommand.self, SoakCommand.self]),
             CommandGroup(
-                name: "Program", subcommands: [ConfigCommand.self, VersionCommand.self, CompletionCommand.self]),
+                name: "Program",
+                subcommands: [
+                    ConfigCommand.self, BackendsCommand.self, VersionCommand.self, CompletionCommand.self,
+                ]),
         ]
     }
 

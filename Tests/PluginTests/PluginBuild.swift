@@ -1,0 +1,63 @@
+internal import Foundation
+internal import Platform
+import TestSupport
+import Testing
+
+@testable import PluginBackend
+
+/// The plugins of the tests, compiled into a directory.
+struct PluginBuild: Sendable {
+    let directory: TemporaryDirectory
+    var path: String { directory.path }
+
+    init() async throws {
+        directory = try TemporaryDirectory()
+        try setMode(0o755, of: "")
+        let faulty = Self.root + "/Tests/PluginTests/C/faulty.c"
+        let variants = [
+            "faulty": [], "abi": ["-DABI=2", "-DNAME=\"abi\""], "notable": ["-DNO_TABLE"],
+            "othername": ["-DNAME=\"another\""], "missing": ["-DMISSING", "-DNAME=\"missing\""],
+            "small": ["-DSIZE=8", "-DNAME=\"small\""], "key": ["-DKEY=\"a.b\"", "-DNAME=\"key\""],
+        ]
+        for (name, options) in variants { try await compile(faulty, as: name, options) }
+        try await compile(Self.root + "/Examples/Plugins/directory.c", as: "directory", ["-O2"])
+        try await compile("/dev/null", as: "nosymbol", ["-x", "c"])
+        try Data("no library\n".utf8).write(to: URL(filePath: file(of: "text")))
+        try setMode(0o644, of: "libsharedcore-text.so")
+    }
+
+    private init(copying former: PluginBuild) throws {
+        directory = try TemporaryDirectory()
+        try setMode(0o755, of: "")
+        // Another file, so that the system loads it anew, with a log of its own.
+        try FileManager.default.copyItem(atPath: former.file(of: "faulty"), toPath: file(of: "faulty"))
+    }
+
+    /// A directory with a copy of the faulty plugin.
+    func copy() throws -> PluginBuild { try PluginBuild(copying: self) }
+
+    /// Loads the faulty plugin.
+    func load() throws -> BackendPlugin { try #require(try BackendPlugin.load("faulty", from: path)) }
+
+    func setMode(_ mode: UInt32, of name: String) throws {
+        try FileManager.default.setAttributes([.posixPermissions: Int(mode)], ofItemAtPath: path + "/" + name)
+    }
+
+    private func file(of name: String) -> String { "\(path)/libsharedcore-\(name).so" }
+
+    private func compile(_ source: String, as name: String, _ options: [String]) async throws {
+        let compiler = try ChildProcess(
+            ProcessInfo.processInfo.environment["CC"] ?? "clang",
+            ["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-I", Self.root + "/Sources/CBackendPlugin/include"]
+                + options + [source, "-o", file(of: name), "-lpthread"],
+            keepsErrors: true)
+        let end = await compiler.end()
+        try #require(end == .exited(0), "\(compiler.errorText(upTo: 1 << 14))")
+        try setMode(0o755, of: "libsharedcore-\(name).so")
+    }
+
+    /// The package's directory.
+    private static var root: String {
+        #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }
+    }
+}

@@ -1,0 +1,117 @@
+internal import Platform
+import TestSupport
+import Testing
+
+/// `sharedcore` with a plugin as its backend.
+@Suite("The programs take a plugin by configuration")
+struct PluginProgramTests {
+    private let scratch: TemporaryDirectory
+    private let plugins: PluginBuild
+
+    init() async throws {
+        scratch = try TemporaryDirectory()
+        plugins = try await PluginTests.build.value
+    }
+
+    @Test("A value that is set by one process is read by another, in the place that the file's section names")
+    func byFile() async throws {
+        let file = try write("backend: directory\ndirectory: {path: \(scratch.path)}\n")
+        try await expect(0, "", of: ["--config", file, "set", "greeting", "hello", "--json"], hasOutput: false)
+        try await expect(0, "greeting\thello", of: ["--config", file, "ls"])
+        #expect(try FileStatus(ofPath: scratch.path + "/default.log").permissions == 0o700)
+        try await expect(0, "\(scratch.path)", of: ["--config", file, "config", "get", "directory.path"])
+    }
+
+    @Test("A variable comes before the file, and is known")
+    func byVariable() async throws {
+        let file = try write("backend: directory\ndirectory: {path: /nowhere}\n")
+        let run = try await run(["--config", file, "set", "a", "b"], ["SHAREDCORE_DIRECTORY_PATH": scratch.path])
+        #expect(run.status == .exited(0) && run.errors == "", "\(run)")
+    }
+
+    @Test(
+        "What the plugin does not have is a mistake of the configuration, at its place",
+        arguments: [
+            ("backend: directory\ndirectory: {pth: /tmp}\n", "2:1", "directory"),
+            ("backend: absent\n", "1:10", "absent"),
+            ("backend: directory\nother.path: /tmp\n", "2:1", "other.path"),
+        ])
+    func mistakes(text: String, place: String, word: String) async throws {
+        let file = try write(text)
+        for command in [["get", "a"], ["config", "validate"]] {
+            let run = try await run(["--config", file] + command)
+            #expect(run.status == .exited(78), "\(run)")
+            #expect(run.errors.contains("\(file):\(place)") && run.errors.contains(word), "\(run)")
+        }
+    }
+
+    @Test("The section of a plugin that is there may stand beside another backend")
+    func otherSection() async throws {
+        let file = try write("backend: file\ndirectory: {path: /nowhere}\n")
+        try await expect(0, "", of: ["--config", file, "config", "validate"], hasOutput: false)
+    }
+
+    @Test("A file that was found in the working directory does not say where plugins are")
+    func foundFile() async throws {
+        _ = try write("backend: directory\npluginDirectory: \(plugins.path)\n", to: "sharedcore.yaml")
+        let command =
+            "cd \(scratch.path) && unset SHAREDCORE_PLUGIN_DIRECTORY && exec \(try ChildProcess.built("sharedcore"))"
+        for (arguments, status) in [("set a b", Int32(78)), ("--config sharedcore.yaml set a b", 0)] {
+            let program = try ChildProcess(
+                "sh", ["-c", "\(command) --state-directory \(scratch.path) \(arguments)"], keepsErrors: true)
+            let end = await program.end()
+            #expect(end == .exited(status), "\(arguments): \(program.errorText(upTo: 4096))")
+        }
+    }
+
+    @Test("A relative path is absolute for the programs that a host starts")
+    func relative() async throws {
+        let file = try write("backend: directory\ndirectory: {path: logs}\n")
+        try await expect(0, scratch.path + "/logs", of: ["--config", file, "config", "get", "directory.path"])
+    }
+
+    @Test("The list names plugins with their settings, and says why one cannot be used")
+    func list() async throws {
+        let run = try await run(["backends", "--json"])
+        #expect(run.status == .exited(1))
+        let lines = run.output.split(separator: "\n")
+        let directory = try #require(lines.first { $0.contains("\"name\":\"directory\"") })
+        #expect(
+            directory.contains("\"variable\":\"SHAREDCORE_DIRECTORY_PATH\"")
+                && directory.contains("\"version\":\"1.0\""))
+        #expect(lines.contains { $0.contains("\"name\":\"abi\"") && $0.contains("\"code\":\"incompatible\"") })
+        #expect(lines.contains { $0.contains("\"name\":\"file\"") && $0.contains("bundled") })
+    }
+
+    private struct Run {
+        let status: ProgramEnd
+        let output: String
+        let errors: String
+    }
+
+    private func write(_ text: String, to name: String = "configuration.yaml") throws -> String {
+        let path = scratch.path + "/" + name
+        try OpenFile(path: path, .createNew).write(Array(text.utf8), at: 0)
+        return path
+    }
+
+    private func expect(_ status: Int32, _ output: String, of arguments: [String], hasOutput: Bool = true) async throws
+    {
+        let run = try await run(arguments)
+        #expect(run.status == .exited(status), "\(run)")
+        if hasOutput { #expect(run.output == output, "\(run)") }
+    }
+
+    private func run(_ arguments: [String], _ variables: [String: String] = [:]) async throws -> Run {
+        let environment = [
+            "SHAREDCORE_PLUGIN_DIRECTORY": plugins.path, "SHAREDCORE_STATE_DIRECTORY": scratch.path,
+            "PATH": "/usr/bin:/bin",
+        ]
+        let program = try ChildProcess(
+            try ChildProcess.built("sharedcore"), arguments, environment: environment.merging(variables) { $1 },
+            keepsErrors: true)
+        let end = await program.end()
+        return Run(
+            status: end, output: program.lines.joined(separator: "\n"), errors: program.errorText(upTo: 1 << 14))
+    }
+}

@@ -1,0 +1,203 @@
+internal import BundledHarnesses
+import CoreAPI
+internal import CoreAPITesting
+internal import CoreAPITestingAdapters
+internal import LogBackend
+internal import Platform
+import TestSupport
+import Testing
+
+@testable import PluginBackend
+
+@Suite("Backends as plugins")
+struct PluginTests {
+    /// What is compiled once for all tests of a process.
+    static let build = Task { try await PluginBuild() }
+
+    // MARK: - Loading
+
+    @Test("A plugin says its name, its version, its settings and its promises")
+    func describesItself() async throws {
+        let build = try await Self.build.value
+        let plugin = try #require(try BackendPlugin.load("faulty", from: build.path))
+        #expect(plugin.name == "faulty" && plugin.version == "0" && plugin.durability == .memory)
+        #expect(plugin.settings.map(\.key) == ["faulty.fault"])
+        #expect(try BackendPlugin.names(in: build.path).contains("faulty"))
+    }
+
+    @Test(
+        "A name without a file is no plugin, and no path leaves the directory",
+        arguments: ["absent", "", "..", "../faulty", "Faulty", "a/b", "-a", String(repeating: "a", count: 33)])
+    func absent(name: String) async throws {
+        #expect(try BackendPlugin.load(name, from: try await Self.build.value.path) == nil)
+    }
+
+    @Test(
+        "A table that is wrong is refused, with the reason",
+        arguments: [
+            ("abi", SharedCoreError.Code.incompatible, "version 2"), ("notable", .incompatible, "no table"),
+            ("othername", .unsupported, "its name is “another”"), ("missing", .unsupported, "a function is missing"),
+            ("small", .unsupported, "its size is 8"), ("key", .unsupported, "setting 0"),
+            ("text", .unsupported, "cannot be loaded"), ("nosymbol", .unsupported, "sharedcore_backend"),
+        ])
+    func wrongTable(name: String, code: SharedCoreError.Code, reason: String) async throws {
+        let build = try await Self.build.value
+        let error = #expect(throws: SharedCoreError.self) { try BackendPlugin.load(name, from: build.path) }
+        #expect(error?.code == code && error?.description.contains(reason) == true, "\(String(describing: error))")
+        #expect(error?.location == "\(build.path)/libsharedcore-\(name).so")
+    }
+
+    @Test("A file or a directory that others may write is not loaded", arguments: [0o666, 0o602, 0o620])
+    func writable(mode: UInt32) async throws {
+        let build = try await Self.build.value
+        let directory = try build.copy()
+        _ = try directory.load()
+        try directory.setMode(mode, of: "libsharedcore-faulty.so")
+        #expect(throws: (any Error).self) { try directory.load() }
+        try directory.setMode(0o755, of: "libsharedcore-faulty.so")
+        try directory.setMode(mode | 0o100, of: "")
+        let error = #expect(throws: SharedCoreError.self) { try directory.load() }
+        #expect(error?.code == .forbidden)
+        try directory.setMode(0o755, of: "")
+        _ = try directory.load()
+    }
+
+    // MARK: - What a plugin does wrong
+
+    @Test(
+        "A call that goes wrong is the error that it is",
+        arguments: [
+            ("append-code", SharedCoreError.Code.outcomeUnknown), ("append-full", .storageFull),
+            ("read-no-start", .corrupt), ("read-two-starts", .corrupt), ("read-part", .corrupt),
+            ("read-null", .corrupt),
+            ("read-many", .corrupt), ("read-garbage", .corrupt), ("read-wrong", .incompatible),
+        ])
+    func fails(fault: String, code: SharedCoreError.Code) async throws {
+        let build = try await Self.build.value
+        // A plugin of its own file has a log of its own.
+        let plugin = try build.copy().load()
+        let error = await #expect(throws: SharedCoreError.self) {
+            let group = try await plugin.open(group: "g", stateDirectory: "/", values: ["faulty.fault": fault])
+            for number in 0..<5 {
+                do {
+                    try await group.put("k", [UInt8(number)])
+                    _ = try await group.get("k")
+                } catch {
+                    await group.close()
+                    throw error
+                }
+            }
+            await group.close()
+        }
+        #expect(error?.code == code, "\(String(describing: error))")
+    }
+
+    @Test("An open that returns nothing, or promises nothing, fails", arguments: ["open-null", "open-durability"])
+    func wrongOpen(fault: String) async throws {
+        let plugin = try #require(try BackendPlugin.load("faulty", from: try await Self.build.value.path))
+        let error = await #expect(throws: SharedCoreError.self) {
+            try await plugin.open(group: "g", stateDirectory: "/", values: ["faulty.fault": fault])
+        }
+        #expect(error?.code == .system)
+    }
+
+    @Test("A message without an end is cut, and has its code")
+    func endlessMessage() async throws {
+        let plugin = try #require(try BackendPlugin.load("faulty", from: try await Self.build.value.path))
+        let error = await #expect(throws: SharedCoreError.self) {
+            try await plugin.open(group: "g", stateDirectory: "/", values: ["faulty.fault": "open-error"])
+        }
+        #expect(error?.code == .forbidden && error?.message == String(repeating: "m", count: 512))
+        #expect(error?.location == String(repeating: "l", count: 256))
+    }
+
+    @Test("A setting that the plugin does not have is refused")
+    func unknownSetting() async throws {
+        let plugin = try #require(try BackendPlugin.load("faulty", from: try await Self.build.value.path))
+        let error = await #expect(throws: SharedCoreError.self) {
+            try await plugin.open(group: "g", stateDirectory: "/", values: ["faulty.falt": "x"])
+        }
+        #expect(error?.code == .invalidArgument && error?.message.contains("faulty.falt") == true)
+    }
+
+    @Test("A function that does not return is given up; calls fail at once until it does, and go on then")
+    func hangs() async throws {
+        let log = try await log(fault: "append-hang", bounds: PluginLog.Bounds(call: .seconds(1)))
+        for position in 0..<3 { #expect(try await log.append([1], at: UInt64(position))) }
+        let late = await #expect(throws: SharedCoreError.self) { try await log.append([1], at: 3) }
+        #expect(late?.code == .outcomeUnknown)
+        let busy = await #expect(throws: SharedCoreError.self) { try await log.read(from: 0, limit: 1) }
+        #expect(busy?.code == .unavailable && busy?.message.contains("append") == true)
+        try await eventually("it returns") { (try? await log.read(from: 3, limit: 1))?.records == [[1]] }
+        await log.close()
+    }
+
+    @Test("Closing does not wait for a function that does not return, and a call behind it is closed")
+    func closesBesideAHang() async throws {
+        let log = try await log(
+            fault: "wait-hang", bounds: PluginLog.Bounds(close: .milliseconds(500)))
+        let waiting = Task { try await log.wait(after: 0) }
+        try await Task.sleep(for: .milliseconds(200))
+        let began = SystemClock().now()
+        await log.close()
+        // The function returns 8 s after its begin.
+        #expect(began.duration(to: SystemClock().now()) < .seconds(6))
+        let error = await #expect(throws: SharedCoreError.self) { try await log.append([1], at: 0) }
+        #expect(error?.code == .closed)
+        waiting.cancel()
+        _ = await waiting.result
+    }
+
+    @Test("A wait that is cancelled ends at once, before and after it has begun", arguments: [0, 50])
+    func cancelledWait(delay: Int) async throws {
+        let log = try await log(fault: "none")
+        let waiting = Task { try await log.wait(after: 100) }
+        try await Task.sleep(for: .milliseconds(delay))
+        waiting.cancel()
+        let result = await waiting.result
+        let error = #expect(throws: SharedCoreError.self) { try result.get() }
+        #expect(error?.code == .cancelled)
+        try await withTimeout(TestTimeout.usual, "the log closes") { await log.close() }
+    }
+
+    private func log(fault: String, bounds: PluginLog.Bounds = .init()) async throws -> PluginLog {
+        let plugin = try await Self.build.value.copy().load()
+        return try await PluginLog.open(
+            plugin.table,
+            PluginPlace(
+                group: "g", stateDirectory: "/", durability: nil, readsOnly: false, values: [fault],
+                timeout: .seconds(10)),
+            bounds: bounds)
+    }
+}
+
+@Suite("Conformance of the plugin in Examples", .serialized)
+struct PluginConformanceTests {
+    private static let cases =
+        TestScope.isAtLength || TestScope.chosenCases != nil
+        ? TestScope.cases : TestScope.casesOnce.filter { $0.id != "N8a" }
+
+    @Test("a log in a directory, in C", arguments: PluginConformanceTests.cases)
+    func conforms(conformanceCase: ConformanceCase) async throws {
+        let build = try await PluginTests.build.value
+        let plugin = try #require(try BackendPlugin.load("directory", from: build.path))
+        let scratch = try TemporaryDirectory()
+        let peer = PeerProgram(path: try ChildProcess.built("sharedcore-test-peer"))
+        let harness = PluginHarness(plugin, values: [:], durability: nil, in: scratch.path, peer: peer)
+        await conformanceCase.test(on: TestScope.harness(harness), leavingOut: Self.gaps)
+    }
+
+    /// The cases that a directory declares impossible, and those that the harness cannot try.
+    private static let gaps: [String: String] = {
+        let reasons = [
+            "no places to stop at": ["S9b", "S9c", "N9a"],
+            "a stopped process may hold the lock": [
+                "S15a", "S15b", "S15c", "S15d", "C3b", "C3c", "C4b", "C6b", "C6c", "C6d", "C8f", "C9f", "C9h", "C14c",
+                "C26c", "C26f",
+            ],
+            "only a hub brings a baton to another machine": ["C25e", "C25f", "C25g"],
+            "deaths of processes are not simulated, but tried on real ones": ["L1d", "L3a"],
+        ]
+        return reasons.reduce(into: [:]) { gaps, reason in for id in reason.value { gaps[id] = reason.key } }
+    }()
+}
