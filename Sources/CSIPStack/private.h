@@ -22,6 +22,7 @@
 #include <sofia-sip/sip_status.h>
 #include <sofia-sip/sip_tag.h>
 #include <sofia-sip/su_log.h>
+#include <sofia-sip/su_uniqueid.h>
 #include <sofia-sip/su_wait.h>
 #include <sofia-sip/tport.h>
 #include <sofia-sip/tport_tag.h>
@@ -30,15 +31,17 @@
 typedef struct media {
     int descriptor;
     uint16_t port;
+    char host[INET6_ADDRSTRLEN];  // the address of the socket
     su_root_t *root;
     int registration;
     su_timer_t *timer;
     struct sockaddr_storage peer;
     socklen_t peer_length;
-    int payload_type, is_held;
+    int payload_type, is_held, is_holding, is_peer_silent;
+    uint32_t session, version, described;
     uint32_t ssrc, timestamp;
     uint16_t sequence;
-    unsigned version;
+    uint64_t sent_at;
     sip_media_counts counts;
 } media;
 
@@ -46,16 +49,21 @@ enum call_state { CALL_RINGING, CALL_ANSWERED, CALL_ENDING, CALL_OVER };
 
 typedef struct sip_call {
     struct sip_call *next;
+    su_home_t home[1];
     sip_stack *stack;
     uint64_t number;
     enum call_state state;
     nta_leg_t *leg;
     nta_incoming_t *invite;
     int is_offered;  // the INVITE had an offer; without one the answer is in the ACK
+    int is_unconfirmed;  // the ACK for a 200 has not come
+    char *call_id, *local, *remote;
+    int tries;
+    su_timer_t *retry;
     media media;
 } sip_call;
 
-enum exchange_kind { EXCHANGE_REGISTER, EXCHANGE_UNREGISTER, EXCHANGE_MESSAGE, EXCHANGE_BYE };
+enum exchange_kind { EXCHANGE_REGISTER, EXCHANGE_UNREGISTER, EXCHANGE_MESSAGE, EXCHANGE_BYE, EXCHANGE_INVITE };
 
 // An open request, with the data to send it again with credentials.
 typedef struct exchange {
@@ -80,7 +88,7 @@ struct sip_stack {
     char *user, *password, *identity, *registrar, *proxy, *contact, *contact_header, *bare_contact, *instance, *host;
     char *former;
     unsigned expires;
-    int descriptor, is_stopping, failures, stop_status;
+    int descriptor, is_stopping, is_stopped, is_resting, failures, stop_status;
     uint64_t calls_made;
     su_timer_t *refresh;
     tport_t *connection;
@@ -96,6 +104,7 @@ void exchange_free(exchange *x);
 
 int call_invited(sip_stack *stack, nta_incoming_t *irq, const sip_t *sip);
 void call_bye_answered(sip_call *call);
+void call_invite_answered(exchange *x, const sip_t *sip);
 void calls_sweep(sip_stack *stack, int all);
 void calls_hang_up(sip_stack *stack);
 void stack_check_stopped(sip_stack *stack);
@@ -107,6 +116,9 @@ int media_accept(media *m, su_home_t *home, const char *text, size_t length);
 int media_start(media *m);
 void media_stop(media *m);
 void media_close(media *m);
-char *media_describe(media *m, su_home_t *home, const char *host);
+// The SDP of this side: an offer, or the answer to the last one of the other side.
+char *media_describe(media *m, su_home_t *home, int is_offer);
+// Takes the stream of another process. 0, or -1 where the description is none; the descriptor is closed then.
+int media_adopt(media *m, su_root_t *root, const sip_dialog *dialog);
 
 #endif

@@ -156,6 +156,10 @@ static int answered(void *argument, nta_outgoing_t *request, const sip_t *sip) {
         exchange_free(x);
         stack_check_stopped(stack);
         break;
+    case EXCHANGE_INVITE:
+        call_invite_answered(x, sip);
+        exchange_free(x);
+        break;
     }
     return 0;
 }
@@ -192,6 +196,16 @@ int exchange_send(exchange *x) {
         if (sip_add_tl(message, sip, SIPTAG_CONTENT_TYPE_STR(x->type), SIPTAG_PAYLOAD_STR(x->text), TAG_END()) < 0) break;
         result = nta_msg_request_complete(message, x->leg, SIP_METHOD_MESSAGE, URL_STRING_MAKE(x->to));
         break;
+    case EXCHANGE_INVITE: {
+        char *text = media_describe(&x->call->media, home, 1);
+        if (!text
+            || sip_add_tl(
+                   message, sip, SIPTAG_CONTACT_STR(stack->bare_contact), SIPTAG_ALLOW_STR(allow),
+                   SIPTAG_CONTENT_TYPE_STR("application/sdp"), SIPTAG_PAYLOAD_STR(text), TAG_END()) < 0)
+            break;
+        result = nta_msg_request_complete(message, x->leg, SIP_METHOD_INVITE, NULL);
+        break;
+    }
     case EXCHANGE_BYE: result = nta_msg_request_complete(message, x->leg, SIP_METHOD_BYE, NULL); break;
     }
     if (result >= 0 && auc_has_authorization(&stack->credentials))
@@ -229,10 +243,41 @@ void sip_stack_unregister(sip_stack *stack) {
     register_now(stack, EXCHANGE_UNREGISTER);
 }
 
+void sip_stack_rest(sip_stack *stack) {
+    stack->is_stopping = 1;
+    stack->is_resting = 1;
+    su_timer_reset(stack->refresh);
+    for (sip_call *call = stack->calls; call; call = call->next) {
+        media_stop(&call->media);
+        if (call->retry) su_timer_reset(call->retry);
+    }
+}
+
+static void step_for(sip_stack *stack, int milliseconds, const int *until) {
+    su_time_t end = su_time_add(su_now(), milliseconds);
+    long left = milliseconds;
+    while (left > 0 && !(until && *until)) {
+        su_root_step(stack->root, left < 20 ? left : 20);
+        left = (long)su_duration(end, su_now());
+    }
+}
+
+void sip_stack_drain(sip_stack *stack, int milliseconds) {
+    // An open request would be sent again, such as a REGISTER for the former Contact.
+    if (!stack->exchanges) step_for(stack, milliseconds, NULL);
+}
+
+void sip_stack_finish(sip_stack *stack, int milliseconds) {
+    stack->is_stopping = 0;
+    sip_stack_unregister(stack);
+    step_for(stack, milliseconds, &stack->is_stopped);
+}
+
 void stack_check_stopped(sip_stack *stack) {
     if (!stack->is_stopping || !stack->stop_status) return;
     for (exchange *x = stack->exchanges; x; x = x->next)
         if (x->kind == EXCHANGE_BYE) return;
+    stack->is_stopped = 1;
     stack->callbacks.stopped(stack->callbacks.user, stack->stop_status);
 }
 

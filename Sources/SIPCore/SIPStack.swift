@@ -2,6 +2,7 @@
     internal import CSIPStack
     internal import Coordination
     internal import CoreAPI
+    internal import Platform
 
     /// The stack in C under a `LoopCore`: its callbacks become messages and calls of the group.
     final class SIPStack: LoopStack {
@@ -11,6 +12,8 @@
         private var calls: [UInt64: OpenCall] = [:]
         /// The status of the last registration, so that the timeline has one entry for a row of equal failures.
         private var lastStatus = 200
+        /// Whether another core has the calls, and the contact.
+        private var hasGiven = false
 
         init(_ telephone: SIPTelephone) {
             self.telephone = telephone
@@ -22,7 +25,8 @@
             self.loop = loop
             let key = try contactKey
             let former = try loop.wait { context in try await context.store.get(key) }
-            stack = try create()
+            try open()
+            try adopt(on: loop)
             guard let contact = sip_stack_contact(stack) else {
                 throw SharedCoreError(.unavailable, "The SIP stack has no Contact.", at: telephone.account.address)
             }
@@ -51,6 +55,88 @@
                 finish(call, number, isRefused ? .missed : .hungUp)
             }
             sip_stack_unregister(stack)  // hangs up what is open; `stopped` ends the loop
+        }
+
+        // MARK: Calls that move
+
+        func handOver(_ request: StopRequest) throws -> Baton? {
+            guard request.takes.contains(SIPTelephone.batonKind), request.batonReach == .descriptors else { return nil }
+            guard 1...Baton.maximumCallCount ~= calls.count else { return nil }
+            var dialogs: [SIPDialog] = []
+            var descriptors: [Int32] = []
+            for number in calls.keys.sorted() {
+                var dialog = sip_dialog()
+                guard sip_call_export(stack, number, &dialog) == 0 else { return nil }
+                dialogs.append(SIPDialog(dialog))
+                descriptors.append(dialog.descriptor)
+            }
+            let bytes = SIPDialog.bytes(of: dialogs)
+            guard SIPDialog.all(in: bytes) == dialogs else { return nil }
+            let baton = try Baton(
+                SIPTelephone.batonKind, bytes: bytes, descriptors: descriptors, calls: calls.values.map(\.id))
+            sip_stack_rest(stack)
+            hasGiven = true
+            telephone.ended(self)
+            return baton
+        }
+
+        func batonEnded(_ end: BatonEnd) {
+            calls = [:]  // their records are another core's, or over
+            if end == .applied {
+                // A BYE that has come meanwhile is answered here; the new core learns of it by the answer to its INVITE.
+                sip_stack_drain(stack, 250)
+            } else if end.isOwn {
+                sip_stack_finish(stack, 2_000)
+            }
+        }
+
+        /// Takes over the calls of a former core, and continues them.
+        private func adopt(on loop: LoopContext) throws {
+            guard let baton = loop.context.baton else { return }
+            let adopted = try prepare(baton)
+            guard !adopted.isEmpty else {
+                return try loop.wait { _ in try await baton.refuse(because: "The core cannot read it.") }
+            }
+            let open: [OpenCall]
+            do throws(SharedCoreError) {
+                open = try loop.applyBaton { (stack: SIPStack, received) in
+                    let number = stack.calls.first { $0.value.id == received.call }?.key
+                    try stack.obey(received, number ?? 0)
+                }
+            } catch {
+                for number in adopted.keys { sip_call_forget(stack, number) }
+                guard error.code == .guardFailed else { throw error }
+                return loop.report("continues without a call: \(error.message)")
+            }
+            for (number, id) in adopted {
+                guard let call = open.first(where: { $0.id == id }) else {
+                    _ = sip_call_hang_up(stack, number)
+                    continue
+                }
+                calls[number] = call
+                telephone.tell(.continued(id))
+                guard sip_call_continue(stack, number) < 0 else { continue }
+                _ = sip_call_hang_up(stack, number)
+                finish(call, number, .failed("The stream does not start."))
+            }
+        }
+
+        /// Makes the calls of a baton, and sends nothing. Returns none of them where one cannot be made.
+        private func prepare(_ baton: ReceivedBaton) throws -> [UInt64: CallID] {
+            var descriptors = try baton.takeDescriptors()[...]
+            var adopted: [UInt64: CallID] = [:]
+            if let dialogs = SIPDialog.all(in: baton.bytes), dialogs.count == descriptors.count {
+                for dialog in dialogs {
+                    guard let id = CallID(dialog.callID), baton.calls.contains(id),
+                        let descriptor = descriptors.popFirst(), let number = dialog.adopt(into: stack, descriptor)
+                    else { break }
+                    adopted[number] = id
+                }
+                if adopted.count == dialogs.count { return adopted }
+            }
+            for descriptor in descriptors { _ = OpenFile(owning: descriptor, path: "baton") }
+            for number in adopted.keys { sip_call_forget(stack, number) }
+            return [:]
         }
 
         func close() {
@@ -122,6 +208,7 @@
         }
 
         fileprivate func stopped(_ status: Int) {
+            if hasGiven { return }
             if status == 200 { keep(nil) }
             telephone.tell(.unregistered(status: status))
             loop?.end()
@@ -195,6 +282,18 @@
             }
         }
 
+        /// Returns whether the group has recorded that a call can move, or that it cannot.
+        fileprivate func moves(_ number: UInt64, _ canMove: Bool) -> Bool {
+            guard let loop, let call = calls[number] else { return false }
+            do throws(SharedCoreError) {
+                try loop.setMoves(canMove ? SIPTelephone.batonKind : nil, of: call)
+                return true
+            } catch {
+                if error.code != .guardFailed { loop.report("whether the call moves is not recorded: \(error)") }
+                return false
+            }
+        }
+
         fileprivate func ended(_ number: UInt64, _ reason: Int32) {
             guard let call = calls[number] else { return }
             switch UInt32(reason) {
@@ -202,11 +301,26 @@
             case SIP_END_CANCELLED.rawValue: finish(call, number, .missed)
             case SIP_END_ANSWERED_ELSEWHERE.rawValue: finish(call, number, .answeredElsewhere)
             case SIP_END_NO_MEDIA.rawValue: finish(call, number, .failed("The caller's answer has no PCMU or PCMA."))
+            case SIP_END_UNREACHABLE.rawValue:
+                finish(call, number, .failed("The other side does not answer, or refuses to continue."))
             default: finish(call, number, .failed("The caller did not confirm the answer."))
             }
         }
 
         // MARK: Making the stack
+
+        /// Makes the stack in C. Nothing is sent before it steps.
+        func open() throws {
+            stack = try create()
+        }
+
+        /// Whether a dialog makes a call, for tests.
+        func makeCall(from dialog: SIPDialog, _ descriptor: Int32) -> Bool {
+            guard let number = dialog.adopt(into: stack, descriptor) else { return false }
+            sip_call_forget(stack, number)
+            sip_stack_step(stack)
+            return true
+        }
 
         private func create() throws -> OpaquePointer {
             let account = telephone.account
@@ -251,6 +365,7 @@
                         number, id: SIPText.of(id), from: SIPText.of(from), to: SIPText.of(to))
                 },
                 held: { user, number, isHeld in SIPStack.of(user).held(number, isHeld != 0) },
+                moves: { user, number, canMove in SIPStack.of(user).moves(number, canMove != 0) ? 0 : -1 },
                 ended: { user, number, reason in SIPStack.of(user).ended(number, reason) })
             var problem = [CChar](repeating: 0, count: 256)
             guard let made = sip_stack_create(&described, callbacks, &problem, problem.count) else {

@@ -17,6 +17,11 @@
     ///
     /// Source: RFC 3261, RFC 3428.
     public final class SIPTelephone: Sendable {
+        /// The kind of the baton with which a call moves to the next core, for ``CoordinationOptions/takesBatons``.
+        ///
+        /// Source: contract C25.
+        public static let batonKind = "sip-call/1"
+
         /// An event of the core that runs in this process.
         public enum Event: Hashable, Sendable {
             /// The registrar has bound the contact. `contacts` of this telephone are bound, usually 1, and `ofAccount` of all
@@ -31,6 +36,8 @@
             case message(InboxMessage)
             /// A call rings. `from` is the SIP URI of the caller.
             case ringing(CallID, from: String)
+            /// A call of a former core goes on in this process.
+            case continued(CallID)
             /// A call has ended, with the counts of its RTP packets.
             case ended(CallID, Call.EndReason, sent: Int, received: Int)
         }

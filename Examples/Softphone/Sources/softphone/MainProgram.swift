@@ -5,14 +5,16 @@ internal import SIPCore
 
 /// The telephone that its user has open: it owns the core until its input ends.
 enum MainProgram {
-    static func run(in directory: String) async throws {
+    static func run(in directory: String, takingOver: Bool) async throws {
         let (messages, continuation) = AsyncStream.makeStream(of: InboxMessage.self)
         let telephone = try SIPTelephone(Softphone.account(in: directory)) { event in
             Softphone.say(event)
             if case .message(let message) = event { continuation.yield(message) }
         }
         let group = try await Softphone.open(directory, as: .main)
-        try await group.withMain(core: { telephone.makeCore() }) { main in
+        var options = CoordinationOptions()
+        options.takesBatons = [SIPTelephone.batonKind]  // a call of another process goes on here
+        try await group.withMain(options: options, takingOver: takingOver, core: { telephone.makeCore() }) { main in
             await withTaskGroup { tasks in
                 tasks.addTask { await show(messages, main) }
                 for await line in Keyboard.lines() { await obey(line, telephone, group) }

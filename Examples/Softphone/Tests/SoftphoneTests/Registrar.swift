@@ -111,6 +111,7 @@ final class Phone {
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
     func main() throws -> Running { try Running(["main", directory], in: directory, named: "main") }
+    func takeOver() throws -> Running { try Running(["takeover", directory], in: directory, named: "takeover") }
     func push(_ callID: String) throws -> Running {
         try Running(["push", directory, callID], in: directory, named: "push")
     }
@@ -147,6 +148,7 @@ final class Running {
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
     var isRunning: Bool { process.isRunning }
+    var pid: Int32 { process.processIdentifier }
     var output: String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
 
     func says(_ text: String, within seconds: Double = 20) throws {
