@@ -88,7 +88,7 @@ struct sip_stack {
     char *user, *password, *identity, *registrar, *proxy, *contact, *contact_header, *bare_contact, *instance, *host;
     char *former;
     unsigned expires;
-    int descriptor, is_stopping, is_stopped, is_resting, failures, stop_status;
+    int descriptor, is_stopping, is_stopped, is_resting, has_adopted, failures, stop_status;
     uint64_t calls_made;
     su_timer_t *refresh;
     tport_t *connection;

@@ -391,6 +391,7 @@ uint64_t sip_call_adopt(sip_stack *stack, const sip_dialog *dialog) {
     }
     call->next = stack->calls;
     stack->calls = call;
+    stack->has_adopted = 1;
     return call->number;
 }
 

@@ -10,6 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+// A stack that has adopted a call registers again after this time: the former one has answered no message since it gave the call,
+// and a registrar that gave up on it after this stack's first REGISTER stores the message until the next.
+enum { ADOPTER_MILLISECONDS = 4000 };
+
 static void register_now(sip_stack *stack, enum exchange_kind kind);
 
 static void refresh_due(void *magic, su_timer_t *timer, void *argument) {
@@ -116,7 +120,10 @@ static void register_answered(exchange *x, const sip_t *sip) {
         su_free(stack->home, uri);
     }
     if (expires < 4) expires = 4;
-    try_again_in(stack, stack->former ? 1 : expires * 1000L - (expires > 60 ? 30000L : expires * 500L));
+    long next = expires * 1000L - (expires > 60 ? 30000L : expires * 500L);
+    if (stack->has_adopted && next > ADOPTER_MILLISECONDS) next = ADOPTER_MILLISECONDS;
+    stack->has_adopted = 0;
+    try_again_in(stack, stack->former ? 1 : next);
     stack->callbacks.registered(stack->callbacks.user, 200, sip->sip_status->st_phrase, own, all, expires);
     exchange_free(x);
 }

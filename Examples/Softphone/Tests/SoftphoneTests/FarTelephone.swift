@@ -18,6 +18,8 @@ final class FarTelephone: Sendable {
         var packets: [Packet] = []
         /// The requests and answers that have come, without repetitions.
         var log: [SIPText] = []
+        /// The status line for each message that was sent.
+        var messageAnswers: [String: String] = [:]
         /// What the next INVITEs inside the dialog are answered with; 200 when it is empty, 0 for no answer.
         var answers: [Int] = []
         var remote = ""  // To of the answer
@@ -68,6 +70,17 @@ final class FarTelephone: Sendable {
         send("BYE", state.withLock(\.target))
     }
 
+    /// Sends a MESSAGE with a Call-ID of its own.
+    func message(_ text: String) {
+        deliver(
+            [
+                "MESSAGE sip:\(user)@sc.test SIP/2.0",
+                "Via: SIP/2.0/UDP 127.0.0.1:\(signalling.port);branch=z9hG4bK\(text)",
+                "From: <sip:bob@sc.test>;tag=m", "To: <sip:\(user)@sc.test>", "Call-ID: \(text)@far",
+                "CSeq: 1 MESSAGE", "Max-Forwards: 70", "Content-Type: text/plain",
+            ], text)
+    }
+
     func answer(invitesWith statuses: Int...) { state.withLock { $0.answers = statuses } }
     /// Sends BYE when the next INVITE comes, before it answers that with 481: the BYE goes to the former Contact.
     func hangUpAtInvite() { state.withLock { $0.hangsUpAtInvite = true } }
@@ -79,6 +92,7 @@ final class FarTelephone: Sendable {
 
     var packets: [Packet] { state.withLock(\.packets) }
     var log: [SIPText] { state.withLock(\.log) }
+    var messageAnswers: [String: String] { state.withLock(\.messageAnswers) }
     var isAnswered: Bool { log.contains { $0.line.hasPrefix("SIP/2.0 200") && $0["CSeq"] == "1 INVITE" } }
     func count(of line: String) -> Int { log.count { $0.line.hasPrefix(line) } }
 
@@ -128,6 +142,9 @@ final class FarTelephone: Sendable {
     }
 
     private func handle(_ message: SIPText) {
+        if message["CSeq"] == "1 MESSAGE", let id = message["Call-ID"] {
+            state.withLock { $0.messageAnswers[id] = message.line }
+        }
         guard message["Call-ID"] == id else { return }
         let isNew = state.withLock { state in
             guard !state.log.contains(where: { $0.identity == message.identity }) else { return false }

@@ -177,6 +177,30 @@ struct HandOverTests {
         #expect(far.isOneStream)
     }
 
+    @Test("C25: messages that are accepted while a call moves are stored once", arguments: ["udp", "tcp"])
+    func messages(over transport: String) throws {
+        let (phone, far, executor) = try answered("texts", over: transport)
+        defer { far.close() }
+        let main = try phone.main()
+        let texts = (0..<60).map { "text-\($0)-\(phone.user)" }
+        for text in texts {
+            far.message(text)
+            usleep(4_000)
+        }
+        try main.says("goes on: \(far.id)")
+        func stored(_ text: String) -> Int {
+            [executor, main].map { $0.output.count(of: "received: \(text)@far\n") }.reduce(0, +)
+        }
+        #expect(until(15) { far.messageAnswers.count == texts.count })
+        // The registrar refuses one that its database does not take at this moment.
+        let accepted = texts.filter { far.messageAnswers["\($0)@far"]?.hasPrefix("SIP/2.0 2") == true }
+        #expect(accepted.count >= 50)
+        _ = until(15) { accepted.allSatisfy { stored($0) > 0 } }
+        #expect(accepted.filter { stored($0) != 1 } == [])
+        #expect(executor.wait() == 0)
+        #expect(main.quit() == 0)
+    }
+
     @Test("C25: a call that the far end holds moves, stays held, and is resumed")
     func heldCall() throws {
         let (phone, far, executor) = try answered("held")
