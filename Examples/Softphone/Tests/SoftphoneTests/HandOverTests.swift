@@ -2,13 +2,16 @@ import Foundation
 import Testing
 
 /// A call moves to the next process, as the far end hears it (contract C25).
-@Suite("Softphone: a call moves", .serialized, .enabled(if: Registrar.isThere))
-struct HandOverTests {
+///
+/// In the one serialized suite, because its tests block threads of the pool, of which the tests without a registrar need one.
+extension SoftphoneTests {
     /// A call that an Executor has answered, with the far end and the telephone.
-    private func answered(
+    func answered(
         _ user: String, over transport: String = "tcp"
     ) throws -> (phone: Phone, far: FarTelephone, executor: Running) {
-        let phone = try Phone(user, transport: transport)
+        let phone = try Phone(
+            user, transport: transport,
+            lines: transport == "tls" ? ["certificates \(Registrar.directory)/tls/client"] : [])
         let far = try FarTelephone(to: phone.user, callID: "\(phone.user)@far")
         let executor = try phone.push(far.id)
         try executor.says("registered: 1")
@@ -31,7 +34,8 @@ struct HandOverTests {
         return Set(text.components(separatedBy: "pid=").dropFirst().compactMap { Int32($0.prefix { $0.isNumber }) })
     }
 
-    @Test("C25: a call that an Executor answered goes on in Main: one stream both ways", arguments: ["udp", "tcp"])
+    @Test(
+        "C25: a call that an Executor answered goes on in Main: one stream both ways", arguments: ["udp", "tcp", "tls"])
     func executorToMain(over transport: String) throws {
         let (phone, far, executor) = try answered("move", over: transport)
         defer { far.close() }
@@ -120,7 +124,7 @@ struct HandOverTests {
         #expect(far.count(of: "BYE") == (status == 481 ? 0 : 1))
     }
 
-    @Test("C25: a far end that hangs up in between gets 200 of the former process", arguments: ["udp", "tcp"])
+    @Test("C25: a far end that hangs up in between gets 200 of the former process", arguments: ["udp", "tcp", "tls"])
     func hangsUpInBetween(over transport: String) throws {
         let (phone, far, executor) = try answered("between", over: transport)
         defer { far.close() }
