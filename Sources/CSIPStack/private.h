@@ -45,7 +45,7 @@ typedef struct media {
     sip_media_counts counts;
 } media;
 
-enum call_state { CALL_RINGING, CALL_ANSWERED, CALL_ENDING, CALL_OVER };
+enum call_state { CALL_MADE, CALL_CALLING, CALL_RINGING, CALL_ANSWERED, CALL_ENDING, CALL_OVER };
 
 typedef struct sip_call {
     struct sip_call *next;
@@ -56,6 +56,8 @@ typedef struct sip_call {
     nta_leg_t *leg;
     nta_incoming_t *invite;
     int is_offered;  // the INVITE had an offer; without one the answer is in the ACK
+    int is_caller;  // the call is from here
+    int is_cancelled;
     int is_unconfirmed;  // the ACK for a 200 has not come
     char *call_id, *local, *remote;
     int tries;
@@ -105,6 +107,7 @@ void exchange_free(exchange *x);
 int call_invited(sip_stack *stack, nta_incoming_t *irq, const sip_t *sip);
 void call_bye_answered(sip_call *call);
 void call_invite_answered(exchange *x, const sip_t *sip);
+void call_rings(sip_call *call);
 void calls_sweep(sip_stack *stack, int all);
 void calls_hang_up(sip_stack *stack);
 void stack_check_stopped(sip_stack *stack);

@@ -229,10 +229,19 @@ int sip_call_refuse(sip_stack *stack, uint64_t number, int status) {
     return 0;
 }
 
+// The library sends the CANCEL when a provisional answer has come. The final answer ends the call.
+static void cancel(sip_call *call) {
+    exchange *x = open_invite(call);
+    call->state = x ? CALL_ENDING : CALL_OVER;
+    call->is_cancelled = 1;
+    if (x) nta_outgoing_cancel(x->request);
+}
+
 int sip_call_hang_up(sip_stack *stack, uint64_t number) {
     sip_call *call = find(stack, number);
-    if (!call || call->state != CALL_ANSWERED) return -1;
-    hang_up(call);
+    if (!call || (call->state != CALL_ANSWERED && call->state != CALL_CALLING)) return -1;
+    if (call->state == CALL_CALLING) cancel(call);
+    else hang_up(call);
     return 0;
 }
 
@@ -246,6 +255,7 @@ void call_bye_answered(sip_call *call) { call->state = CALL_OVER; }
 void calls_hang_up(sip_stack *stack) {
     for (sip_call *call = stack->calls; call; call = call->next) {
         if (call->state == CALL_RINGING) sip_call_refuse(stack, call->number, 480);
+        else if (call->state == CALL_CALLING) cancel(call);
         else if (call->state == CALL_ANSWERED) hang_up(call);
     }
 }
@@ -298,9 +308,91 @@ static void acknowledge(sip_call *call, const sip_t *answer) {
     if (request) nta_outgoing_destroy(request);
 }
 
+// MARK: calls from here
+
+uint64_t sip_call_make(sip_stack *stack, const char *to, const char **call_id) {
+    sip_call *call = stack->is_stopping ? NULL : make(stack);
+    if (!call) return 0;
+    call->state = CALL_MADE;
+    call->is_caller = 1;
+    call->remote = su_sprintf(call->home, "<%s>", to);
+    sip_call_id_t *id = sip_call_id_create(call->home, stack->host);
+    if (call->remote && id && media_open(&call->media, stack->root, stack->host) == 0) {
+        call->call_id = su_strdup(call->home, id->i_id);
+        call->leg = nta_leg_tcreate(
+            stack->agent, requested, call, SIPTAG_CALL_ID(id), SIPTAG_FROM_STR(stack->identity), SIPTAG_TO_STR(call->remote),
+            TAG_END());
+        const char *tag = call->leg ? nta_leg_tag(call->leg, NULL) : NULL;
+        call->local = tag ? su_sprintf(call->home, "%s;tag=%s", stack->identity, tag) : NULL;
+    }
+    if (!call->call_id || !call->local) {
+        discard(call);
+        return 0;
+    }
+    call->next = stack->calls;
+    stack->calls = call;
+    *call_id = call->call_id;
+    return call->number;
+}
+
+int sip_call_invite(sip_stack *stack, uint64_t number) {
+    sip_call *call = find(stack, number);
+    if (!call || call->state != CALL_MADE) return -1;
+    exchange *x = exchange_begin(stack, EXCHANGE_INVITE, call->leg);
+    if (x) {
+        x->call = call;
+        // Without the brackets of the To header.
+        x->to = strdup(call->remote + 1);
+        if (x->to) x->to[strlen(x->to) - 1] = 0;
+    }
+    if (!x || !x->to || exchange_send(x) < 0) {
+        if (x) exchange_free(x);
+        call->state = CALL_OVER;
+        return -1;
+    }
+    call->state = CALL_CALLING;
+    return 0;
+}
+
+void call_rings(sip_call *call) {
+    if (call->state == CALL_CALLING) call->stack->callbacks.rings(call->stack->callbacks.user, call->number);
+}
+
+// The final answer to the INVITE of a call from here.
+static void call_answered(sip_call *call, const sip_t *sip, int status) {
+    sip_stack *stack = call->stack;
+    if (status >= 300) {
+        int is_told = call->state == CALL_CALLING;
+        call->state = CALL_OVER;
+        if (is_told)
+            stack->callbacks.refused(stack->callbacks.user, call->number, status, sip ? sip->sip_status->st_phrase : "no answer");
+        return;
+    }
+    // The dialog is that of this answer. To others the library says ACK and BYE.
+    nta_leg_rtag(call->leg, sip->sip_to->a_tag);
+    nta_leg_client_reroute(call->leg, sip->sip_record_route, sip->sip_contact, 1);
+    call->remote = sip_header_as_string(call->home, (sip_header_t *)sip->sip_to);
+    acknowledge(call, sip);
+    // It was cancelled here and answered there at the same time.
+    if (call->state != CALL_CALLING) {
+        call->is_cancelled = 0;
+        return hang_up(call);
+    }
+    call->state = CALL_ANSWERED;
+    call->is_offered = 1;
+    if (!call->remote || !sip->sip_payload
+        || media_accept(&call->media, stack->home, sip->sip_payload->pl_data, sip->sip_payload->pl_len) < 0
+        || media_start(&call->media) < 0)
+        return fail(call, SIP_END_NO_MEDIA);
+    stack->callbacks.answered(stack->callbacks.user, call->number);
+    if (call->media.is_held) stack->callbacks.held(stack->callbacks.user, call->number, 1);
+    tell_moves(call, 1);
+}
+
 void call_invite_answered(exchange *x, const sip_t *sip) {
     sip_call *call = x->call;
     int status = sip ? sip->sip_status->st_status : 408;
+    if (x->to) return call_answered(call, sip, status);
     if (status < 300) {
         if (sip->sip_contact) nta_leg_client_reroute(call->leg, NULL, sip->sip_contact, 0);
         acknowledge(call, sip);
@@ -321,8 +413,8 @@ void call_invite_answered(exchange *x, const sip_t *sip) {
     if (status == 481) return end(call, SIP_END_REMOTE_HUNG_UP);
     int is_passing = status == 491 || status == 500 || status == 503;
     if (!is_passing || ++call->tries >= INVITE_TRIES) return fail(call, SIP_END_UNREACHABLE);
-    // Both sides have sent one: up to 2 s for the side that has not made the Call-ID (RFC 3261, 14.1).
-    long wait = 10 * (long)su_randint(0, 200);
+    // Both sides have sent one: 2.1 s to 4 s for the side that made the Call-ID, else up to 2 s (RFC 3261, 14.1).
+    long wait = 10 * (long)(call->is_caller ? su_randint(210, 400) : su_randint(0, 200));
     const sip_retry_after_t *after = status == 491 ? NULL : sip->sip_retry_after;
     if (after) wait += 1000 * (long)(after->af_delta < 10 ? after->af_delta : 10);
     if (!call->retry) call->retry = su_timer_create(su_root_task(call->stack->root), 1000);
@@ -353,7 +445,7 @@ int sip_call_export(sip_stack *stack, uint64_t number, sip_dialog *dialog) {
         .call_id = call->call_id, .local = call->local, .remote = call->remote, .target = contact, .routes = routes,
         .local_cseq = nta_leg_get_seq(call->leg), .remote_cseq = nta_leg_get_rseq(call->leg),
         .peer = su_strdup(call->home, peer), .peer_port = (uint16_t)atoi(port),
-        .payload_type = m->payload_type, .is_held = m->is_held, .is_holding = m->is_holding,
+        .is_caller = call->is_caller, .payload_type = m->payload_type, .is_held = m->is_held, .is_holding = m->is_holding,
         .session = m->session, .version = m->version, .described = m->described,
         .ssrc = m->ssrc, .timestamp = m->timestamp, .sequence = m->sequence, .sent_at = m->sent_at,
         .sent = m->counts.sent, .received = m->counts.received, .descriptor = m->descriptor,
@@ -370,6 +462,7 @@ uint64_t sip_call_adopt(sip_stack *stack, const sip_dialog *dialog) {
     su_home_t *home = call->home;
     call->state = CALL_ANSWERED;
     call->is_offered = 1;
+    call->is_caller = dialog->is_caller;
     call->call_id = su_strdup(home, dialog->call_id);
     call->local = su_strdup(home, dialog->local);
     call->remote = su_strdup(home, dialog->remote);

@@ -132,8 +132,11 @@ static int answered(void *argument, nta_outgoing_t *request, const sip_t *sip) {
     exchange *x = argument;
     sip_stack *stack = x->stack;
     int status = sip ? sip->sip_status->st_status : 0;
-    if (sip && status < 200) return 0;
-    if (sip && (status == 401 || status == 407) && x->tries < 3) {
+    if (sip && status < 200) {
+        if (x->kind == EXCHANGE_INVITE && status >= 180) call_rings(x->call);
+        return 0;
+    }
+    if (sip && (status == 401 || status == 407) && x->tries < 3 && !(x->call && x->call->is_cancelled)) {
         int is_new = 0;
         if (sip->sip_www_authenticate)
             is_new |= auc_challenge(&stack->credentials, stack->home, sip->sip_www_authenticate, sip_authorization_class) > 0;
@@ -166,6 +169,7 @@ static int answered(void *argument, nta_outgoing_t *request, const sip_t *sip) {
     case EXCHANGE_INVITE:
         call_invite_answered(x, sip);
         exchange_free(x);
+        stack_check_stopped(stack);
         break;
     }
     return 0;
@@ -210,7 +214,7 @@ int exchange_send(exchange *x) {
                    message, sip, SIPTAG_CONTACT_STR(stack->bare_contact), SIPTAG_ALLOW_STR(allow),
                    SIPTAG_CONTENT_TYPE_STR("application/sdp"), SIPTAG_PAYLOAD_STR(text), TAG_END()) < 0)
             break;
-        result = nta_msg_request_complete(message, x->leg, SIP_METHOD_INVITE, NULL);
+        result = nta_msg_request_complete(message, x->leg, SIP_METHOD_INVITE, x->to ? URL_STRING_MAKE(x->to) : NULL);
         break;
     }
     case EXCHANGE_BYE: result = nta_msg_request_complete(message, x->leg, SIP_METHOD_BYE, NULL); break;
@@ -281,9 +285,9 @@ void sip_stack_finish(sip_stack *stack, int milliseconds) {
 }
 
 void stack_check_stopped(sip_stack *stack) {
-    if (!stack->is_stopping || !stack->stop_status) return;
+    if (!stack->is_stopping || !stack->stop_status || stack->is_stopped) return;
     for (exchange *x = stack->exchanges; x; x = x->next)
-        if (x->kind == EXCHANGE_BYE) return;
+        if (x->kind == EXCHANGE_BYE || (x->call && x->call->is_cancelled)) return;
     stack->is_stopped = 1;
     stack->callbacks.stopped(stack->callbacks.user, stack->stop_status);
 }

@@ -25,21 +25,21 @@
                 UInt64(clamping: dialog.payload_type), dialog.is_held == 0 ? 0 : 1, dialog.is_holding == 0 ? 0 : 1,
                 UInt64(dialog.session), UInt64(dialog.version), UInt64(dialog.described), UInt64(dialog.ssrc),
                 UInt64(dialog.timestamp), UInt64(dialog.sequence), dialog.sent_at, dialog.sent, dialog.received,
+                dialog.is_caller == 0 ? 0 : 1,
             ]
         }
 
         /// A dialog with these texts, for tests.
         init(texts: [String]) {
             self.texts = texts
-            numbers = [1, 2, 40_000, 0, 0, 0, 7, 1, 131, 7, 160, 1, 0, 10, 10]
+            numbers = [1, 2, 40_000, 0, 0, 0, 7, 1, 131, 7, 160, 1, 0, 10, 10, 0]
         }
 
         /// What each number may be at most, in their order.
-        private static let limits: [UInt64] = [
-            UInt64(UInt32.max), UInt64(UInt32.max), UInt64(UInt16.max), 127, 1, 1, UInt64(UInt32.max),
-            UInt64(UInt32.max),
-            UInt64(UInt32.max), UInt64(UInt32.max), UInt64(UInt32.max), UInt64(UInt16.max), .max, .max, .max,
-        ]
+        private static let limits: [UInt64] =
+            [half, half, UInt64(UInt16.max), 127, 1, 1] + [half, half, half, half, half]
+            + [UInt64(UInt16.max), .max, .max, .max, 1]
+        private static let half = UInt64(UInt32.max)
 
         private init(from reader: inout ByteReader) throws(ByteCodingError) {
             texts = []
@@ -109,6 +109,7 @@
             dialog.sent_at = numbers[12]
             dialog.sent = numbers[13]
             dialog.received = numbers[14]
+            dialog.is_caller = Int32(clamping: numbers[15])
             dialog.descriptor = descriptor
             let number = sip_call_adopt(stack, &dialog)
             return number == 0 ? nil : number

@@ -148,7 +148,32 @@
 
         func send(_ text: String, to address: String, _ number: UInt64) {
             guard sip_stack_send(stack, number, address, "text/plain;charset=utf-8", text) < 0 else { return }
-            telephone.answered(number, 500, "Cannot be sent")
+            telephone.answered(number, .status(500, "Cannot be sent"))
+        }
+
+        /// Begins a call: its record first, so that none begins while a Main waits for this core.
+        func call(_ address: String, _ number: UInt64) {
+            guard let loop else { return }
+            var text: UnsafePointer<CChar>?
+            let made = sip_call_make(stack, address, &text)
+            guard made != 0, let id = CallID(SIPText.of(text)) else {
+                let problem = SharedCoreError(.unavailable, "The stack cannot make a call.", at: address)
+                return telephone.answered(number, .failed(problem))
+            }
+            let call = CallDescription(
+                id, .outgoing, from: telephone.account.address, to: address, account: telephone.account.address,
+                media: .audio)
+            do throws(SharedCoreError) {
+                calls[made] = try loop.begin(call: call) { (stack: SIPStack, received) in
+                    try stack.obey(received, made)
+                }
+            } catch {
+                sip_call_forget(stack, made)
+                let problem = error.code == .guardFailed ? "The core is about to stop." : error.message
+                return telephone.answered(number, .failed(SharedCoreError(.unavailable, problem, at: address)))
+            }
+            telephone.answered(number, .begun(id))
+            if sip_call_invite(stack, made) < 0 { ended(made, Int32(SIP_END_UNREACHABLE.rawValue)) }
         }
 
         private func obey(_ received: ReceivedCallCommand, _ number: UInt64) throws {
@@ -273,13 +298,28 @@
             return 180
         }
 
-        fileprivate func held(_ number: UInt64, _ isHeld: Bool) {
+        fileprivate func held(_ number: UInt64, _ isHeld: Bool) { note(number, isHeld ? .remotelyHeld : .answered) }
+
+        /// Records how far a call is.
+        fileprivate func note(_ number: UInt64, _ state: Call.State) {
             guard let call = calls[number] else { return }
             do {
-                try loop?.change(call, to: isHeld ? .remotelyHeld : .answered)
+                try loop?.change(call, to: state)
             } catch {
-                loop?.report("the hold of the call “\(call.id.text.prefix(64))” is not recorded: \(error)")
+                loop?.report("the state of the call “\(call.id.text.prefix(64))” is not recorded: \(error)")
             }
+        }
+
+        /// The other side has not taken a call from here.
+        fileprivate func refused(_ number: UInt64, _ status: Int, _ phrase: String) {
+            guard let call = calls[number] else { return }
+            let reason: Call.EndReason =
+                switch status {
+                case 486, 600: .busy
+                case 603: .declined
+                default: .failed("The answer is \(status) \(phrase.prefix(64)).")
+                }
+            finish(call, number, reason)
         }
 
         /// Returns whether the group has recorded that a call can move, or that it cannot.
@@ -300,7 +340,7 @@
             case SIP_END_REMOTE_HUNG_UP.rawValue: finish(call, number, .remoteHungUp)
             case SIP_END_CANCELLED.rawValue: finish(call, number, .missed)
             case SIP_END_ANSWERED_ELSEWHERE.rawValue: finish(call, number, .answeredElsewhere)
-            case SIP_END_NO_MEDIA.rawValue: finish(call, number, .failed("The caller's answer has no PCMU or PCMA."))
+            case SIP_END_NO_MEDIA.rawValue: finish(call, number, .failed("The other side has no PCMU or PCMA."))
             case SIP_END_UNREACHABLE.rawValue:
                 finish(call, number, .failed("The other side does not answer, or refuses to continue."))
             default: finish(call, number, .failed("The caller did not confirm the answer."))
@@ -358,13 +398,18 @@
                 stopped: { user, status in SIPStack.of(user).stopped(Int(status)) },
                 message: { user, message in message.map { SIPStack.of(user).received($0.pointee) } ?? 500 },
                 sent: { user, number, status, phrase in
-                    SIPStack.of(user).telephone.answered(number, Int(status), SIPText.of(phrase))
+                    SIPStack.of(user).telephone.answered(number, .status(Int(status), SIPText.of(phrase)))
                 },
                 invited: { user, number, id, from, to in
                     SIPStack.of(user).invited(
                         number, id: SIPText.of(id), from: SIPText.of(from), to: SIPText.of(to))
                 },
                 held: { user, number, isHeld in SIPStack.of(user).held(number, isHeld != 0) },
+                rings: { user, number in SIPStack.of(user).note(number, .ringing) },
+                answered: { user, number in SIPStack.of(user).note(number, .answered) },
+                refused: { user, number, status, phrase in
+                    SIPStack.of(user).refused(number, Int(status), SIPText.of(phrase))
+                },
                 moves: { user, number, canMove in SIPStack.of(user).moves(number, canMove != 0) ? 0 : -1 },
                 ended: { user, number, reason in SIPStack.of(user).ended(number, reason) })
             var problem = [CChar](repeating: 0, count: 256)

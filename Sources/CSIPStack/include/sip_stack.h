@@ -61,6 +61,11 @@ typedef struct sip_callbacks {
     int (*invited)(void *user, uint64_t call, const char *call_id, const char *from, const char *to);
     // The other side holds the call, or takes it back.
     void (*held)(void *user, uint64_t call, int is_held);
+    // A call from here rings at the other side, or is answered there.
+    void (*rings)(void *user, uint64_t call);
+    void (*answered)(void *user, uint64_t call);
+    // The final answer to a call from here, or 408.
+    void (*refused)(void *user, uint64_t call, int status, const char *phrase);
     // Whether another process can continue the call from now on. Returns 0, or -1 if this may not change: another process is about
     // to continue the call.
     int (*moves)(void *user, uint64_t call, int can_move);
@@ -79,7 +84,7 @@ typedef struct sip_dialog {
     uint32_t local_cseq, remote_cseq;  // the last ones used; 0: none
     const char *peer;  // the numeric address of the other side's RTP stream
     uint16_t peer_port;
-    int payload_type, is_held, is_holding;  // `is_held`: by the other side
+    int is_caller, payload_type, is_held, is_holding;  // `is_held`: by the other side
     uint32_t session, version, described;  // of this side's SDP
     uint32_t ssrc, timestamp;
     uint16_t sequence;  // of the next packet
@@ -111,8 +116,13 @@ void sip_stack_unregister(sip_stack *stack);
 // Sends text to a URI. Returns 0, or -1 if the request cannot be made: `sent` is not called then.
 int sip_stack_send(sip_stack *stack, uint64_t number, const char *to, const char *content_type, const char *text);
 
-// Return 0, or -1 if the call is over or in another state: it must ring for an answer and a refusal, and be answered to be hung
-// up.
+// Makes a call to a URI, and sends nothing. Returns its number, and its Call-ID, which lives as long; or 0.
+uint64_t sip_call_make(sip_stack *stack, const char *to, const char **call_id);
+// Sends the INVITE of a call that was made. 0, or -1: the call is over then.
+int sip_call_invite(sip_stack *stack, uint64_t call);
+
+// Return 0, or -1 if the call is over or in another state: it must ring for an answer and a refusal, and be answered or from here
+// to be hung up.
 int sip_call_answer(sip_stack *stack, uint64_t call);
 int sip_call_refuse(sip_stack *stack, uint64_t call, int status);
 int sip_call_hang_up(sip_stack *stack, uint64_t call);

@@ -34,7 +34,7 @@ enum MainProgram {
         }
     }
 
-    /// `send ADDRESS TEXT`, `answer ID`, `decline ID`, `hangup ID`.
+    /// `send ADDRESS TEXT`, `call ADDRESS`, `answer ID`, `decline ID`, `hangup ID`.
     private static func obey(_ line: String, _ telephone: SIPTelephone, _ group: any SharedStore) async {
         let words = line.split(separator: " ", maxSplits: 2).map(String.init)
         do {
@@ -42,10 +42,11 @@ enum MainProgram {
             case ("send", 3):
                 try await telephone.send(words[2], to: words[1])
                 Softphone.say("sent")
+            case ("call", 2): Softphone.say("calls: \(try await telephone.call(words[1]))")
             case ("answer", 2): try await CallProgram.send(.answer, to: words[1], in: group)
             case ("decline", 2): try await CallProgram.send(.decline, to: words[1], in: group)
             case ("hangup", 2): try await CallProgram.send(.hangUp, to: words[1], in: group)
-            default: Softphone.say("send ADDRESS TEXT, answer ID, decline ID, hangup ID or quit")
+            default: Softphone.say("send ADDRESS TEXT, call ADDRESS, answer ID, decline ID, hangup ID or quit")
             }
         } catch {
             Softphone.say("failed: \(error)")

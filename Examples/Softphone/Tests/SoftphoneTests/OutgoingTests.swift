@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+/// Calls from the telephone.
+extension SoftphoneTests {
+    private func callID(in main: Running) throws -> String {
+        try main.says("calls: ")
+        let line = try #require(main.output.split(separator: "\n").first { $0.hasPrefix("calls: ") })
+        return String(line.dropFirst("calls: ".count))
+    }
+
+    private func calling(_ user: String, over transport: String = "tcp") throws -> (Phone, Running) {
+        let phone = try Phone("out", transport: transport)
+        let main = try phone.main()
+        try main.says("registered: 1")
+        main.type("call sip:\(user)@sc.test")
+        return (phone, main)
+    }
+
+    @Test(
+        "A call rings at the other side, is answered, has RTP both ways, and is hung up here",
+        arguments: ["udp", "tcp"])
+    func calls(over transport: String) throws {
+        let user = "carol\(UInt32.random(in: 1_000..<9_999))"
+        let far = try FarEnd("answers", as: user)
+        let (phone, main) = try calling(user, over: transport)
+        let id = try callID(in: main)
+        #expect(try until { try phone.calls().contains("\(id) ringing to sip:\(user)@sc.test") })
+        #expect(try until { try phone.calls().contains("\(id) answered to") })
+        usleep(500_000)
+        #expect(try phone.command("hangup", id) == 0)
+        try main.says("ended: \(id) hungUp")
+        #expect(far.succeeds())
+        let end = try #require(main.output.split(separator: "\n").first { $0.hasPrefix("ended: ") })
+        let numbers = end.split(separator: " ").compactMap { Int($0) }
+        #expect(numbers.count == 2 && numbers.allSatisfy { $0 > 10 }, "\(end)")
+        #expect(main.quit() == 0)
+    }
+
+    @Test("A call that the other side hangs up has ended")
+    func callIsHungUp() throws {
+        let user = "carol\(UInt32.random(in: 1_000..<9_999))"
+        let far = try FarEnd("answers-and-hangs-up", as: user)
+        let (phone, main) = try calling(user)
+        let id = try callID(in: main)
+        try main.says("ended: \(id) remoteHungUp")
+        #expect(far.succeeds())
+        #expect(try phone.calls().contains("\(id) ended: remoteHungUp to"))
+        #expect(main.quit() == 0)
+    }
+
+    @Test("A call to a side that is busy ends as busy; one that nobody answers fails with the status")
+    func isBusy() throws {
+        let user = "carol\(UInt32.random(in: 1_000..<9_999))"
+        let far = try FarEnd("busy", as: user)
+        let (phone, main) = try calling(user)
+        let id = try callID(in: main)
+        try main.says("ended: \(id) busy")
+        #expect(far.succeeds())
+        #expect(try phone.calls().contains("\(id) ended: busy"))
+        main.type("call bob")
+        try main.says("failed: ")
+        #expect(main.quit() == 0)
+    }
+
+    @Test("A call that is hung up while it rings is cancelled", arguments: ["udp", "tcp"])
+    func cancels(over transport: String) throws {
+        let user = "carol\(UInt32.random(in: 1_000..<9_999))"
+        let far = try FarEnd("rings-until-cancelled", as: user)
+        let (phone, main) = try calling(user, over: transport)
+        let id = try callID(in: main)
+        #expect(try until { try phone.calls().contains("\(id) ringing") })
+        #expect(try phone.command("hangup", id) == 0)
+        try main.says("ended: \(id) hungUp")
+        #expect(far.succeeds())
+        #expect(main.quit() == 0)
+    }
+
+    @Test("A telephone that ends while its call rings cancels it")
+    func endsWhileItRings() throws {
+        let user = "carol\(UInt32.random(in: 1_000..<9_999))"
+        let far = try FarEnd("rings-until-cancelled", as: user)
+        let (phone, main) = try calling(user)
+        let id = try callID(in: main)
+        #expect(try until { try phone.calls().contains("\(id) ringing") })
+        #expect(main.quit() == 0)
+        #expect(far.succeeds())
+        #expect(try phone.calls().contains("\(id) ended: hungUp"))
+    }
+}
