@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import Testing
 
-/// A far end in this process: it calls a telephone over UDP, sends RTP every 20 ms, and notes each RTP packet that comes.
+/// A far end in this process: it calls a telephone over UDP, or answers its calls, sends RTP every 20 ms, and notes each RTP packet that comes.
 final class FarTelephone: Sendable {
     /// An RTP packet that has come.
     struct Packet {
@@ -22,28 +22,39 @@ final class FarTelephone: Sendable {
         var messageAnswers: [String: String] = [:]
         /// What the next INVITEs inside the dialog are answered with; 200 when it is empty, 0 for no answer.
         var answers: [Int] = []
-        var remote = ""  // To of the answer
+        var id: String  // empty until a call comes
+        var local = "<sip:bob@sc.test>;tag=far"
+        var remote = ""  // the telephone's address with its tag
         var target = ""
         var routes: [String] = []
         var peerPort: UInt16 = 0
         var number = 1
         var mode = ""
         var hangsUpAtInvite = false
+        var hasHungUp = false
         var invitesAtInvite = false
         var lastRemoteNumber = 0
         var sendsRTP = true
         var isOver = false
     }
 
-    let id: String
-    private let user: String
+    let user: String
     private let signalling: UDPSocket
     private let media: UDPSocket
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(to user: String, callID: String) throws {
+    /// Calls a telephone.
+    convenience init(to user: String, callID: String) throws { try self.init(user, callID) }
+
+    /// Answers the first call to a user, who is bound here.
+    convenience init(as user: String) throws {
+        try self.init(user, "")
+        try Registrar.bind(user, to: signalling.port)
+    }
+
+    private init(_ user: String, _ callID: String) throws {
         self.user = user
-        id = callID
+        state = Mutex(State(id: callID))
         signalling = try UDPSocket()
         media = try UDPSocket()
         Thread.detachNewThread { [self] in run() }
@@ -66,7 +77,10 @@ final class FarTelephone: Sendable {
     }
 
     func bye() {
-        state.withLock { $0.number += 1 }
+        state.withLock {
+            $0.number += 1
+            $0.hasHungUp = true
+        }
         send("BYE", state.withLock(\.target))
     }
 
@@ -90,6 +104,7 @@ final class FarTelephone: Sendable {
 
     // MARK: What has come
 
+    var id: String { state.withLock(\.id) }
     var packets: [Packet] { state.withLock(\.packets) }
     var log: [SIPText] { state.withLock(\.log) }
     var messageAnswers: [String: String] { state.withLock(\.messageAnswers) }
@@ -145,6 +160,14 @@ final class FarTelephone: Sendable {
         if message["CSeq"] == "1 MESSAGE", let id = message["Call-ID"] {
             state.withLock { $0.messageAnswers[id] = message.line }
         }
+        if id.isEmpty, message.line.hasPrefix("INVITE ") {
+            state.withLock { state in
+                state.id = message["Call-ID"] ?? ""
+                state.local = (message["To"] ?? "") + ";tag=far"
+                state.remote = message["From"] ?? ""
+                state.routes = message.all("Record-Route")
+            }
+        }
         guard message["Call-ID"] == id else { return }
         let isNew = state.withLock { state in
             guard !state.log.contains(where: { $0.identity == message.identity }) else { return false }
@@ -174,10 +197,7 @@ final class FarTelephone: Sendable {
     }
 
     private func invited(_ message: SIPText) {
-        if state.withLock(\.hangsUpAtInvite) {
-            bye()
-            return reply(message, 481, "Call Does Not Exist")
-        }
+        if state.withLock({ $0.hangsUpAtInvite && !$0.hasHungUp }) { bye() }
         let isCrossing = state.withLock { state in
             defer { state.invitesAtInvite = false }
             return state.invitesAtInvite
@@ -189,10 +209,14 @@ final class FarTelephone: Sendable {
         // As a strict far end: a dialog has two tags, and its numbers rise.
         let number = message["CSeq"].flatMap { Int($0.prefix { $0.isNumber }) } ?? 0
         let status = state.withLock { state in
-            guard message["To"]?.hasSuffix(";tag=far") == true, message["From"] == state.remote else { return 481 }
+            let isFirst = state.lastRemoteNumber == 0 && message["To"]?.contains(";tag=") == false
+            guard isFirst || message["To"]?.hasSuffix(";tag=far") == true, message["From"] == state.remote else {
+                return 481
+            }
+            guard !state.hasHungUp else { return 481 }
             guard number > state.lastRemoteNumber else { return 500 }
             let status = state.answers.isEmpty ? 200 : state.answers.removeFirst()
-            if status != 0 { state.lastRemoteNumber = number }
+            if status != 0, status / 100 == 2 || !isFirst { state.lastRemoteNumber = number }
             return status
         }
         switch status {
@@ -230,7 +254,7 @@ final class FarTelephone: Sendable {
             [
                 "\(method) \(uri) SIP/2.0",
                 "Via: SIP/2.0/UDP 127.0.0.1:\(signalling.port);branch=z9hG4bK\(isForRefusal ? "INVITE" : method)\(number)\(id.hashValue)",
-                "From: <sip:bob@sc.test>;tag=far", "To: \(remote.isEmpty ? "<sip:\(user)@sc.test>" : remote)",
+                "From: \(state.withLock(\.local))", "To: \(remote.isEmpty ? "<sip:\(user)@sc.test>" : remote)",
                 "Call-ID: \(id)", "CSeq: \(number) \(method)", "Contact: \(contact)", "Max-Forwards: 70",
             ] + routes.map { "Route: \($0)" } + (withSDP ? ["Content-Type: application/sdp"] : [])
         deliver(lines, body)
@@ -238,7 +262,10 @@ final class FarTelephone: Sendable {
 
     private func reply(_ to: SIPText, _ status: Int, _ phrase: String, _ more: [String] = [], _ body: String = "") {
         let copied = to.headers.filter { ["Via", "Record-Route", "From", "To", "Call-ID", "CSeq"].contains($0.name) }
-        deliver(["SIP/2.0 \(status) \(phrase)"] + copied.map { "\($0.name): \($0.value)" } + more, body)
+        let lines = copied.map { name, value in
+            name == "To" && !value.contains(";tag=") ? "To: \(value);tag=far" : "\(name): \(value)"
+        }
+        deliver(["SIP/2.0 \(status) \(phrase)"] + lines + more, body)
     }
 
     private func deliver(_ lines: [String], _ body: String) {

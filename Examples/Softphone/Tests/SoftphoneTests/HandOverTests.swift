@@ -143,7 +143,6 @@ extension SoftphoneTests {
         let main = try phone.main()
         usleep(milliseconds * 1_000)
         far.bye()
-        far.answer(invitesWith: 481, 481)
         #expect(try until { try phone.calls().contains("\(far.id) ended: remoteHungUp") }, "\(main.output)")
         #expect(executor.wait() == 0)
         #expect(main.quit() == 0)

@@ -76,6 +76,44 @@ extension SoftphoneTests {
         #expect(main.quit() == 0)
     }
 
+    @Test("An INVITE that is challenged is sent again with credentials", arguments: [401, 407])
+    func isChallenged(with status: Int) throws {
+        let far = try FarTelephone(as: "carol\(UInt32.random(in: 1_000..<9_999))")
+        defer { far.close() }
+        far.answer(invitesWith: status)
+        let (phone, main) = try calling(far.user)
+        let id = try callID(in: main)
+        #expect(try until { try phone.calls().contains("\(id) answered") })
+        let header = status == 401 ? "Authorization" : "Proxy-Authorization"
+        for method in ["INVITE ", "ACK "] {
+            let last = far.log.last { $0.line.hasPrefix(method) }
+            #expect(last?.all(header).contains { $0.contains("realm=\"far\"") } == true, "\(method)")
+        }
+        #expect(main.quit() == 0)
+        #expect(until { far.count(of: "BYE") == 1 })
+    }
+
+    @Test("C25: a call from here moves to the next Main, too, and the other side hangs it up")
+    func movesOutgoing() throws {
+        let far = try FarTelephone(as: "carol\(UInt32.random(in: 1_000..<9_999))")
+        defer { far.close() }
+        let (phone, main) = try calling(far.user)
+        let id = try callID(in: main)
+        #expect(try until { try phone.calls().contains("\(id) answered") && far.packets.count > 10 })
+        far.answer(invitesWith: 491)
+        let next = try phone.takeOver()
+        try next.says("goes on: \(id)")
+        let moved = ContinuousClock.now
+        // It made the Call-ID, so it waits for 2.1 s at least (RFC 3261, 14.1). Each of three answers has an ACK.
+        #expect(until { far.count(of: "ACK") == 3 })
+        #expect(ContinuousClock.now - moved > .seconds(2))
+        _ = main.wait()
+        far.bye()
+        try next.says("ended: \(id) remoteHungUp")
+        #expect(next.quit() == 0)
+        #expect(far.isOneStream)
+    }
+
     @Test("A telephone that ends while its call rings cancels it")
     func endsWhileItRings() throws {
         let user = "carol\(UInt32.random(in: 1_000..<9_999))"
