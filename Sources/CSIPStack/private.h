@@ -58,6 +58,7 @@ typedef struct sip_call {
     int is_offered;  // the INVITE had an offer; without one the answer is in the ACK
     int is_caller;  // the call is from here
     int is_cancelled;
+    int is_changing, was_holding;  // an INVITE to hold the call, or to take it back, is under way
     int is_unconfirmed;  // the ACK for a 200 has not come
     char *call_id, *local, *remote;
     int tries;

@@ -277,14 +277,35 @@ void calls_sweep(sip_stack *stack, int all) {
 
 enum { INVITE_TRIES = 5 };
 
-static void invite_again(sip_call *call) {
+static int invite_again(sip_call *call) {
     // Another process that is about to continue the call sends one itself.
-    if (tell_moves(call, 0) < 0) return;
+    if (tell_moves(call, 0) < 0) return -1;
     exchange *x = exchange_begin(call->stack, EXCHANGE_INVITE, call->leg);
     if (x) x->call = call;
-    if (x && exchange_send(x) == 0) return;
+    if (x && exchange_send(x) == 0) return 0;
     if (x) exchange_free(x);
     fail(call, SIP_END_UNREACHABLE);
+    return 0;
+}
+
+static void end_change(sip_call *call, int status) {
+    if (!call->is_changing) return;
+    call->is_changing = 0;
+    if (status >= 300) call->media.is_holding = call->was_holding;
+    call->stack->callbacks.hold_answered(call->stack->callbacks.user, call->number, status);
+}
+
+int sip_call_hold(sip_stack *stack, uint64_t number, int is_holding) {
+    sip_call *call = find(stack, number);
+    if (!call || call->state != CALL_ANSWERED || call->is_unconfirmed || call->is_changing || open_invite(call)) return -1;
+    call->was_holding = call->media.is_holding;
+    call->media.is_holding = is_holding;
+    call->is_changing = 1;
+    if (call->retry) su_timer_reset(call->retry);
+    if (invite_again(call) == 0) return 0;
+    call->is_changing = 0;
+    call->media.is_holding = call->was_holding;
+    return -1;
 }
 
 static void retry_due(void *magic, su_timer_t *timer, void *argument) {
@@ -406,13 +427,21 @@ void call_invite_answered(exchange *x, const sip_t *sip) {
             return fail(call, SIP_END_NO_MEDIA);
         if (call->media.is_held != was_held)
             call->stack->callbacks.held(call->stack->callbacks.user, call->number, call->media.is_held);
+        end_change(call, 200);
         tell_moves(call, 1);
         return;
     }
     // The other side does not know the dialog: it has hung up.
     if (status == 481) return end(call, SIP_END_REMOTE_HUNG_UP);
     int is_passing = status == 491 || status == 500 || status == 503;
-    if (!is_passing || ++call->tries >= INVITE_TRIES) return fail(call, SIP_END_UNREACHABLE);
+    if (!is_passing || ++call->tries >= INVITE_TRIES) {
+        // A refused change leaves the call as it is (RFC 3261, 14.1).
+        if (!call->is_changing || status == 408) return fail(call, SIP_END_UNREACHABLE);
+        call->tries = 0;
+        end_change(call, status);
+        tell_moves(call, 1);
+        return;
+    }
     // Both sides have sent one: 2.1 s to 4 s for the side that made the Call-ID, else up to 2 s (RFC 3261, 14.1).
     long wait = 10 * (long)(call->is_caller ? su_randint(210, 400) : su_randint(0, 200));
     const sip_retry_after_t *after = status == 491 ? NULL : sip->sip_retry_after;

@@ -15,6 +15,8 @@
         private var numbers: [UInt64]
 
         var callID: String { texts[0] }
+        var isHeld: Bool { numbers[4] == 1 }
+        var isHolding: Bool { numbers[5] == 1 }
 
         init(_ dialog: sip_dialog) {
             texts = [dialog.call_id, dialog.local, dialog.remote, dialog.target, dialog.routes, dialog.peer].map {

@@ -10,6 +10,11 @@
         private var stack: OpaquePointer?
         private var loop: LoopContext?
         private var calls: [UInt64: OpenCall] = [:]
+        /// The calls that this side holds, and those that the other side holds.
+        private var holding: Set<UInt64> = []
+        private var heldByOther: Set<UInt64> = []
+        /// The commands to hold a call or to resume it, whose INVITE is under way.
+        private var changes: [UInt64: ReceivedCallCommand] = [:]
         /// The status of the last registration, so that the timeline has one entry for a row of equal failures.
         private var lastStatus = 200
         /// Whether another core has the calls, and the contact.
@@ -131,6 +136,8 @@
                         let descriptor = descriptors.popFirst(), let number = dialog.adopt(into: stack, descriptor)
                     else { break }
                     adopted[number] = id
+                    if dialog.isHolding { holding.insert(number) }
+                    if dialog.isHeld { heldByOther.insert(number) }
                 }
                 if adopted.count == dialogs.count { return adopted }
             }
@@ -197,7 +204,16 @@
                 }
                 finish(call, number, isRinging ? .declined : .hungUp)
             case .hold, .resume:
-                return try refuse(received, because: "This core does not hold calls.")
+                guard holding.contains(number) != (received.command == .hold) else {
+                    return try refuse(received, because: "It is in that state.")
+                }
+                guard changes[number] == nil,
+                    sip_call_hold(stack, number, received.command == .hold ? 1 : 0) == 0
+                else { return try refuse(received, because: "It is not answered, or changes at this moment.") }
+                // The end of the call has answered nothing where the INVITE could not be sent.
+                guard calls[number] != nil else { return try refuse(received, because: "The call is over.") }
+                changes[number] = received
+                return  // `holdAnswered` accepts it
             }
             try loop.accept(received)
         }
@@ -210,6 +226,9 @@
         private func finish(_ call: OpenCall, _ number: UInt64, _ reason: Call.EndReason) {
             let counts = sip_call_media(stack, number)
             calls[number] = nil
+            holding.remove(number)
+            heldByOther.remove(number)
+            if let change = changes.removeValue(forKey: number) { answer(change, refusedBecause: "The call is over.") }
             do {
                 try loop?.change(call, to: .ended(reason))
             } catch {
@@ -298,7 +317,35 @@
             return 180
         }
 
-        fileprivate func held(_ number: UInt64, _ isHeld: Bool) { note(number, isHeld ? .remotelyHeld : .answered) }
+        fileprivate func held(_ number: UInt64, _ isHeld: Bool) {
+            if isHeld { heldByOther.insert(number) } else { heldByOther.remove(number) }
+            noteHold(number)
+        }
+
+        /// What this side does is recorded before what the other side does.
+        private func noteHold(_ number: UInt64) {
+            let other: Call.State = heldByOther.contains(number) ? .remotelyHeld : .answered
+            note(number, holding.contains(number) ? .held : other)
+        }
+
+        /// The other side has taken a hold or a resume, or refused it.
+        fileprivate func holdAnswered(_ number: UInt64, _ status: Int) {
+            guard let change = changes.removeValue(forKey: number) else { return }
+            guard status == 200 else {
+                return answer(change, refusedBecause: "The other side refuses it: \(status).")
+            }
+            if change.command == .hold { holding.insert(number) } else { holding.remove(number) }
+            noteHold(number)
+            answer(change, refusedBecause: nil)
+        }
+
+        private func answer(_ change: ReceivedCallCommand, refusedBecause reason: String?) {
+            do throws(SharedCoreError) {
+                if let reason { try loop?.refuse(change, because: reason) } else { try loop?.accept(change) }
+            } catch {
+                loop?.report("the answer to “\(change.command)” is not recorded: \(error)")
+            }
+        }
 
         /// Records how far a call is.
         fileprivate func note(_ number: UInt64, _ state: Call.State) {
@@ -405,6 +452,7 @@
                         number, id: SIPText.of(id), from: SIPText.of(from), to: SIPText.of(to))
                 },
                 held: { user, number, isHeld in SIPStack.of(user).held(number, isHeld != 0) },
+                hold_answered: { user, number, status in SIPStack.of(user).holdAnswered(number, Int(status)) },
                 rings: { user, number in SIPStack.of(user).note(number, .ringing) },
                 answered: { user, number in SIPStack.of(user).note(number, .answered) },
                 refused: { user, number, status, phrase in

@@ -61,6 +61,8 @@ typedef struct sip_callbacks {
     int (*invited)(void *user, uint64_t call, const char *call_id, const char *from, const char *to);
     // The other side holds the call, or takes it back.
     void (*held)(void *user, uint64_t call, int is_held);
+    // The end of `sip_call_hold`: 200, or the status with which the other side refuses.
+    void (*hold_answered)(void *user, uint64_t call, int status);
     // A call from here rings at the other side, or is answered there.
     void (*rings)(void *user, uint64_t call);
     void (*answered)(void *user, uint64_t call);
@@ -126,6 +128,9 @@ int sip_call_invite(sip_stack *stack, uint64_t call);
 int sip_call_answer(sip_stack *stack, uint64_t call);
 int sip_call_refuse(sip_stack *stack, uint64_t call, int status);
 int sip_call_hang_up(sip_stack *stack, uint64_t call);
+// Holds an answered call, or takes it back: sends an INVITE, whose answer `hold_answered` tells. -1 also while an INVITE is open,
+// and when another process is about to continue the call.
+int sip_call_hold(sip_stack *stack, uint64_t call, int is_holding);
 
 // Describes a call that has no transaction open. The texts and the descriptor stay the call's. Returns 0, or -1 for a call that
 // cannot move now.

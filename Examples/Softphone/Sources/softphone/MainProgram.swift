@@ -34,7 +34,7 @@ enum MainProgram {
         }
     }
 
-    /// `send ADDRESS TEXT`, `call ADDRESS`, `answer ID`, `decline ID`, `hangup ID`.
+    /// `send ADDRESS TEXT`, `call ADDRESS`, `answer ID`, `decline ID`, `hangup ID`, `hold ID`, `resume ID`.
     private static func obey(_ line: String, _ telephone: SIPTelephone, _ group: any SharedStore) async {
         let words = line.split(separator: " ", maxSplits: 2).map(String.init)
         do {
@@ -45,8 +45,12 @@ enum MainProgram {
             case ("call", 2): Softphone.say("calls: \(try await telephone.call(words[1]))")
             case ("answer", 2): try await CallProgram.send(.answer, to: words[1], in: group)
             case ("decline", 2): try await CallProgram.send(.decline, to: words[1], in: group)
+            case ("hold", 2): try await CallProgram.send(.hold, to: words[1], in: group)
+            case ("resume", 2): try await CallProgram.send(.resume, to: words[1], in: group)
             case ("hangup", 2): try await CallProgram.send(.hangUp, to: words[1], in: group)
-            default: Softphone.say("send ADDRESS TEXT, call ADDRESS, answer ID, decline ID, hangup ID or quit")
+            default:
+                Softphone.say(
+                    "send ADDRESS TEXT, call ADDRESS, answer ID, decline ID, hangup ID, hold ID, resume ID or quit")
             }
         } catch {
             Softphone.say("failed: \(error)")

@@ -13,7 +13,7 @@ enum Softphone {
                softphone takeover DIRECTORY             the same, and takes the place of another one
                softphone push DIRECTORY CALL-ID         gets what the push announced: a message or a call
                softphone calls DIRECTORY                lists the calls of the group
-               softphone answer|decline|hangup DIRECTORY CALL-ID
+               softphone answer|decline|hangup|hold|resume DIRECTORY CALL-ID
         DIRECTORY has the files “account” and “password”, and gets the group's folder.
         """
 
@@ -37,6 +37,8 @@ enum Softphone {
         case ("calls", nil): try await CallProgram.list(in: directory)
         case ("answer", let callID?): try await CallProgram.send(.answer, to: callID, in: directory)
         case ("decline", let callID?): try await CallProgram.send(.decline, to: callID, in: directory)
+        case ("hold", let callID?): try await CallProgram.send(.hold, to: callID, in: directory)
+        case ("resume", let callID?): try await CallProgram.send(.resume, to: callID, in: directory)
         case ("hangup", let callID?): try await CallProgram.send(.hangUp, to: callID, in: directory)
         default: throw SoftphoneError(description: usage)
         }

@@ -225,7 +225,9 @@ final class FarTelephone: Sendable {
             state.withLock { state in
                 state.target = message.uri
                 state.peerPort = message.mediaPort ?? state.peerPort
-                state.mode = ["sendonly": "a=recvonly", "recvonly": "a=sendonly"][message.direction] ?? ""
+                state.mode =
+                    ["sendonly": "a=recvonly", "recvonly": "a=sendonly", "inactive": "a=inactive"][message.direction]
+                    ?? ""
             }
             reply(message, 200, "OK", ["Contact: \(contact)", "Content-Type: application/sdp"], description)
         case 401, 407:
@@ -306,6 +308,11 @@ struct SIPText {
     var mediaPort: UInt16? {
         body.components(separatedBy: "\r\n").first { $0.hasPrefix("m=audio ") }
             .flatMap { UInt16($0.split(separator: " ")[1]) }
+    }
+    /// The version of its SDP.
+    var version: Int? {
+        body.components(separatedBy: "\r\n").first { $0.hasPrefix("o=") }
+            .flatMap { Int($0.split(separator: " ")[2]) }
     }
     var direction: String {
         ["sendonly", "recvonly", "inactive"].first { body.contains("a=\($0)") } ?? "sendrecv"

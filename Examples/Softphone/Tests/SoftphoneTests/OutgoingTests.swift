@@ -93,6 +93,61 @@ extension SoftphoneTests {
         #expect(until { far.count(of: "BYE") == 1 })
     }
 
+    @Test("A call is held and resumed from here, and stays as it is where the other side refuses")
+    func holds() throws {
+        let far = try FarTelephone(as: "carol\(UInt32.random(in: 1_000..<9_999))")
+        defer { far.close() }
+        let (phone, main) = try calling(far.user)
+        let id = try callID(in: main)
+        #expect(try until { try phone.calls().contains("\(id) answered") })
+        func lastDirection() -> String? { far.log.last { $0.line.hasPrefix("INVITE ") }?.direction }
+        #expect(try phone.command("resume", id) != 0, "it is not held")
+        #expect(try phone.command("hold", id) == 0)
+        #expect(lastDirection() == "sendonly")
+        #expect(try phone.calls().contains("\(id) held"))
+        #expect(try phone.command("hold", id) != 0, "it is held")
+        far.answer(invitesWith: 488)
+        #expect(try phone.command("resume", id) != 0)
+        #expect(lastDirection() == "sendrecv")
+        #expect(try phone.calls().contains("\(id) held"))
+        // A request of the other side does not end the hold.
+        far.inviteAgain("")
+        #expect(until { far.log.last { $0["CSeq"] == "2 INVITE" }?.direction == "sendonly" })
+        #expect(try phone.calls().contains("\(id) held"))
+        far.answer(invitesWith: 500)
+        #expect(try phone.command("resume", id) == 0, "it is sent again")
+        #expect(try phone.calls().contains("\(id) answered"))
+        #expect(lastDirection() == "sendrecv")
+        let versions = far.log.filter { $0.line.hasPrefix("INVITE ") }.compactMap(\.version)
+        #expect(zip(versions, versions.dropFirst()).allSatisfy { $0 <= $1 } && Set(versions).count >= 3, "\(versions)")
+        far.answer(invitesWith: 481)
+        #expect(try phone.command("hold", id) != 0)
+        try main.says("ended: \(id) remoteHungUp")
+        #expect(main.quit() == 0)
+        #expect(far.isOneStream)
+    }
+
+    @Test("C25: a call that is held from here moves, stays held, and is resumed by the next Main")
+    func movesHeld() throws {
+        let far = try FarTelephone(as: "carol\(UInt32.random(in: 1_000..<9_999))")
+        defer { far.close() }
+        let (phone, main) = try calling(far.user)
+        let id = try callID(in: main)
+        #expect(try until { try phone.calls().contains("\(id) answered") })
+        #expect(try phone.command("hold", id) == 0)
+        let next = try phone.takeOver()
+        try next.says("goes on: \(id)")
+        #expect(until { far.count(of: "ACK") == 3 })
+        #expect(far.log.last { $0.line.hasPrefix("INVITE ") }?.direction == "sendonly")
+        _ = main.wait()
+        #expect(try phone.calls().contains("\(id) held"))
+        #expect(try phone.command("resume", id) == 0)
+        #expect(try phone.calls().contains("\(id) answered"))
+        #expect(next.quit() == 0)
+        #expect(until { far.count(of: "BYE") == 1 })
+        #expect(far.isOneStream)
+    }
+
     @Test("C25: a call from here moves to the next Main, too, and the other side hangs it up")
     func movesOutgoing() throws {
         let far = try FarTelephone(as: "carol\(UInt32.random(in: 1_000..<9_999))")
