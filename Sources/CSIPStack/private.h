@@ -106,6 +106,20 @@ int exchange_send(exchange *x);
 void exchange_free(exchange *x);
 
 int call_invited(sip_stack *stack, nta_incoming_t *irq, const sip_t *sip);
+sip_call *call_make(sip_stack *stack);
+// Frees a call. Not called inside a callback of the call.
+void call_discard(sip_call *call);
+sip_call *call_find(sip_stack *stack, uint64_t number);
+// The requests inside its dialog.
+int call_requested(void *argument, nta_leg_t *leg, nta_incoming_t *irq, const sip_t *sip);
+int call_tell_moves(sip_call *call, int can_move);
+exchange *call_open_invite(sip_call *call);
+// The other side has ended it; BYE from here; BYE because of a failure, which is told.
+void call_end(sip_call *call, int reason);
+void call_hang_up(sip_call *call);
+void call_fail(sip_call *call, int reason);
+// Sends INVITE inside the dialog. -1 where another process is about to continue the call.
+int call_invite_again(sip_call *call);
 void call_bye_answered(sip_call *call);
 void call_invite_answered(exchange *x, const sip_t *sip);
 void call_rings(sip_call *call);

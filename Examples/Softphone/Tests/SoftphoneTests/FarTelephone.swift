@@ -32,6 +32,8 @@ final class FarTelephone: Sendable {
         var mode = ""
         var hangsUpAtInvite = false
         var hasHungUp = false
+        var lastAnswer: (lines: [String], body: String) = ([], "")
+        var acknowledgements = 0
         var invitesAtInvite = false
         var lastRemoteNumber = 0
         var sendsRTP = true
@@ -94,6 +96,15 @@ final class FarTelephone: Sendable {
                 "CSeq: 1 MESSAGE", "Max-Forwards: 70", "Content-Type: text/plain",
             ], text)
     }
+
+    /// Sends the last answer again, as if its ACK had not come.
+    func answerAgain() {
+        let (lines, body) = state.withLock(\.lastAnswer)
+        deliver(lines, body)
+    }
+
+    /// How many ACKs have come, with repetitions.
+    var acknowledgements: Int { state.withLock(\.acknowledgements) }
 
     func answer(invitesWith statuses: Int...) { state.withLock { $0.answers = statuses } }
     /// Sends BYE when the next INVITE comes, before it answers that with 481: the BYE goes to the former Contact.
@@ -169,6 +180,7 @@ final class FarTelephone: Sendable {
             }
         }
         guard message["Call-ID"] == id else { return }
+        if message.line.hasPrefix("ACK ") { state.withLock { $0.acknowledgements += 1 } }
         let isNew = state.withLock { state in
             guard !state.log.contains(where: { $0.identity == message.identity }) else { return false }
             state.log.append(message)
@@ -267,7 +279,9 @@ final class FarTelephone: Sendable {
         let lines = copied.map { name, value in
             name == "To" && !value.contains(";tag=") ? "To: \(value);tag=far" : "\(name): \(value)"
         }
-        deliver(["SIP/2.0 \(status) \(phrase)"] + lines + more, body)
+        let all = ["SIP/2.0 \(status) \(phrase)"] + lines + more
+        state.withLock { $0.lastAnswer = (all, body) }
+        deliver(all, body)
     }
 
     private func deliver(_ lines: [String], _ body: String) {

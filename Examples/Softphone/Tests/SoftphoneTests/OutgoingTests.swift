@@ -100,6 +100,9 @@ extension SoftphoneTests {
         let (phone, main) = try calling(far.user)
         let id = try callID(in: main)
         #expect(try until { try phone.calls().contains("\(id) answered") })
+        #expect(until { far.acknowledgements == 1 })
+        far.answerAgain()
+        #expect(until { far.acknowledgements == 2 }, "a repeated 200 gets another ACK")
         func lastDirection() -> String? { far.log.last { $0.line.hasPrefix("INVITE ") }?.direction }
         #expect(try phone.command("resume", id) != 0, "it is not held")
         #expect(try phone.command("hold", id) == 0)
