@@ -1,4 +1,8 @@
+import Coordination
+import CoreAPI
+import FileNotifyBackend
 import Foundation
+import SIPCore
 import Testing
 
 /// A call moves to the next process, as the far end hears it (contract C25).
@@ -204,6 +208,42 @@ extension SoftphoneTests {
         #expect(main.quit() == 0)
     }
 
+    @Test("C25: the call goes back to the Executor while Main's core cannot start")
+    func goesBack() throws {
+        let (phone, far, executor) = try answered("back")
+        defer { far.close() }
+        let file = URL(filePath: phone.directory + "/account")
+        let account = try String(contentsOf: file, encoding: .utf8)
+        // An address to which no route leads.
+        try Data((account + "registrar fe80::1\n").utf8).write(to: file)
+        let main = try phone.main()
+        try executor.says("goes on: \(far.id)")
+        try untilMoved(far, invites: 1)
+        #expect(main.wait() != 0)
+        far.bye()
+        try executor.says("ended: \(far.id) remoteHungUp")
+        #expect(executor.wait() == 0)
+        #expect(far.isOneStream)
+        #expect(try Registrar.contacts(of: phone.user).isEmpty)
+    }
+
+    @Test("C25: a former core whose baton is refused hangs up, and removes its contact", .timeLimit(.minutes(1)))
+    func isRefusedByMain() async throws {
+        let (phone, far, executor) = try answered("nobaton")
+        defer { far.close() }
+        let group = try await FileGroup.open(
+            directory: phone.directory + "/group", as: SessionDescription(role: .main))
+        var options = CoordinationOptions()
+        options.takesBatons = [SIPTelephone.batonKind]
+        let user = phone.user
+        try await group.withMain(options: options, core: { RefusingCore() }) { _ in
+            #expect(until { far.count(of: "BYE") == 1 })
+            #expect(until { (try? Registrar.contacts(of: user).isEmpty) == true })
+        }
+        #expect(executor.wait() == 0)
+        #expect(try phone.calls().contains("\(far.id) ended: lost"))
+    }
+
     @Test("C25: a call that the far end holds moves, stays held, and is resumed")
     func heldCall() throws {
         let (phone, far, executor) = try answered("held")
@@ -247,4 +287,11 @@ extension SoftphoneTests {
         #expect(until { far.count(of: "BYE") == 1 })
         #expect(far.isOneStream)
     }
+}
+
+/// A core that takes no baton although its options say so.
+private final class RefusingCore: Core {
+    func start(in context: CoreContext) async throws { try await context.baton?.refuse(because: "for the test") }
+    func iterate(in context: CoreContext) async throws { try await Task.sleep(for: .seconds(3_600)) }
+    func stop() async {}
 }
