@@ -29,6 +29,7 @@ let package = Package(
                 "softphone",
                 .product(name: "Coordination", package: "SharedCore"),
                 .product(name: "CoreAPI", package: "SharedCore"),
+                .product(name: "FileNotifyBackend", package: "SharedCore"),
                 .product(name: "InMemoryBackend", package: "SharedCore"),
                 .product(name: "SIPCore", package: "SharedCore"),
             ],

@@ -22,6 +22,7 @@
 #include <sofia-sip/sip_status.h>
 #include <sofia-sip/sip_tag.h>
 #include <sofia-sip/su_log.h>
+#include <sofia-sip/su_uniqueid.h>
 #include <sofia-sip/su_wait.h>
 #include <sofia-sip/tport.h>
 #include <sofia-sip/tport_tag.h>
@@ -30,32 +31,42 @@
 typedef struct media {
     int descriptor;
     uint16_t port;
+    char host[INET6_ADDRSTRLEN];  // the address of the socket
     su_root_t *root;
     int registration;
     su_timer_t *timer;
     struct sockaddr_storage peer;
     socklen_t peer_length;
-    int payload_type, is_held;
+    int payload_type, is_held, is_holding, is_peer_silent;
+    uint32_t session, version, described;
     uint32_t ssrc, timestamp;
     uint16_t sequence;
-    unsigned version;
+    uint64_t sent_at;
     sip_media_counts counts;
 } media;
 
-enum call_state { CALL_RINGING, CALL_ANSWERED, CALL_ENDING, CALL_OVER };
+enum call_state { CALL_MADE, CALL_CALLING, CALL_RINGING, CALL_ANSWERED, CALL_ENDING, CALL_OVER };
 
 typedef struct sip_call {
     struct sip_call *next;
+    su_home_t home[1];
     sip_stack *stack;
     uint64_t number;
     enum call_state state;
     nta_leg_t *leg;
     nta_incoming_t *invite;
     int is_offered;  // the INVITE had an offer; without one the answer is in the ACK
+    int is_caller;  // the call is from here
+    int is_cancelled;
+    int is_changing, was_holding;  // an INVITE to hold the call, or to take it back, is under way
+    int is_unconfirmed;  // the ACK for a 200 has not come
+    char *call_id, *local, *remote;
+    int tries;
+    su_timer_t *retry;
     media media;
 } sip_call;
 
-enum exchange_kind { EXCHANGE_REGISTER, EXCHANGE_UNREGISTER, EXCHANGE_MESSAGE, EXCHANGE_BYE };
+enum exchange_kind { EXCHANGE_REGISTER, EXCHANGE_UNREGISTER, EXCHANGE_MESSAGE, EXCHANGE_BYE, EXCHANGE_INVITE };
 
 // An open request, with the data to send it again with credentials.
 typedef struct exchange {
@@ -80,7 +91,7 @@ struct sip_stack {
     char *user, *password, *identity, *registrar, *proxy, *contact, *contact_header, *bare_contact, *instance, *host;
     char *former;
     unsigned expires;
-    int descriptor, is_stopping, failures, stop_status;
+    int descriptor, is_stopping, is_stopped, is_resting, has_adopted, failures, stop_status;
     uint64_t calls_made;
     su_timer_t *refresh;
     tport_t *connection;
@@ -95,7 +106,23 @@ int exchange_send(exchange *x);
 void exchange_free(exchange *x);
 
 int call_invited(sip_stack *stack, nta_incoming_t *irq, const sip_t *sip);
+sip_call *call_make(sip_stack *stack);
+// Frees a call. Not called inside a callback of the call.
+void call_discard(sip_call *call);
+sip_call *call_find(sip_stack *stack, uint64_t number);
+// The requests inside its dialog.
+int call_requested(void *argument, nta_leg_t *leg, nta_incoming_t *irq, const sip_t *sip);
+int call_tell_moves(sip_call *call, int can_move);
+exchange *call_open_invite(sip_call *call);
+// The other side has ended it; BYE from here; BYE because of a failure, which is told.
+void call_end(sip_call *call, int reason);
+void call_hang_up(sip_call *call);
+void call_fail(sip_call *call, int reason);
+// Sends INVITE inside the dialog. -1 where another process is about to continue the call.
+int call_invite_again(sip_call *call);
 void call_bye_answered(sip_call *call);
+void call_invite_answered(exchange *x, const sip_t *sip);
+void call_rings(sip_call *call);
 void calls_sweep(sip_stack *stack, int all);
 void calls_hang_up(sip_stack *stack);
 void stack_check_stopped(sip_stack *stack);
@@ -107,6 +134,9 @@ int media_accept(media *m, su_home_t *home, const char *text, size_t length);
 int media_start(media *m);
 void media_stop(media *m);
 void media_close(media *m);
-char *media_describe(media *m, su_home_t *home, const char *host);
+// The SDP of this side: an offer, or the answer to the last one of the other side.
+char *media_describe(media *m, su_home_t *home, int is_offer);
+// Takes the stream of another process. 0, or -1 where the description is none; the descriptor is closed then.
+int media_adopt(media *m, su_root_t *root, const sip_dialog *dialog);
 
 #endif

@@ -10,6 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+// A stack that has adopted a call registers again after this time: the former one has answered no message since it gave the call,
+// and a registrar that gave up on it after this stack's first REGISTER stores the message until the next.
+enum { ADOPTER_MILLISECONDS = 4000 };
+
 static void register_now(sip_stack *stack, enum exchange_kind kind);
 
 static void refresh_due(void *magic, su_timer_t *timer, void *argument) {
@@ -116,7 +120,10 @@ static void register_answered(exchange *x, const sip_t *sip) {
         su_free(stack->home, uri);
     }
     if (expires < 4) expires = 4;
-    try_again_in(stack, stack->former ? 1 : expires * 1000L - (expires > 60 ? 30000L : expires * 500L));
+    long next = expires * 1000L - (expires > 60 ? 30000L : expires * 500L);
+    if (stack->has_adopted && next > ADOPTER_MILLISECONDS) next = ADOPTER_MILLISECONDS;
+    stack->has_adopted = 0;
+    try_again_in(stack, stack->former ? 1 : next);
     stack->callbacks.registered(stack->callbacks.user, 200, sip->sip_status->st_phrase, own, all, expires);
     exchange_free(x);
 }
@@ -125,8 +132,11 @@ static int answered(void *argument, nta_outgoing_t *request, const sip_t *sip) {
     exchange *x = argument;
     sip_stack *stack = x->stack;
     int status = sip ? sip->sip_status->st_status : 0;
-    if (sip && status < 200) return 0;
-    if (sip && (status == 401 || status == 407) && x->tries < 3) {
+    if (sip && status < 200) {
+        if (x->kind == EXCHANGE_INVITE && status >= 180) call_rings(x->call);
+        return 0;
+    }
+    if (sip && (status == 401 || status == 407) && x->tries < 3 && !(x->call && x->call->is_cancelled)) {
         int is_new = 0;
         if (sip->sip_www_authenticate)
             is_new |= auc_challenge(&stack->credentials, stack->home, sip->sip_www_authenticate, sip_authorization_class) > 0;
@@ -153,6 +163,11 @@ static int answered(void *argument, nta_outgoing_t *request, const sip_t *sip) {
         break;
     case EXCHANGE_BYE:
         call_bye_answered(x->call);
+        exchange_free(x);
+        stack_check_stopped(stack);
+        break;
+    case EXCHANGE_INVITE:
+        call_invite_answered(x, sip);
         exchange_free(x);
         stack_check_stopped(stack);
         break;
@@ -192,6 +207,16 @@ int exchange_send(exchange *x) {
         if (sip_add_tl(message, sip, SIPTAG_CONTENT_TYPE_STR(x->type), SIPTAG_PAYLOAD_STR(x->text), TAG_END()) < 0) break;
         result = nta_msg_request_complete(message, x->leg, SIP_METHOD_MESSAGE, URL_STRING_MAKE(x->to));
         break;
+    case EXCHANGE_INVITE: {
+        char *text = media_describe(&x->call->media, home, 1);
+        if (!text
+            || sip_add_tl(
+                   message, sip, SIPTAG_CONTACT_STR(stack->bare_contact), SIPTAG_ALLOW_STR(allow),
+                   SIPTAG_CONTENT_TYPE_STR("application/sdp"), SIPTAG_PAYLOAD_STR(text), TAG_END()) < 0)
+            break;
+        result = nta_msg_request_complete(message, x->leg, SIP_METHOD_INVITE, x->to ? URL_STRING_MAKE(x->to) : NULL);
+        break;
+    }
     case EXCHANGE_BYE: result = nta_msg_request_complete(message, x->leg, SIP_METHOD_BYE, NULL); break;
     }
     if (result >= 0 && auc_has_authorization(&stack->credentials))
@@ -229,10 +254,41 @@ void sip_stack_unregister(sip_stack *stack) {
     register_now(stack, EXCHANGE_UNREGISTER);
 }
 
+void sip_stack_rest(sip_stack *stack) {
+    stack->is_stopping = 1;
+    stack->is_resting = 1;
+    su_timer_reset(stack->refresh);
+    for (sip_call *call = stack->calls; call; call = call->next) {
+        media_stop(&call->media);
+        if (call->retry) su_timer_reset(call->retry);
+    }
+}
+
+static void step_for(sip_stack *stack, int milliseconds, const int *until) {
+    su_time_t end = su_time_add(su_now(), milliseconds);
+    long left = milliseconds;
+    while (left > 0 && !(until && *until)) {
+        su_root_step(stack->root, left < 20 ? left : 20);
+        left = (long)su_duration(end, su_now());
+    }
+}
+
+void sip_stack_drain(sip_stack *stack, int milliseconds) {
+    // An open request would be sent again, such as a REGISTER for the former Contact.
+    if (!stack->exchanges) step_for(stack, milliseconds, NULL);
+}
+
+void sip_stack_finish(sip_stack *stack, int milliseconds) {
+    stack->is_stopping = 0;
+    sip_stack_unregister(stack);
+    step_for(stack, milliseconds, &stack->is_stopped);
+}
+
 void stack_check_stopped(sip_stack *stack) {
-    if (!stack->is_stopping || !stack->stop_status) return;
+    if (!stack->is_stopping || !stack->stop_status || stack->is_stopped) return;
     for (exchange *x = stack->exchanges; x; x = x->next)
-        if (x->kind == EXCHANGE_BYE) return;
+        if (x->kind == EXCHANGE_BYE || (x->call && x->call->is_cancelled)) return;
+    stack->is_stopped = 1;
     stack->callbacks.stopped(stack->callbacks.user, stack->stop_status);
 }
 

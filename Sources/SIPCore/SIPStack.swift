@@ -5,12 +5,19 @@
 
     /// The stack in C under a `LoopCore`: its callbacks become messages and calls of the group.
     final class SIPStack: LoopStack {
-        private let telephone: SIPTelephone
-        private var stack: OpaquePointer?
-        private var loop: LoopContext?
-        private var calls: [UInt64: OpenCall] = [:]
+        let telephone: SIPTelephone
+        private(set) var stack: OpaquePointer?
+        private(set) var loop: LoopContext?
+        var calls: [UInt64: OpenCall] = [:]
+        /// The calls that this side holds, and those that the other side holds.
+        var holding: Set<UInt64> = []
+        var heldByOther: Set<UInt64> = []
+        /// The commands to hold a call or to resume it, whose INVITE is under way.
+        var changes: [UInt64: ReceivedCallCommand] = [:]
         /// The status of the last registration, so that the timeline has one entry for a row of equal failures.
         private var lastStatus = 200
+        /// Whether another core has the calls, and the contact.
+        var hasGiven = false
 
         init(_ telephone: SIPTelephone) {
             self.telephone = telephone
@@ -22,7 +29,8 @@
             self.loop = loop
             let key = try contactKey
             let former = try loop.wait { context in try await context.store.get(key) }
-            stack = try create()
+            try open()
+            try adopt(on: loop)
             guard let contact = sip_stack_contact(stack) else {
                 throw SharedCoreError(.unavailable, "The SIP stack has no Contact.", at: telephone.account.address)
             }
@@ -62,49 +70,7 @@
 
         func send(_ text: String, to address: String, _ number: UInt64) {
             guard sip_stack_send(stack, number, address, "text/plain;charset=utf-8", text) < 0 else { return }
-            telephone.answered(number, 500, "Cannot be sent")
-        }
-
-        private func obey(_ received: ReceivedCallCommand, _ number: UInt64) throws {
-            guard let loop else { return }
-            guard let call = calls[number] else { return try refuse(received, because: "The call is over.") }
-            switch received.command {
-            case .answer:
-                guard sip_call_answer(stack, number) == 0 else {
-                    return try refuse(received, because: "It does not ring.")
-                }
-                try loop.change(call, to: .answered)
-            case .decline:
-                guard sip_call_refuse(stack, number, 603) == 0 else {
-                    return try refuse(received, because: "It does not ring.")
-                }
-                finish(call, number, .declined)
-            case .hangUp:
-                let isRinging = sip_call_refuse(stack, number, 603) == 0
-                guard isRinging || sip_call_hang_up(stack, number) == 0 else {
-                    return try refuse(received, because: "It is over.")
-                }
-                finish(call, number, isRinging ? .declined : .hungUp)
-            case .hold, .resume:
-                return try refuse(received, because: "This core does not hold calls.")
-            }
-            try loop.accept(received)
-        }
-
-        private func refuse(_ received: ReceivedCallCommand, because reason: String) throws {
-            try loop?.refuse(received, because: reason)
-        }
-
-        /// Ends the record of a call. One that cannot be written is lost with the ownership.
-        private func finish(_ call: OpenCall, _ number: UInt64, _ reason: Call.EndReason) {
-            let counts = sip_call_media(stack, number)
-            calls[number] = nil
-            do {
-                try loop?.change(call, to: .ended(reason))
-            } catch {
-                loop?.report("the end of the call “\(call.id.text.prefix(64))” is not recorded: \(error)")
-            }
-            telephone.tell(.ended(call.id, reason, sent: Int(counts.sent), received: Int(counts.received)))
+            telephone.answered(number, .status(500, "Cannot be sent"))
         }
 
         // MARK: What the stack tells
@@ -122,6 +88,7 @@
         }
 
         fileprivate func stopped(_ status: Int) {
+            if hasGiven { return }
             if status == 200 { keep(nil) }
             telephone.tell(.unregistered(status: status))
             loop?.end()
@@ -168,45 +135,20 @@
             }
         }
 
-        fileprivate func invited(_ number: UInt64, id: String, from: String, to: String) -> Int32 {
-            guard let loop, let callID = CallID(id) else { return 400 }
-            // The same INVITE by another way (RFC 3261, 8.2.2.2).
-            guard !calls.values.contains(where: { $0.id == callID }) else { return 482 }
-            let call = CallDescription(
-                callID, .incoming, from: from, to: to, account: telephone.account.address, media: .audio)
-            do {
-                calls[number] = try loop.begin(call: call, in: .ringing) { (stack: SIPStack, received) in
-                    try stack.obey(received, number)
-                }
-            } catch {
-                // `guardFailed`: a Main waits for this core, or the core is to stop.
-                return error.code == .invalidArgument ? 400 : 480
-            }
-            telephone.tell(.ringing(callID, from: from))
-            return 180
-        }
-
-        fileprivate func held(_ number: UInt64, _ isHeld: Bool) {
-            guard let call = calls[number] else { return }
-            do {
-                try loop?.change(call, to: isHeld ? .remotelyHeld : .answered)
-            } catch {
-                loop?.report("the hold of the call “\(call.id.text.prefix(64))” is not recorded: \(error)")
-            }
-        }
-
-        fileprivate func ended(_ number: UInt64, _ reason: Int32) {
-            guard let call = calls[number] else { return }
-            switch UInt32(reason) {
-            case SIP_END_REMOTE_HUNG_UP.rawValue: finish(call, number, .remoteHungUp)
-            case SIP_END_CANCELLED.rawValue: finish(call, number, .missed)
-            case SIP_END_ANSWERED_ELSEWHERE.rawValue: finish(call, number, .answeredElsewhere)
-            case SIP_END_NO_MEDIA.rawValue: finish(call, number, .failed("The caller's answer has no PCMU or PCMA."))
-            default: finish(call, number, .failed("The caller did not confirm the answer."))
-            }
-        }
-
         // MARK: Making the stack
+
+        /// Makes the stack in C. Nothing is sent before it steps.
+        func open() throws {
+            stack = try create()
+        }
+
+        /// Whether a dialog makes a call, for tests.
+        func makeCall(from dialog: SIPDialog, _ descriptor: Int32) -> Bool {
+            guard let number = dialog.adopt(into: stack, descriptor) else { return false }
+            sip_call_forget(stack, number)
+            sip_stack_step(stack)
+            return true
+        }
 
         private func create() throws -> OpaquePointer {
             let account = telephone.account
@@ -244,13 +186,20 @@
                 stopped: { user, status in SIPStack.of(user).stopped(Int(status)) },
                 message: { user, message in message.map { SIPStack.of(user).received($0.pointee) } ?? 500 },
                 sent: { user, number, status, phrase in
-                    SIPStack.of(user).telephone.answered(number, Int(status), SIPText.of(phrase))
+                    SIPStack.of(user).telephone.answered(number, .status(Int(status), SIPText.of(phrase)))
                 },
                 invited: { user, number, id, from, to in
                     SIPStack.of(user).invited(
                         number, id: SIPText.of(id), from: SIPText.of(from), to: SIPText.of(to))
                 },
                 held: { user, number, isHeld in SIPStack.of(user).held(number, isHeld != 0) },
+                hold_answered: { user, number, status in SIPStack.of(user).holdAnswered(number, Int(status)) },
+                rings: { user, number in SIPStack.of(user).note(number, .ringing) },
+                answered: { user, number in SIPStack.of(user).note(number, .answered) },
+                refused: { user, number, status, phrase in
+                    SIPStack.of(user).refused(number, Int(status), SIPText.of(phrase))
+                },
+                moves: { user, number, canMove in SIPStack.of(user).moves(number, canMove != 0) ? 0 : -1 },
                 ended: { user, number, reason in SIPStack.of(user).ended(number, reason) })
             var problem = [CChar](repeating: 0, count: 256)
             guard let made = sip_stack_create(&described, callbacks, &problem, problem.count) else {

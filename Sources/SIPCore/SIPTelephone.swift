@@ -13,10 +13,16 @@
     /// ```
     ///
     /// A received message is in the inbox of the group before the sender gets 200. Its identity is the Call-ID and the CSeq of
-    /// the sender. An incoming call is a record of the group that begins as `ringing`, and obeys the commands of ``Calls``.
+    /// the sender. A call is a record of the group, and obeys the commands of
+    /// ``Calls``; an incoming one begins as `ringing`.
     ///
     /// Source: RFC 3261, RFC 3428.
     public final class SIPTelephone: Sendable {
+        /// The kind of the baton with which a call moves to the next core, for ``CoordinationOptions/takesBatons``.
+        ///
+        /// Source: contract C25.
+        public static let batonKind = "sip-call/1"
+
         /// An event of the core that runs in this process.
         public enum Event: Hashable, Sendable {
             /// The registrar has bound the contact. `contacts` of this telephone are bound, usually 1, and `ofAccount` of all
@@ -31,6 +37,8 @@
             case message(InboxMessage)
             /// A call rings. `from` is the SIP URI of the caller.
             case ringing(CallID, from: String)
+            /// A call of a former core goes on in this process.
+            case continued(CallID)
             /// A call has ended, with the counts of its RTP packets.
             case ended(CallID, Call.EndReason, sent: Int, received: Int)
         }
@@ -42,8 +50,8 @@
         private struct State {
             /// The stack that runs in this process, and its loop.
             var running: (stack: ObjectIdentifier, loop: LoopContext)?
-            /// The calls of ``SIPTelephone/send(_:to:)`` that wait for an answer.
-            var sending: [UInt64: CheckedContinuation<SIPAnswer, Never>] = [:]
+            /// The requests that wait for an answer.
+            var waiting: [UInt64: CheckedContinuation<SIPAnswer, Never>] = [:]
             var lastNumber: UInt64 = 0
         }
 
@@ -76,24 +84,49 @@
         ///   the same request fails again, such as 404 and 415. ``SharedCoreError/Code/outcomeUnknown`` if the core ends before the
         ///   answer. The message of the error has the status.
         public func send(_ text: String, to address: String) async throws(SharedCoreError) {
+            guard !text.utf8.contains(0) else {
+                throw SharedCoreError(.invalidArgument, "The text has a NUL.", at: address)
+            }
+            let answer = try await ask(at: address) { stack, number in stack.send(text, to: address, number) }
+            guard case .status(let status, let phrase) = answer, !(200..<300).contains(status) else { return }
+            throw SharedCoreError(Self.code(of: status), "The answer is \(status) \(phrase).", at: address)
+        }
+
+        /// Calls an address. Returns when the call is a record of the group, and its INVITE is under way.
+        ///
+        /// The record's direction is outgoing. Its state is `incoming` until the other side rings, then `ringing`, then `answered`.
+        /// The command `hangUp` cancels the call before it is answered. It ends as `busy` after 486 and 600, as `declined` after
+        /// 603, and as `failed` after another refusal, whose status is in the reason.
+        ///
+        /// - Parameter address: A `sip:` or `sips:` URI of at most 512 bytes.
+        /// - Throws: ``SharedCoreError/Code/unavailable`` if no core of this telephone runs in this process, or if it is about to stop;
+        ///   ``SharedCoreError/Code/invalidArgument`` for another address; ``SharedCoreError/Code/outcomeUnknown`` if the core ends
+        ///   before.
+        public func call(_ address: String) async throws(SharedCoreError) -> CallID {
+            switch try await ask(at: address, { stack, number in stack.call(address, number) }) {
+            case .begun(let id): return id
+            case .failed(let error): throw error
+            default: throw SharedCoreError(.outcomeUnknown, "The core ended before the call.", at: address)
+            }
+        }
+
+        /// Has the stack that runs here do something, and waits for its answer.
+        private func ask(
+            at address: String, _ request: @escaping @Sendable (SIPStack, UInt64) -> Void
+        ) async throws(SharedCoreError) -> SIPAnswer {
             guard address.utf8.count <= 512, address.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
                 address.hasPrefix("sip:") || address.hasPrefix("sips:"),
                 !address.contains(where: { "<>\",".contains($0) })
             else {
                 throw SharedCoreError(.invalidArgument, "A SIP address is a URI, as sip:bob@example.org.", at: address)
             }
-            guard !text.utf8.contains(0) else {
-                throw SharedCoreError(.invalidArgument, "The text has a NUL.", at: address)
-            }
             let answer = await withCheckedContinuation { continuation in
                 let isTaken = state.withLock { state in
                     guard let loop = state.running?.loop else { return false }
                     state.lastNumber += 1
                     let number = state.lastNumber
-                    guard loop.perform({ (stack: SIPStack) in stack.send(text, to: address, number) }) else {
-                        return false
-                    }
-                    state.sending[number] = continuation
+                    guard loop.perform({ (stack: SIPStack) in request(stack, number) }) else { return false }
+                    state.waiting[number] = continuation
                     return true
                 }
                 if !isTaken { continuation.resume(returning: .noCore) }
@@ -103,9 +136,7 @@
                 throw SharedCoreError(.unavailable, "No core of this telephone runs in this process.", at: address)
             case .coreEnded:
                 throw SharedCoreError(.outcomeUnknown, "The core ended before the answer.", at: address)
-            case .status(200..<300, _): return
-            case .status(let status, let phrase):
-                throw SharedCoreError(Self.code(of: status), "The answer is \(status) \(phrase).", at: address)
+            default: return answer
             }
         }
 
@@ -119,31 +150,33 @@
 
         func tell(_ event: Event) { onEvent?(event) }
 
-        func answered(_ number: UInt64, _ status: Int, _ phrase: String) {
-            state.withLock { $0.sending.removeValue(forKey: number) }?.resume(returning: .status(status, phrase))
+        func answered(_ number: UInt64, _ answer: SIPAnswer) {
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: answer)
         }
 
         func began(_ stack: SIPStack, on loop: LoopContext) {
             state.withLock { $0.running = (ObjectIdentifier(stack), loop) }
         }
 
-        /// Ends each ``send(_:to:)`` that waits: its closure may have been dropped with the loop.
+        /// Ends each request that waits: its closure may have been dropped with the loop.
         func ended(_ stack: SIPStack) {
             let waiting = state.withLock { state in
                 guard state.running?.stack == ObjectIdentifier(stack) else {
                     return [CheckedContinuation<SIPAnswer, Never>]()
                 }
                 state.running = nil
-                defer { state.sending = [:] }
-                return Array(state.sending.values)
+                defer { state.waiting = [:] }
+                return Array(state.waiting.values)
             }
             for continuation in waiting { continuation.resume(returning: .coreEnded) }
         }
     }
 
     /// What became of a request.
-    private enum SIPAnswer: Sendable {
+    enum SIPAnswer: Sendable {
         case status(Int, String)
+        case begun(CallID)
+        case failed(SharedCoreError)
         case coreEnded
         case noCore
     }

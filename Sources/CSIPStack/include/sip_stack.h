@@ -21,6 +21,7 @@ enum sip_end {
     SIP_END_ANSWERED_ELSEWHERE,
     SIP_END_NO_ACK,
     SIP_END_NO_MEDIA,  // the INVITE had no offer, and the ACK has none that can be answered
+    SIP_END_UNREACHABLE,  // the other side does not answer a request of the dialog, or refuses it for good
 };
 
 // An account. `sip_stack_create` copies the strings.
@@ -60,6 +61,16 @@ typedef struct sip_callbacks {
     int (*invited)(void *user, uint64_t call, const char *call_id, const char *from, const char *to);
     // The other side holds the call, or takes it back.
     void (*held)(void *user, uint64_t call, int is_held);
+    // The end of `sip_call_hold`: 200, or the status with which the other side refuses.
+    void (*hold_answered)(void *user, uint64_t call, int status);
+    // A call from here rings at the other side, or is answered there.
+    void (*rings)(void *user, uint64_t call);
+    void (*answered)(void *user, uint64_t call);
+    // The final answer to a call from here, or 408.
+    void (*refused)(void *user, uint64_t call, int status, const char *phrase);
+    // Whether another process can continue the call from now on. Returns 0, or -1 if this may not change: another process is about
+    // to continue the call.
+    int (*moves)(void *user, uint64_t call, int can_move);
     // `reason` is an enum sip_end. Not called for a call that is refused or hung up from here.
     void (*ended)(void *user, uint64_t call, int reason);
 } sip_callbacks;
@@ -67,6 +78,22 @@ typedef struct sip_callbacks {
 typedef struct sip_media_counts {
     uint64_t sent, received;   // RTP packets
 } sip_media_counts;
+
+// An answered call, as another process continues it.
+typedef struct sip_dialog {
+    const char *call_id, *local, *remote;  // Call-ID; the addresses of From and To, with tags
+    const char *target, *routes;  // Contact of the other side; Route, or empty
+    uint32_t local_cseq, remote_cseq;  // the last ones used; 0: none
+    const char *peer;  // the numeric address of the other side's RTP stream
+    uint16_t peer_port;
+    int is_caller, payload_type, is_held, is_holding;  // `is_held`: by the other side
+    uint32_t session, version, described;  // of this side's SDP
+    uint32_t ssrc, timestamp;
+    uint16_t sequence;  // of the next packet
+    uint64_t sent_at;  // when the last packet was sent: nanoseconds of CLOCK_MONOTONIC
+    uint64_t sent, received;
+    int descriptor;  // the RTP socket
+} sip_dialog;
 
 // Overwrites memory, also where the compiler sees that it is not read again.
 void sip_erase(void *bytes, size_t size);
@@ -91,11 +118,37 @@ void sip_stack_unregister(sip_stack *stack);
 // Sends text to a URI. Returns 0, or -1 if the request cannot be made: `sent` is not called then.
 int sip_stack_send(sip_stack *stack, uint64_t number, const char *to, const char *content_type, const char *text);
 
-// Return 0, or -1 if the call is over or in another state: it must ring for an answer and a refusal, and be answered to be hung
-// up.
+// Makes a call to a URI, and sends nothing. Returns its number, and its Call-ID, which lives as long; or 0.
+uint64_t sip_call_make(sip_stack *stack, const char *to, const char **call_id);
+// Sends the INVITE of a call that was made. 0, or -1: the call is over then.
+int sip_call_invite(sip_stack *stack, uint64_t call);
+
+// Return 0, or -1 if the call is over or in another state: it must ring for an answer and a refusal, and be answered or from here
+// to be hung up.
 int sip_call_answer(sip_stack *stack, uint64_t call);
 int sip_call_refuse(sip_stack *stack, uint64_t call, int status);
 int sip_call_hang_up(sip_stack *stack, uint64_t call);
+// Holds an answered call, or takes it back: sends an INVITE, whose answer `hold_answered` tells. -1 also while an INVITE is open,
+// and when another process is about to continue the call.
+int sip_call_hold(sip_stack *stack, uint64_t call, int is_holding);
+
+// Describes a call that has no transaction open. The texts and the descriptor stay the call's. Returns 0, or -1 for a call that
+// cannot move now.
+int sip_call_export(sip_stack *stack, uint64_t call, sip_dialog *dialog);
+// Sends and reads no RTP any more, and refuses what comes: another process continues the calls.
+void sip_stack_rest(sip_stack *stack);
+// Answers what has come to a stack that rests, for so many milliseconds: a BYE with 200, an INVITE with 500 or 480.
+void sip_stack_drain(sip_stack *stack, int milliseconds);
+// `sip_stack_unregister`, and waits for its end for so many milliseconds at most.
+void sip_stack_finish(sip_stack *stack, int milliseconds);
+// Makes a call from its description, and sends nothing. Takes the descriptor, also where it fails. Returns its number, or 0 for a
+// description that is none.
+uint64_t sip_call_adopt(sip_stack *stack, const sip_dialog *dialog);
+// Continues an adopted call: sends RTP at once, and an INVITE with this stack's Contact.
+int sip_call_continue(sip_stack *stack, uint64_t call);
+// Frees an adopted call without a word to the other side.
+void sip_call_forget(sip_stack *stack, uint64_t call);
+
 // The packets of a call so far; 0 of each for an unknown one. A call is known until the step after its end.
 sip_media_counts sip_call_media(sip_stack *stack, uint64_t call);
 

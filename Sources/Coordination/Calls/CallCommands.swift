@@ -117,9 +117,8 @@ public final class CallCommands: AsyncSequence, Sendable {
                 let commit = try await call.context.store.commit(transaction)
                 taken.insert(entry.key)
                 return ReceivedCallCommand(
-                    command: command.command, sender: entry.origin, key: entry.key, progress: progress,
-                    epoch: commit.revision,
-                    store: call.context.store)
+                    command: command.command, call: call.id, sender: entry.origin, key: entry.key, progress: progress,
+                    epoch: commit.revision, store: call.context.store)
             } catch {
                 guard let key = error.guardFailure?.condition.key, key != OwnershipKey.owner else { throw error }
                 return nil
@@ -139,6 +138,8 @@ public final class CallCommands: AsyncSequence, Sendable {
 public struct ReceivedCallCommand: Sendable {
     /// What is to be done.
     public let command: CallCommand
+    /// The call that it is for.
+    public let call: CallID
     /// The session that asks for it.
     public let sender: SessionID
 

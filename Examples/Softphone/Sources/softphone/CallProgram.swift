@@ -6,7 +6,8 @@ enum CallProgram {
     static func list(in directory: String) async throws {
         let group = try await Softphone.open(directory, as: .tool)
         for call in try await Calls(group).list() {
-            Softphone.say("\(call.id) \(describe(call.state)) from \(call.from)")
+            let other = call.direction == .outgoing ? "to \(call.to)" : "from \(call.from)"
+            Softphone.say("\(call.id) \(describe(call.state)) \(other)")
         }
         await group.close()
     }

@@ -5,14 +5,16 @@ internal import SIPCore
 
 /// The telephone that its user has open: it owns the core until its input ends.
 enum MainProgram {
-    static func run(in directory: String) async throws {
+    static func run(in directory: String, takingOver: Bool) async throws {
         let (messages, continuation) = AsyncStream.makeStream(of: InboxMessage.self)
         let telephone = try SIPTelephone(Softphone.account(in: directory)) { event in
             Softphone.say(event)
             if case .message(let message) = event { continuation.yield(message) }
         }
         let group = try await Softphone.open(directory, as: .main)
-        try await group.withMain(core: { telephone.makeCore() }) { main in
+        var options = CoordinationOptions()
+        options.takesBatons = [SIPTelephone.batonKind]  // a call of another process goes on here
+        try await group.withMain(options: options, takingOver: takingOver, core: { telephone.makeCore() }) { main in
             await withTaskGroup { tasks in
                 tasks.addTask { await show(messages, main) }
                 for await line in Keyboard.lines() { await obey(line, telephone, group) }
@@ -32,7 +34,7 @@ enum MainProgram {
         }
     }
 
-    /// `send ADDRESS TEXT`, `answer ID`, `decline ID`, `hangup ID`.
+    /// `send ADDRESS TEXT`, `call ADDRESS`, `answer ID`, `decline ID`, `hangup ID`, `hold ID`, `resume ID`.
     private static func obey(_ line: String, _ telephone: SIPTelephone, _ group: any SharedStore) async {
         let words = line.split(separator: " ", maxSplits: 2).map(String.init)
         do {
@@ -40,10 +42,15 @@ enum MainProgram {
             case ("send", 3):
                 try await telephone.send(words[2], to: words[1])
                 Softphone.say("sent")
+            case ("call", 2): Softphone.say("calls: \(try await telephone.call(words[1]))")
             case ("answer", 2): try await CallProgram.send(.answer, to: words[1], in: group)
             case ("decline", 2): try await CallProgram.send(.decline, to: words[1], in: group)
+            case ("hold", 2): try await CallProgram.send(.hold, to: words[1], in: group)
+            case ("resume", 2): try await CallProgram.send(.resume, to: words[1], in: group)
             case ("hangup", 2): try await CallProgram.send(.hangUp, to: words[1], in: group)
-            default: Softphone.say("send ADDRESS TEXT, answer ID, decline ID, hangup ID or quit")
+            default:
+                Softphone.say(
+                    "send ADDRESS TEXT, call ADDRESS, answer ID, decline ID, hangup ID, hold ID, resume ID or quit")
             }
         } catch {
             Softphone.say("failed: \(error)")

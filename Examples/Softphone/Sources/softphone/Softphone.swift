@@ -10,9 +10,10 @@ internal import SIPCore
 enum Softphone {
     static let usage = """
         usage: softphone main DIRECTORY                 the telephone; commands come from standard input
+               softphone takeover DIRECTORY             the same, and takes the place of another one
                softphone push DIRECTORY CALL-ID         gets what the push announced: a message or a call
                softphone calls DIRECTORY                lists the calls of the group
-               softphone answer|decline|hangup DIRECTORY CALL-ID
+               softphone answer|decline|hangup|hold|resume DIRECTORY CALL-ID
         DIRECTORY has the files “account” and “password”, and gets the group's folder.
         """
 
@@ -30,11 +31,14 @@ enum Softphone {
         let directory = arguments[1]
         let callID = arguments.count > 2 ? CallID(arguments[2]) : nil
         switch (arguments[0], callID) {
-        case ("main", nil): try await MainProgram.run(in: directory)
+        case ("main", nil): try await MainProgram.run(in: directory, takingOver: false)
+        case ("takeover", nil): try await MainProgram.run(in: directory, takingOver: true)
         case ("push", let callID?): try await PushProgram.run(callID, in: directory)
         case ("calls", nil): try await CallProgram.list(in: directory)
         case ("answer", let callID?): try await CallProgram.send(.answer, to: callID, in: directory)
         case ("decline", let callID?): try await CallProgram.send(.decline, to: callID, in: directory)
+        case ("hold", let callID?): try await CallProgram.send(.hold, to: callID, in: directory)
+        case ("resume", let callID?): try await CallProgram.send(.resume, to: callID, in: directory)
         case ("hangup", let callID?): try await CallProgram.send(.hangUp, to: callID, in: directory)
         default: throw SoftphoneError(description: usage)
         }
@@ -89,6 +93,7 @@ enum Softphone {
         case .unregistered(let status): say("unregistered: \(status)")
         case .message(let message): say("received: \(message.callID)")
         case .ringing(let id, let caller): say("rings: \(id) from \(caller)")
+        case .continued(let id): say("goes on: \(id)")
         case .ended(let id, let reason, let sent, let received):
             say("ended: \(id) \(reason), \(sent) packets sent, \(received) received")
         }

@@ -20,6 +20,14 @@ enum Registrar {
         }
     }
 
+    /// Binds a far end that answers, which registers nothing itself.
+    static func bind(_ user: String, to port: UInt16) throws {
+        let (status, text) = try Command.run(
+            "kamcmd", "-s", "unix:\(directory)/ctl", "ul.add", "location", "\(user)@sc.test",
+            "sip:\(user)@127.0.0.1:\(port)", "60", "1.0", "s:0", "0", "0", "4294967295")
+        try #require(status == 0 && !text.contains("error"), "\(text)")
+    }
+
     /// Has pushes for a user start an Executor.
     static func wake(_ phone: Phone) throws {
         try Data(phone.directory.utf8).write(to: URL(filePath: "\(directory)/wake/\(phone.user)"))
@@ -53,18 +61,34 @@ final class FarEnd {
     private let folder: URL
     let callID: String
 
-    init(_ scenario: String, to user: String, callID: String) throws {
-        self.callID = callID + "-1@bob"
+    /// Calls a user, or sends the user a message.
+    convenience init(_ scenario: String, to user: String, callID: String) throws {
+        try self.init(
+            scenario, callID: callID + "-1@bob",
+            ["127.0.0.1:\(Registrar.port)", "-s", user, "-cid_str", callID + "-%u@bob"])
+    }
+
+    /// Answers a call to a user.
+    convenience init(_ scenario: String, as user: String) throws {
+        let port = try UDPSocket().port
+        try Registrar.bind(user, to: port)
+        try self.init(scenario, callID: "", ["-p", "\(port)"])
+    }
+
+    private init(_ scenario: String, callID: String, _ words: [String]) throws {
+        self.callID = callID
         folder = FileManager.default.temporaryDirectory.appending(path: "far-end-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let scenarios = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Scenarios")
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
-            "sipp", "127.0.0.1:\(Registrar.port)", "-sf", scenarios.appending(path: scenario + ".xml").path, "-s", user,
-            "-m", "1", "-i", "127.0.0.1", "-t", "u1", "-rtp_echo", "-cid_str", callID + "-%u@bob", "-nostdin",
-            "-mp", "\(Int.random(in: 20_000..<30_000) / 2 * 2)",
-            "-timeout", "25", "-trace_err", "-error_file", folder.appending(path: "errors").path,
-        ]
+        process.arguments =
+            [
+                "sipp", "-sf", scenarios.appending(path: scenario + ".xml").path, "-m", "1", "-i", "127.0.0.1", "-t",
+                "u1",
+                "-rtp_echo", "-nostdin",
+                "-mp", "\(Int.random(in: 20_000..<30_000) / 2 * 2)",
+                "-timeout", "25", "-trace_err", "-error_file", folder.appending(path: "errors").path,
+            ] + words
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         process.standardInput = FileHandle.nullDevice
@@ -111,6 +135,7 @@ final class Phone {
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
     func main() throws -> Running { try Running(["main", directory], in: directory, named: "main") }
+    func takeOver() throws -> Running { try Running(["takeover", directory], in: directory, named: "takeover") }
     func push(_ callID: String) throws -> Running {
         try Running(["push", directory, callID], in: directory, named: "push")
     }
@@ -147,6 +172,7 @@ final class Running {
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
     var isRunning: Bool { process.isRunning }
+    var pid: Int32 { process.processIdentifier }
     var output: String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
 
     func says(_ text: String, within seconds: Double = 20) throws {

@@ -2,8 +2,10 @@ import Coordination
 import CoreAPI
 import Glibc
 import InMemoryBackend
-import SIPCore
+import Synchronization
 import Testing
+
+@testable import SIPCore
 
 /// Without a registrar: a socket takes the requests, and nothing answers them.
 struct TelephoneTests {
@@ -11,11 +13,7 @@ struct TelephoneTests {
     func endsWithTheCore() async throws {
         let (socket, port) = try silentPort()
         defer { close(socket) }
-        let account = SIPAccount(
-            user: "alice", domain: "sc.test", password: SIPPassword("Tea"), registrar: "127.0.0.1", port: port,
-            transport: .udp,
-            instance: "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6")
-        let telephone = try SIPTelephone(account)
+        let telephone = try SIPTelephone(account(at: port))
         await expectError(.unavailable) { try await telephone.send("Tea?", to: "sip:bob@sc.test") }
         let group = try await MemorySpace().open("phone", as: SessionDescription(role: .main))
         let sending = Task {
@@ -39,6 +37,94 @@ struct TelephoneTests {
         let account = SIPAccount(
             user: user, domain: "sc.test", password: SIPPassword("Tea"), registrar: "127.0.0.1", instance: "urn:uuid:1")
         #expect { try SIPTelephone(account) } throws: { ($0 as? SharedCoreError)?.code == .invalidArgument }
+    }
+
+    @Test("C25: a baton that no core has written is read as none, and makes no call")
+    func readsGarbage() throws {
+        let (socket, port) = try silentPort()
+        defer { close(socket) }
+        let stack = SIPStack(try SIPTelephone(account(at: port)))
+        try stack.open()
+        defer { stack.close() }
+        let sample = SIPDialog.sample
+        let bytes = SIPDialog.bytes(of: [sample])
+        #expect(SIPDialog.all(in: bytes) == [sample])
+        let descriptor = try udpSocket()
+        #expect(stack.makeCall(from: sample, descriptor))
+        #expect(fcntl(descriptor, F_GETFD) < 0)
+        for count in 0..<bytes.count { #expect(SIPDialog.all(in: Array(bytes.prefix(count))) == nil) }
+        #expect(SIPDialog.all(in: bytes + [0]) == nil)
+        var random = SystemRandomNumberGenerator()
+        var made = 0
+        for _ in 0..<20_000 {
+            var changed = bytes
+            for _ in 0..<Int.random(in: 1...8) {
+                changed[Int.random(in: changed.indices)] = UInt8.random(in: 0...255, using: &random)
+            }
+            // One that can still be read: the stack reads its texts.
+            guard let dialog = SIPDialog.all(in: changed)?.first else { continue }
+            made += stack.makeCall(from: dialog, try udpSocket()) ? 1 : 0
+        }
+        #expect(made > 0, "Some changes leave a dialog.")
+        var texts = ["a@b", "<sip:a@b>;tag=1", "<sip:b@b>;tag=2", "<sip:b@127.0.0.1>", "", "127.0.0.1"]
+        for index in texts.indices {
+            for text in ["", "<", "\"", ",,,", ";tag=", "<sip:", "\u{1F4DE}", String(repeating: "<", count: 4_000)] {
+                let kept = texts[index]
+                texts[index] = text
+                _ = stack.makeCall(from: SIPDialog(texts: texts), try udpSocket())
+                texts[index] = kept
+            }
+            let long = String(repeating: "a", count: SIPDialog.maximumTextByteCount + 1)
+            for text in [long, "a\r\nVia: b", "\u{0}"] {
+                var refused = texts
+                refused[index] = text
+                #expect(SIPDialog.all(in: SIPDialog.bytes(of: [SIPDialog(texts: refused)])) == nil)
+            }
+        }
+        // What is no UDP socket is refused, and closed.
+        let file = Glibc.open("/dev/null", O_RDONLY)
+        #expect(!stack.makeCall(from: sample, file))
+        #expect(fcntl(file, F_GETFD) < 0)
+        #expect(!stack.makeCall(from: sample, -1))
+    }
+
+    @Test("C25: a Main that cannot read a baton refuses it, and continues without the call", .timeLimit(.minutes(2)))
+    func refusesGarbage() async throws {
+        let (socket, port) = try silentPort()
+        defer { close(socket) }
+        let telephone = try SIPTelephone(account(at: port))
+        let space = MemorySpace()
+        let executorGroup = try await space.open("phone", as: SessionDescription(role: .executor))
+        let former = FormerCore()
+        let id = try #require(CallID("garbage@far"))
+        let executing = Task {
+            try await executorGroup.withExecutor(core: { former }) { executor in
+                _ = try await executor.message(forCallID: id, timeout: .seconds(20))
+            }
+        }
+        let mainGroup = try await space.open("phone", as: SessionDescription(role: .main))
+        let watcher = try await space.open("phone", as: SessionDescription(role: .tool))
+        while try await Calls(watcher).list().isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        var options = CoordinationOptions()
+        options.takesBatons = [SIPTelephone.batonKind]
+        try await mainGroup.withMain(options: options, core: { telephone.makeCore() }) { _ in
+            let states = try await Calls(watcher).list().map(\.state)
+            #expect(states == [.ended(.lost)])
+        }
+        try await executing.value
+        await watcher.close()
+        #expect(former.end == .failed)
+    }
+
+    private func account(at port: UInt16) -> SIPAccount {
+        SIPAccount(
+            user: "alice", domain: "sc.test", password: SIPPassword("Tea"), registrar: "127.0.0.1", port: port,
+            transport: .udp, instance: "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6")
+    }
+
+    private func udpSocket() throws -> Int32 {
+        let (socket, _) = try silentPort()
+        return socket
     }
 
     private func silentPort() throws -> (socket: Int32, port: UInt16) {
@@ -68,4 +154,37 @@ struct TelephoneTests {
     private func expectError(_ code: SharedCoreError.Code, _ body: () async throws -> Void) async {
         await #expect { try await body() } throws: { ($0 as? SharedCoreError)?.code == code }
     }
+}
+
+extension SIPDialog {
+    fileprivate static var sample: SIPDialog {
+        SIPDialog(texts: [
+            "a84b4c76e66710@pc33", "\"Alice\" <sip:alice@sc.test>;tag=a6c85cf", "<sip:bob@sc.test>;tag=1928301774",
+            "<sip:bob@127.0.0.1:5070;transport=tcp>", "<sip:127.0.0.1:5060;transport=tcp;lr>, <sip:10.0.0.1;lr>",
+            "127.0.0.1",
+        ])
+    }
+}
+
+/// A core with a call, whose baton has bytes of another program.
+private final class FormerCore: Core {
+    private let heard = Mutex<BatonEnd?>(nil)
+    var end: BatonEnd? { heard.withLock { $0 } }
+
+    func start(in context: CoreContext) async throws {
+        guard let id = CallID("garbage@far") else { return }
+        _ = try await context.begin(
+            call: CallDescription(id, .incoming, from: "sip:ann", to: "sip:bob"), in: .answered,
+            moves: SIPTelephone.batonKind)
+    }
+
+    func iterate(in context: CoreContext) async throws { try await Task.sleep(for: .seconds(3_600)) }
+    func stop() async {}
+
+    func handOver(_ request: StopRequest) async -> Baton? {
+        guard let id = CallID("garbage@far") else { return nil }
+        return try? Baton(SIPTelephone.batonKind, bytes: [1, 0xFF, 0xFF, 3], calls: [id])
+    }
+
+    func batonEnded(_ end: BatonEnd) async { heard.withLock { $0 = end } }
 }
