@@ -140,12 +140,11 @@ struct ConfigValidate: HostCommand {
                 failures.append(ConfigurationFailure("\(error)"))
             }
         }
-        check { _ = try resolution.loadingPlugin() }
         for setting in resolution.settings { check { _ = try resolution.row(of: setting) } }
         check { _ = try resolution.coordinationOptions() }
         check { _ = try ExecutorSettings(resolution) }
         check { _ = try resolution.supervision() }
-        check { try resolution.checkBackend(among: context.registry.names) }
+        check { try resolution.loadingPlugin().checkBackend(among: context.registry.names) }
         #if ZMQ
             check { if try resolution.value(Settings.backend) == "zmq" { try resolution.checkKeys() } }
         #endif
