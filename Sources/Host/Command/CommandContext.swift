@@ -107,6 +107,11 @@ struct CommandContext: Sendable {
         }
     }
 
+    /// How long a command that waits for no participant may take to open the group; nil where opening starts a hub first.
+    var openTimeoutWithoutWait: Duration? {
+        get throws { try isWithoutHub ? nil : .seconds(2) }
+    }
+
     private func requireSharedBackend(for command: String) throws {
         try resolution.checkBackend(among: registry.names)
         guard try resolution.value(Settings.backend) == "memory" else { return }

@@ -111,7 +111,8 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
             if !isHeard { interrupt.yield() }
         }
         let description = SessionDescription(role: role.role, name: title)
-        let deadline = CommandDeadline(after: timeout, by: context.clock)
+        let openTimeout = try timeout ?? (wait ? nil : context.openTimeoutWithoutWait)
+        let deadline = CommandDeadline(after: openTimeout, by: context.clock)
         let turn = ExclusiveTurn(
             as: role, waits: wait, timeout: timeout, by: context.clock, isWaiting: { program.isWaiting },
             cancelWait: { interrupt.yield() })
