@@ -140,7 +140,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
                 // Help and the like are no errors.
                 if code.isSuccess {
                     do throws(CommandFailure) {
-                        try OwnOutput.print(HelpPage.answer(to: error))
+                        try OwnOutput.print(HelpPage.answer(to: error, for: arguments.texts))
                         exit(withError: code)
                     } catch {
                         StandardError.write("sharedcore: \(error)")
