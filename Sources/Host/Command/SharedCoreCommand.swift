@@ -74,9 +74,10 @@ struct SharedCoreCommand: AsyncParsableCommand {
     }
 
     /// Returns a message for a word in place of a command that names none, with the likely command; nil if all words name one.
+    /// Words behind “help” name the command that help is asked for.
     static func unknownCommand(in arguments: [String]) -> String? {
         var command = configuration
-        for word in words(of: arguments) {
+        for word in words(of: arguments).drop(while: { $0 == "help" }) {
             guard !command.subcommands.isEmpty else { return nil }
             // No key paths: Swift 6.3 crashes on those through an existential metatype.
             let known = command.subcommands.map { $0.configuration }
@@ -134,19 +135,22 @@ struct SharedCoreCommand: AsyncParsableCommand {
         } catch {
             // A command that has run has said what there is to say.
             guard !(error is ExitCode) else { exit(withError: error) }
-            let refusal = error as? CommandFailure
+            var refusal = error as? CommandFailure
             let code = exitCode(for: error)
-            guard refusal != nil || code == .validationFailure else {
-                // Help and the like are no errors.
-                if code.isSuccess {
-                    do throws(CommandFailure) {
-                        try OwnOutput.print(HelpPage.answer(to: error, for: arguments.texts))
-                        exit(withError: code)
-                    } catch {
-                        StandardError.write("sharedcore: \(error)")
-                        exit(withError: ExitCode(error.status.rawValue))
+            if code.isSuccess {
+                // Help and the like are no errors. The parser helps with the program where the command is unknown.
+                do throws(CommandFailure) {
+                    let answer = HelpPage.answer(to: error, for: arguments.texts)
+                    if HelpPage.isHelp(answer), let unknown = unknownCommand(in: arguments.texts) {
+                        throw .usage(unknown)
                     }
+                    try OwnOutput.print(answer)
+                    exit(withError: code)
+                } catch {
+                    refusal = error
                 }
+            }
+            guard refusal != nil || code == .validationFailure else {
                 StandardError.write(lines: fullMessage(for: error))
                 exit(withError: code)
             }

@@ -50,6 +50,22 @@ struct UsageTests {
         #expect(!ended.errors.contains("nexpected argument"))
     }
 
+    @Test(
+        "Help for an unknown command is wrong usage",
+        arguments: [
+            (["help", "gett"], "no command is “gett”; did you mean “get”?"),
+            (["gett", "--help"], "no command is “gett”; did you mean “get”?"),
+            (["--group", "a", "gett", "-h"], "did you mean “get”?"),
+            (["help", "store", "gte"], "did you mean “get”?"), (["store", "gte", "--help"], "did you mean “get”?"),
+            (["help", "frobnicate"], "no command is “frobnicate”."),
+            (["exclusvie", "--help"], "did you mean “exclusive”?"),
+        ])
+    func unknownHelp(arguments: [String], message: String) async throws {
+        let ended = try await HostProgram().run(arguments)
+        #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
+        #expect(ended.errors.contains(message), "\(ended.errors)")
+    }
+
     @Test("version prints the version alone, and in JSON the backends, whatever is configured")
     func version() async throws {
         var program = try HostProgram()
@@ -67,7 +83,13 @@ struct UsageTests {
         #expect(full.status == 74 && full.errors.contains("standard output"))
     }
 
-    @Test("Help and version are no errors", arguments: [["--help"], ["--version"], ["store", "put", "--help"]])
+    @Test(
+        "Help and version are no errors",
+        arguments: [
+            ["--help"], ["--version"], ["store", "put", "--help"], ["help"], ["help", "help"], ["help", "options"],
+            ["help", "store", "get"], ["help", "ls"], ["get", "help", "--help"], ["calls", "--help"],
+            ["exclusive", "--role", "main", "--help"],
+        ])
     func help(arguments: [String]) async throws {
         let ended = try await HostProgram().run(arguments)
         #expect(ended.status == 0)
