@@ -6,23 +6,29 @@ internal import SharedCoreConfiguration
 /// The program `sharedcore`.
 @main
 struct SharedCoreCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "sharedcore",
-        abstract: "Several processes of one application act as one.",
-        usage: "sharedcore [<options>] <command> ...",
-        discussion: HelpPage.text(
-            """
-            Exit status: 0 yes or done; 1 no (absent, timed out, refused, a check failed); 64 wrong usage; \
-            69 the backend cannot be used now; 74 standard output cannot be written, though what was to be done may be \
-            done; 78 wrong configuration.
-            """,
-            examples: [
-                "sharedcore set mail/unread 3", "sharedcore watch mail", "sharedcore exclusive -- my-client",
-                "sharedcore status",
-            ]),
-        version: PackageVersion.text,
-        subcommands: [OptionsTopic.self, SettingsTopic.self, ConformancePeerCommand.self],
-        groupedSubcommands: groups)
+    static var configuration: CommandConfiguration { GlobalOptions.writesCompletions ? configured() : usual }
+
+    private static let usual = configured()
+
+    private static func configured() -> CommandConfiguration {
+        CommandConfiguration(
+            commandName: "sharedcore",
+            abstract: "Several processes of one application act as one.",
+            usage: "sharedcore [<options>] <command> ...",
+            discussion: HelpPage.text(
+                """
+                Exit status: 0 yes or done; 1 no (absent, timed out, refused, a check failed); 64 wrong usage; \
+                69 the backend cannot be used now; 74 standard output cannot be written, though what was to be done may be \
+                done; 78 wrong configuration.
+                """,
+                examples: [
+                    "sharedcore set mail/unread 3", "sharedcore watch mail", "sharedcore exclusive -- my-client",
+                    "sharedcore status",
+                ]),
+            version: PackageVersion.text,
+            subcommands: [OptionsTopic.self, SettingsTopic.self, ConformancePeerCommand.self],
+            groupedSubcommands: groups)
+    }
 
     /// The commands by their purpose. The most used ones of `store` and `notify` are in it as well as below their groups.
     private static var groups: [CommandGroup] {
@@ -36,7 +42,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
                 subcommands: [
                     StoreGet.self, StorePut.self, StoreDelete.self, StoreList.self, StoreWatch.self, NotifyPost.self,
                     StoreCommand.self, NotifyCommand.self, MailboxCommand.self,
-                ]),
+                ].withAliases),
             CommandGroup(
                 name: "Core",
                 subcommands: [

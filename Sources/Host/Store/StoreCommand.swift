@@ -6,10 +6,14 @@ internal import SharedCoreConfiguration
 
 /// `store`: the shared dictionary.
 struct StoreCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "Read, write and watch the shared dictionary.",
-        discussion: "The commands stand beside this one as well: “sharedcore get” is “sharedcore store get”.",
-        subcommands: [StoreGet.self, StorePut.self, StoreDelete.self, StoreList.self, StoreWatch.self])
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "store", abstract: "Read, write and watch the shared dictionary.",
+            discussion: "The commands stand beside this one as well: “sharedcore get” is “sharedcore store get”.",
+            subcommands: [
+                StoreGet.self, StorePut.self, StoreDelete.self, StoreList.self, StoreWatch.self,
+            ].withAliases)
+    }
 }
 
 /// `store put`: sets the value under a key.
