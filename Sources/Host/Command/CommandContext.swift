@@ -115,9 +115,9 @@ struct CommandContext: Sendable {
     private func requireSharedBackend(for command: String) throws {
         try resolution.checkBackend(among: registry.names)
         guard try resolution.value(Settings.backend) == "memory" else { return }
-        let place = resolution.find(Settings.backend.erased)?.origin.description ?? ""
-        throw CommandFailure.configuration(
-            "\(place): backend is “memory”, which lives in one process and ends with it; “\(command)” needs one that "
+        throw ConfigurationFailure(
+            at: resolution.find(Settings.backend.erased)?.origin.description,
+            "backend is “memory”, which lives in one process and ends with it; “\(command)” needs one that "
                 + "several processes share, such as file.")
     }
 

@@ -17,9 +17,9 @@ struct SharedCoreCommand: AsyncParsableCommand {
             usage: "sharedcore [<options>] <command> ...",
             discussion: HelpPage.text(
                 """
-                Exit status: 0 yes or done; 1 no (absent, timed out, refused, a check failed); 64 wrong usage; \
+                Exit status: 0 yes or done; 1 no (absent, timed out, refused, a check failed); 64 wrong command line; \
                 69 the backend cannot be used now; 74 standard output cannot be written, though what was to be done may be \
-                done; 78 wrong configuration.
+                done; 78 wrong configuration, in a file or in the environment.
                 """,
                 examples: [
                     "sharedcore set mail/unread 3", "sharedcore watch mail", "sharedcore exclusive -- my-client",

@@ -50,7 +50,7 @@ struct EscapedOutputTests {
     @Test("An error message shows control characters escaped")
     func errors() async throws {
         let ended = try await HostProgram().run("--backend", Self.hostile, "store", "list")
-        #expect(ended.status == 78 && ended.errors.contains("\\u{1B}"))
+        #expect(ended.status == 64 && ended.errors.contains("\\u{1B}"))
         expectHarmless(ended.errors)
         #expect(ended.errors.split(separator: "\n").count == 1)
         let long = try await HostProgram().run("--backend", String(repeating: "\u{1b}", count: 10_000), "store", "list")
