@@ -45,9 +45,11 @@ enum HelpPage {
         if !page.contains("\(GlobalOptions.title.uppercased()):\n"),
             !page.hasPrefix("\(beginning)\(SettingsTopic.configuration.abstract)")
         {
-            page += "\n\n  See 'sharedcore help options' for the options that every command takes."
+            page += "\n\n  See “sharedcore help options” for the options that every command takes."
         }
-        return page
+        return page.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.hasPrefix("  See '") ? MessageStyle.quoted(String(line)) : String(line)
+        }.joined(separator: "\n")
     }
 
     /// Wraps the parser's line about an argument at the width of the help.

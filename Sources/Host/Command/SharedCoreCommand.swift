@@ -105,9 +105,9 @@ struct SharedCoreCommand: AsyncParsableCommand {
         let message = fullMessage(for: error)
         guard FormerNames.remedy(for: arguments.texts) == nil, isAboutWords(message),
             let unknown = unknownCommand(in: arguments.texts)
-        else { return arguments.message(HelpPage.wrapped(message)) }
+        else { return arguments.message(MessageStyle.applied(to: HelpPage.wrapped(message))) }
         let usage = message.firstRange(of: "\nUsage: ").map { message[$0.lowerBound...] } ?? ""
-        return arguments.message("Error: \(unknown)" + usage)
+        return arguments.message(MessageStyle.applied(to: "Error: \(unknown)" + usage))
     }
 
     /// Whether the parser's message is about unexpected words, not about an option.
@@ -157,7 +157,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
                 }
             }
             guard refusal != nil || code == .validationFailure else {
-                StandardError.write(lines: fullMessage(for: error))
+                StandardError.write(lines: MessageStyle.applied(to: fullMessage(for: error)))
                 exit(withError: code)
             }
             if let message = refusal?.message {

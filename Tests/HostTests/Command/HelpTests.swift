@@ -102,7 +102,8 @@ struct HelpTests {
             #expect(absent.errors == "sharedcore: there is nothing under the key \"k\"\n", "\(absent.errors)")
             let wrong = try await program.run("stoer")
             #expect(
-                wrong.errors.hasPrefix("Error: no command is \"stoer\"; did you mean \"store\"?\n"), "\(wrong.errors)")
+                wrong.errors.hasPrefix("sharedcore: no command is \"stoer\"; did you mean \"store\"?\n"),
+                "\(wrong.errors)")
             for arguments in [["set", "--help"], ["help", "settings"], ["status"]] {
                 let shown = try await program.run(arguments)
                 #expect(shown.status == 0 && shown.output.utf8.allSatisfy { $0 < 0x80 }, "\(shown.output)")
