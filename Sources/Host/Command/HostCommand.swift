@@ -67,7 +67,7 @@ struct CommandFrame: Sendable {
         let resolution = Resolution(
             flags: global.flags, environment: environment, file: file,
             workingDirectory: (try? OwnProcess.workingDirectory()).map { .init($0) } ?? .gone)
-        UnknownVariables.warn(in: environment, logger: logger)
+        if !toleratesFailures { UnknownVariables.warn(in: environment, logger: logger) }
         return CommandContext(
             resolution: resolution, output: Output(json: global.json), logger: logger, registry: .bundled())
     }

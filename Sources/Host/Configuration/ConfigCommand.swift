@@ -105,8 +105,9 @@ struct ConfigValidate: HostCommand {
         discussion: HelpPage.text(
             """
             Status 78, and a line for each mistake with its place, when it is not. The settings are read as “serve” reads \
-            them; the files of keys that are named for ZeroMQ over a network are read as well. Not tried: whether a place \
-            to listen at is free, and whether a host or a cluster answers.
+            them, those of ZeroMQ and its files of keys whatever the backend is. A variable of the environment that is no \
+            setting is a mistake as well. Not tried: whether a place to listen at is free, and whether a host or a cluster \
+            answers.
             """, examples: ["sharedcore config validate --config sharedcore.yaml"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
@@ -130,7 +131,9 @@ struct ConfigValidate: HostCommand {
     /// The failures of the environment, the file, the values and their combinations, each once.
     private func failures(in context: CommandContext) -> [String] {
         let resolution = context.resolution
-        var failures = FormerNames.failures(in: resolution.environment) + (resolution.file?.failures ?? [])
+        var failures =
+            UnknownVariables.messages(for: resolution.environment).map { ConfigurationFailure($0) }
+            + FormerNames.failures(in: resolution.environment) + (resolution.file?.failures ?? [])
         func check(_ body: () throws -> Void) {
             do {
                 try body()
@@ -146,7 +149,7 @@ struct ConfigValidate: HostCommand {
         check { _ = try resolution.supervision() }
         check { try resolution.checkBackend(among: context.registry.names) }
         #if ZMQ
-            check { if try resolution.value(Settings.backend) == "zmq" { try resolution.checkKeys() } }
+            for hubCheck in resolution.hubChecks { check(hubCheck) }
         #endif
         // Each check that needs a wrong value reports it.
         var seen: Set<String> = []

@@ -68,6 +68,12 @@ struct ConfigCommandTests {
             ("executor:\n  warning: 40s\n", "executor.warning"), ("executor:\n  memory: 24\n", "executor.memory"),
             ("executor:\n  command: sh -c 'echo {id}'\n", "executor.command"),
             ("zmq:\n  clientMemory: 25MiB\n", "zmq.clientMemory"), ("zmq:\n  clientMemory: none\n", "zmq.clientMemory"),
+            ("zmq:\n  endpoint: nowhere\n", "sharedcore.yaml:2:13: zmq.endpoint"),
+            ("zmq:\n  endpoint: inproc://x\n", "sharedcore.yaml:2:13: zmq.endpoint"),
+            ("zmq:\n  hubKey: short\n", "sharedcore.yaml:2:11: zmq.hubKey"),
+            ("zmq:\n  secretKey: absent\n", "sharedcore.yaml:2:14: zmq.secretKey"),
+            ("zmq:\n  clientKeys: absent\n", "sharedcore.yaml:2:15: zmq.clientKeys"),
+            ("zmq:\n  endpoint: nowhere\n  hubKey: short\n", "sharedcore.yaml:3:11: zmq.hubKey"),
         ])
     func refused(content: String, setting: String) async throws {
         let program = try HostProgram()
