@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BackendRegistry
+internal import CoreAPI
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
@@ -115,7 +116,13 @@ struct ConfigValidate: HostCommand {
     func run(in context: CommandContext) async throws {
         let failures = failures(in: context)
         guard failures.isEmpty else {
-            for failure in failures { StandardError.write("sharedcore: \(failure)") }
+            for failure in failures {
+                if context.output.json {
+                    try await context.output.emit(text: "", json: failure.json)
+                } else {
+                    StandardError.write("sharedcore: \(failure)")
+                }
+            }
             throw CommandFailure(.configuration)
         }
         let file = context.resolution.file?.path
@@ -129,7 +136,7 @@ struct ConfigValidate: HostCommand {
     }
 
     /// The failures of the environment, the file, the values and their combinations, each once.
-    private func failures(in context: CommandContext) -> [String] {
+    private func failures(in context: CommandContext) -> [ConfigurationFailure] {
         let resolution = context.resolution
         var failures =
             UnknownVariables.messages(for: resolution.environment).map { ConfigurationFailure($0) }
@@ -139,6 +146,8 @@ struct ConfigValidate: HostCommand {
                 try body()
             } catch let failure as ConfigurationFailure {
                 failures.append(failure)
+            } catch let error as SharedCoreError {
+                failures.append(ConfigurationFailure(error.code, at: nil, error.sentence))
             } catch {
                 failures.append(ConfigurationFailure("\(error)"))
             }
@@ -153,6 +162,15 @@ struct ConfigValidate: HostCommand {
         #endif
         // Each check that needs a wrong value reports it.
         var seen: Set<String> = []
-        return failures.map(\.description).filter { seen.insert($0).inserted }
+        return failures.filter { seen.insert($0.description).inserted }
+    }
+}
+
+extension ConfigurationFailure {
+    /// `event code place message`.
+    fileprivate var json: JSONObject {
+        [
+            "event": "mistake", "code": .text(code.description), "place": .optional(place), "message": .text(sentence),
+        ]
     }
 }

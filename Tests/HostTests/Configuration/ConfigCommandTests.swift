@@ -104,6 +104,28 @@ struct ConfigCommandTests {
             try await program.run("config", "show", "--log-level", "error").errors.split(separator: "\n").count == 1)
     }
 
+    @Test("config validate --json prints a line for each mistake, with the code, the place and the sentence")
+    func mistakesInJSON() async throws {
+        var program = try HostProgram()
+        try program.write("grup: a\nzmq: {secretKey: open.key, endpoint: nowhere}\n", to: "sharedcore.yaml")
+        try program.write("", to: "open.key")
+        program.environment["SHAREDCORE_GRUOP"] = "a"
+        let ended = try await program.run("config", "validate", "--json")
+        #expect(ended.status == 78 && ended.errors.isEmpty, "\(ended)")
+        let mistakes = try ended.objects()
+        #expect(mistakes.allSatisfy { Set($0.keys) == ["event", "code", "place", "message"] }, "\(ended.output)")
+        #expect(mistakes.allSatisfy { $0["event"] == .text("mistake") })
+        let found = mistakes.map { [$0["place"], $0["code"]] }
+        let expected: [[JSONField?]] = [
+            [.null, .text("invalidArgument")], [.text("sharedcore.yaml:1:1"), .text("invalidArgument")],
+            [.text("sharedcore.yaml:2:18"), .text("forbidden")],
+            [.text("sharedcore.yaml:2:38"), .text("invalidArgument")],
+        ]
+        #expect(Set(found) == Set(expected) && found.count == expected.count, "\(ended.output)")
+        let message = "unknown variable SHAREDCORE_GRUOP; did you mean “SHAREDCORE_GROUP”?"
+        #expect(mistakes.first?["message"] == .text(message))
+    }
+
     @Test("config get prints one value in force, with its place in JSON, and proposes a key for one that is none")
     func get() async throws {
         let program = try HostProgram()
