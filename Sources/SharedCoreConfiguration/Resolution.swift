@@ -118,8 +118,8 @@ package struct Resolution: Sendable {
             {
                 throw ConfigurationFailure(
                     .forbidden, at: found?.origin.description,
-                    "pluginDirectory is not taken from a file of the working directory that nobody has named; give --config, or the "
-                        + "variable.")
+                    "pluginDirectory is not taken from a file that was found in the working directory; name the file with --config, "
+                        + "or set \(Settings.pluginDirectory.erased.environmentName).")
             }
             return path
         }

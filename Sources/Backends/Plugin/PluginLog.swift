@@ -65,7 +65,7 @@ final class PluginLog: SharedLog {
                 result = .failure(error)
             }
             guard !opened.fulfil(result), case .success(let log) = result else { return }
-            // Too late: no one has it.
+            // Too late: the caller has given up.
             table.functions.close(log.log)
         }
         let bound = place.timeout + bounds.close

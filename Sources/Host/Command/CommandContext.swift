@@ -107,12 +107,17 @@ struct CommandContext: Sendable {
         }
     }
 
+    /// How long a command that waits for no participant may take to open the group; nil where opening starts a hub first.
+    var openTimeoutWithoutWait: Duration? {
+        get throws { try isWithoutHub ? nil : .seconds(2) }
+    }
+
     private func requireSharedBackend(for command: String) throws {
         try resolution.checkBackend(among: registry.names)
         guard try resolution.value(Settings.backend) == "memory" else { return }
-        let place = resolution.find(Settings.backend.erased)?.origin.description ?? ""
-        throw CommandFailure.configuration(
-            "\(place): backend is “memory”, which lives in one process and ends with it; “\(command)” needs one that "
+        throw ConfigurationFailure(
+            at: resolution.find(Settings.backend.erased)?.origin.description,
+            "backend is “memory”, which lives in one process and ends with it; “\(command)” needs one that "
                 + "several processes share, such as file.")
     }
 

@@ -18,9 +18,10 @@ struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     var description: String { message ?? "it ends with status \(status.rawValue)" }
 
-    /// What it means that the configuration cannot be used.
+    /// What it means that the configuration cannot be used. A mistake of the command line has a status of its own.
     init(_ failure: ConfigurationFailure) {
-        self.init(.configuration, failure.description)
+        let isOption = failure.place.map { GlobalOptions.valued.contains($0) } ?? false
+        self.init(isOption ? .usage : .configuration, failure.description)
     }
 
     static func configuration(_ message: String) -> CommandFailure {
@@ -75,12 +76,14 @@ extension CommandFailure {
         let place =
             found.map { "\($0.origin): \(setting.name) is “\($0.text)”" }
             ?? "\(setting.name) is not set, so it has its default"
-        // A path that is no path is the configuration's fault, not that of the command's arguments.
-        let isWrong = error.code == .invalidArgument || error.code == .limitExceeded
         let group = try resolution.value(Settings.group)
-        return CommandFailure(
-            isWrong ? .configuration : ExitStatus(error.code),
-            error.sentence(behind: "\(place): the group “\(group)” cannot be opened there: "))
+        let message = error.sentence(behind: "\(place): the group “\(group)” cannot be opened there: ")
+        // A path that is no path is the fault of what gave it, the configuration or an option.
+        guard error.code == .invalidArgument || error.code == .limitExceeded else {
+            return CommandFailure(ExitStatus(error.code), message)
+        }
+        if case .flag = found?.origin { return .usage(message) }
+        return .configuration(message)
     }
 }
 

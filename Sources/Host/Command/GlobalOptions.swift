@@ -14,11 +14,8 @@ struct GlobalOptions: ParsableArguments {
     /// a completion script must list them for each command.
     static var visibility: ArgumentVisibility { writesCompletions ? .default : .hidden }
 
-    private static let writesCompletions: Bool = {
-        let arguments = OwnProcess.arguments.map { String(decoding: $0, as: UTF8.self) }
-        return SharedCoreCommand.words(of: arguments).first == CompletionCommand.name
-            || arguments.contains { $0.hasPrefix("--generate-completion-script") }
-    }()
+    /// Whether a completion script is being written.
+    @TaskLocal static var writesCompletions = false
 
     /// The names of the options that take a value.
     static let valued = ["--config", "--backend", "--group", "--state-directory", "--durability", "--log-level"]

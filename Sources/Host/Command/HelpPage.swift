@@ -45,9 +45,11 @@ enum HelpPage {
         if !page.contains("\(GlobalOptions.title.uppercased()):\n"),
             !page.hasPrefix("\(beginning)\(SettingsTopic.configuration.abstract)")
         {
-            page += "\n\n  See 'sharedcore help options' for the options that every command takes."
+            page += "\n\n  See “sharedcore help options” for the options that every command takes."
         }
-        return page
+        return page.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.hasPrefix("  See '") ? MessageStyle.quoted(String(line)) : String(line)
+        }.joined(separator: "\n")
     }
 
     /// Wraps the parser's line about an argument at the width of the help.
@@ -59,12 +61,18 @@ enum HelpPage {
 
     /// Returns the answer to a request that the parser throws as an error, such as one for help. Help is printed in the locale's
     /// characters; other answers, such as a completion script, are read by programs and stay as they are.
-    static func answer(to error: any Error) -> String {
-        let answer = SharedCoreCommand.fullMessage(
-            for: error,
-            columns: max(minimumWidth, min(maximumWidth, StandardStream.output.columnCount ?? maximumWidth)))
-        return answer.hasPrefix(beginning) ? ProgramText.inLocale(arranged(answer)) : answer
+    static func answer(to error: any Error, for arguments: [String]) -> String {
+        let isScript = arguments.contains { $0.hasPrefix("--generate-completion-script") }
+        let answer = GlobalOptions.$writesCompletions.withValue(isScript) {
+            SharedCoreCommand.fullMessage(
+                for: error,
+                columns: max(minimumWidth, min(maximumWidth, StandardStream.output.columnCount ?? maximumWidth)))
+        }
+        return isHelp(answer) ? ProgramText.inLocale(arranged(answer)) : answer
     }
+
+    /// Whether an answer of the parser is help.
+    static func isHelp(_ answer: String) -> Bool { answer.hasPrefix(beginning) }
 }
 
 extension String {

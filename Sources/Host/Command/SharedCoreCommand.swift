@@ -6,23 +6,29 @@ internal import SharedCoreConfiguration
 /// The program `sharedcore`.
 @main
 struct SharedCoreCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "sharedcore",
-        abstract: "Several processes of one application act as one.",
-        usage: "sharedcore [<options>] <command> ...",
-        discussion: HelpPage.text(
-            """
-            Exit status: 0 yes or done; 1 no (absent, timed out, refused, a check failed); 64 wrong usage; \
-            69 the backend cannot be used now; 74 standard output cannot be written, though what was to be done may be \
-            done; 78 wrong configuration.
-            """,
-            examples: [
-                "sharedcore set mail/unread 3", "sharedcore watch mail", "sharedcore exclusive -- my-client",
-                "sharedcore status",
-            ]),
-        version: PackageVersion.text,
-        subcommands: [OptionsTopic.self, SettingsTopic.self, ConformancePeerCommand.self],
-        groupedSubcommands: groups)
+    static var configuration: CommandConfiguration { GlobalOptions.writesCompletions ? configured() : usual }
+
+    private static let usual = configured()
+
+    private static func configured() -> CommandConfiguration {
+        CommandConfiguration(
+            commandName: "sharedcore",
+            abstract: "Several processes of one application act as one.",
+            usage: "sharedcore [<options>] <command> ...",
+            discussion: HelpPage.text(
+                """
+                Exit status: 0 yes or done; 1 no (absent, timed out, refused, a check failed); 64 wrong command line; \
+                69 the backend cannot be used now; 74 standard output cannot be written, though what was to be done may be \
+                done; 78 wrong configuration, in a file or in the environment.
+                """,
+                examples: [
+                    "sharedcore set mail/unread 3", "sharedcore watch mail", "sharedcore exclusive -- my-client",
+                    "sharedcore status",
+                ]),
+            version: PackageVersion.text,
+            subcommands: [OptionsTopic.self, SettingsTopic.self, ConformancePeerCommand.self],
+            groupedSubcommands: groups)
+    }
 
     /// The commands by their purpose. The most used ones of `store` and `notify` are in it as well as below their groups.
     private static var groups: [CommandGroup] {
@@ -36,7 +42,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
                 subcommands: [
                     StoreGet.self, StorePut.self, StoreDelete.self, StoreList.self, StoreWatch.self, NotifyPost.self,
                     StoreCommand.self, NotifyCommand.self, MailboxCommand.self,
-                ]),
+                ].withAliases),
             CommandGroup(
                 name: "Core",
                 subcommands: [
@@ -77,9 +83,10 @@ struct SharedCoreCommand: AsyncParsableCommand {
     }
 
     /// Returns a message for a word in place of a command that names none, with the likely command; nil if all words name one.
+    /// Words behind “help” name the command that help is asked for.
     static func unknownCommand(in arguments: [String]) -> String? {
         var command = configuration
-        for word in words(of: arguments) {
+        for word in words(of: arguments).drop(while: { $0 == "help" }) {
             guard !command.subcommands.isEmpty else { return nil }
             // No key paths: Swift 6.3 crashes on those through an existential metatype.
             let known = command.subcommands.map { $0.configuration }
@@ -101,9 +108,9 @@ struct SharedCoreCommand: AsyncParsableCommand {
         let message = fullMessage(for: error)
         guard FormerNames.remedy(for: arguments.texts) == nil, isAboutWords(message),
             let unknown = unknownCommand(in: arguments.texts)
-        else { return arguments.message(HelpPage.wrapped(message)) }
+        else { return arguments.message(MessageStyle.applied(to: HelpPage.wrapped(message))) }
         let usage = message.firstRange(of: "\nUsage: ").map { message[$0.lowerBound...] } ?? ""
-        return arguments.message("Error: \(unknown)" + usage)
+        return arguments.message(MessageStyle.applied(to: "Error: \(unknown)" + usage))
     }
 
     /// Whether the parser's message is about unexpected words, not about an option.
@@ -137,20 +144,23 @@ struct SharedCoreCommand: AsyncParsableCommand {
         } catch {
             // A command that has run has said what there is to say.
             guard !(error is ExitCode) else { exit(withError: error) }
-            let refusal = error as? CommandFailure
+            var refusal = error as? CommandFailure
             let code = exitCode(for: error)
-            guard refusal != nil || code == .validationFailure else {
-                // Help and the like are no errors.
-                if code.isSuccess {
-                    do throws(CommandFailure) {
-                        try OwnOutput.print(HelpPage.answer(to: error))
-                        exit(withError: code)
-                    } catch {
-                        StandardError.write("sharedcore: \(error)")
-                        exit(withError: ExitCode(error.status.rawValue))
+            if code.isSuccess {
+                // Help and the like are no errors. The parser helps with the program where the command is unknown.
+                do throws(CommandFailure) {
+                    let answer = HelpPage.answer(to: error, for: arguments.texts)
+                    if HelpPage.isHelp(answer), let unknown = unknownCommand(in: arguments.texts) {
+                        throw .usage(unknown)
                     }
+                    try OwnOutput.print(answer)
+                    exit(withError: code)
+                } catch {
+                    refusal = error
                 }
-                StandardError.write(lines: fullMessage(for: error))
+            }
+            guard refusal != nil || code == .validationFailure else {
+                StandardError.write(lines: MessageStyle.applied(to: fullMessage(for: error)))
                 exit(withError: code)
             }
             if let message = refusal?.message {

@@ -39,7 +39,8 @@ struct CompletionCommand: ParsableCommand {
     var shell: CompletionShell
 
     func run() throws {
-        try OwnOutput.print(SharedCoreCommand.completionScript(for: shell))
+        let script = GlobalOptions.$writesCompletions.withValue(true) { SharedCoreCommand.completionScript(for: shell) }
+        try OwnOutput.print(script)
     }
 
     private static func shell(_ name: String) throws -> CompletionShell {

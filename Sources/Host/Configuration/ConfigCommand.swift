@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BackendRegistry
+internal import CoreAPI
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
@@ -105,8 +106,9 @@ struct ConfigValidate: HostCommand {
         discussion: HelpPage.text(
             """
             Status 78, and a line for each mistake with its place, when it is not. The settings are read as “serve” reads \
-            them; the files of keys that are named for ZeroMQ over a network are read as well. Not tried: whether a place \
-            to listen at is free, and whether a host or a cluster answers.
+            them, those of ZeroMQ and its files of keys whatever the backend is. A variable of the environment that is no \
+            setting is a mistake as well. Not tried: whether a place to listen at is free, and whether a host or a cluster \
+            answers.
             """, examples: ["sharedcore config validate --config sharedcore.yaml"]))
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
@@ -114,7 +116,13 @@ struct ConfigValidate: HostCommand {
     func run(in context: CommandContext) async throws {
         let failures = failures(in: context)
         guard failures.isEmpty else {
-            for failure in failures { StandardError.write("sharedcore: \(failure)") }
+            for failure in failures {
+                if context.output.json {
+                    try await context.output.emit(text: "", json: failure.json)
+                } else {
+                    StandardError.write("sharedcore: \(failure)")
+                }
+            }
             throw CommandFailure(.configuration)
         }
         let file = context.resolution.file?.path
@@ -128,14 +136,20 @@ struct ConfigValidate: HostCommand {
     }
 
     /// The failures of the environment, the file, the values and their combinations, each once.
-    private func failures(in context: CommandContext) -> [String] {
+    private func failures(in context: CommandContext) -> [ConfigurationFailure] {
         let resolution = context.resolution
-        var failures = FormerNames.failures(in: resolution.environment) + (resolution.file?.failures ?? [])
+        var failures =
+            UnknownVariables.messages(for: resolution.environment, besides: resolution.settings).map {
+                ConfigurationFailure($0)
+            }
+            + FormerNames.failures(in: resolution.environment) + (resolution.file?.failures ?? [])
         func check(_ body: () throws -> Void) {
             do {
                 try body()
             } catch let failure as ConfigurationFailure {
                 failures.append(failure)
+            } catch let error as SharedCoreError {
+                failures.append(ConfigurationFailure(error.code, at: nil, error.sentence))
             } catch {
                 failures.append(ConfigurationFailure("\(error)"))
             }
@@ -146,10 +160,19 @@ struct ConfigValidate: HostCommand {
         check { _ = try resolution.supervision() }
         check { try resolution.loadingPlugin().checkBackend(among: context.registry.names) }
         #if ZMQ
-            check { if try resolution.value(Settings.backend) == "zmq" { try resolution.checkKeys() } }
+            for hubCheck in resolution.hubChecks { check(hubCheck) }
         #endif
         // Each check that needs a wrong value reports it.
         var seen: Set<String> = []
-        return failures.map(\.description).filter { seen.insert($0).inserted }
+        return failures.filter { seen.insert($0.description).inserted }
+    }
+}
+
+extension ConfigurationFailure {
+    /// `event code place message`.
+    fileprivate var json: JSONObject {
+        [
+            "event": "mistake", "code": .text(code.description), "place": .optional(place), "message": .text(sentence),
+        ]
     }
 }

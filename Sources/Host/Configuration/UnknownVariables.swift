@@ -15,11 +15,18 @@ enum UnknownVariables {
         + Push.Variable.allCases.map(\.rawValue) + CoreVariables.names
         + ["KEEPER", "BACKGROUND"].map { prefix + $0 } + FormerNames.keys.keys.map { EnvironmentLayer.variable(of: $0) }
 
-    /// Says which they are. They are no error: another version may know them.
+    /// Says which they are. They are no error of a command: another version may know them.
     static func warn(in environment: [String: String], besides settings: [AnySetting], logger: Logger) {
+        for message in messages(for: environment, besides: settings) { logger.warning("\(message)") }
+    }
+
+    /// Returns a message for each.
+    ///
+    /// - Parameter settings: All settings, those of a plugin as well.
+    static func messages(for environment: [String: String], besides settings: [AnySetting]) -> [String] {
         let known = settings.map(\.environmentName)
-        for name in environment.keys.sorted() where name.hasPrefix(prefix) && !(known + others).contains(name) {
-            logger.warning("unknown variable \(name)\(Spelling.suggestion(for: name, among: known))")
+        return environment.keys.sorted().filter { $0.hasPrefix(prefix) && !(known + others).contains($0) }.map { name in
+            "unknown variable \(name)\(Spelling.suggestion(for: name, among: known))"
         }
     }
 }

@@ -64,7 +64,9 @@ struct ExecutorCommand: HostCommand {
                 let report = try await ExecutorRun.run(request, in: group) { report in
                     try await context.output.confirm(text: report.sentence, json: report.json)
                 }
-                if report.status != .success { throw CommandFailure(report.status, report.reason) }
+                guard report.status != .success else { return }
+                // For people, the report has said why.
+                throw CommandFailure(report.status, context.output.json ? report.reason : nil)
             }
         }
     }
@@ -80,9 +82,9 @@ extension ExecutorReport {
             (from.map { "From \(ValueText.oneLine($0)): " } ?? "") + "a call, "
                 + (text.map { ValueText.oneLine($0) } ?? "")
         case .nothing: "There is nothing to show."
-        case .refused: "Refused, because Main owns."
-        case .timeout: "No message came in time."
-        case .fenced: "Ownership was taken away."
+        case .refused: reason ?? "Refused, because Main owns."
+        case .timeout: reason ?? "No message came in time."
+        case .fenced: reason ?? "Ownership was taken away."
         }
     }
 }

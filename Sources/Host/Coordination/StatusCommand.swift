@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Coordination
 internal import CoreAPI
+internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
@@ -17,10 +18,12 @@ struct StatusCommand: HostCommand {
         let name = try context.resolution.value(Settings.group)
         let levels = try context.resolution.serviceLevels()
         try await context.withReader(for: "status") { group in
+            let owner = try await GroupOwner.current(in: group)
             let overview = StatusOverview(
                 backend: backend, group: name, wakeUp: try context.wakeUpOfParticipants,
                 hub: try context.servingHub(),
-                owner: try await GroupOwner.current(in: group), request: try await PendingHandover.current(in: group),
+                owner: owner, ownerIsStopped: owner?.process.isStopped,
+                request: try await PendingHandover.current(in: group),
                 resting: try await RestingMain.current(in: group),
                 activities: try await Activity.current(in: group), calls: try await Calls(group).list(),
                 host: try await HostOverview(of: group),
@@ -44,6 +47,8 @@ struct StatusOverview: Sendable {
     /// The hub of this machine that serves the group; nil with another backend, and where none is seen here.
     let hub: ServingHub?
     let owner: GroupOwner?
+    /// Whether the owner's process is stopped by a signal or a debugger; nil where it cannot be seen.
+    let ownerIsStopped: Bool?
     /// The Main that has asked for the core.
     let request: PendingHandover?
     /// The Main that rests, for which the owner's process owns.
@@ -58,7 +63,7 @@ struct StatusOverview: Sendable {
     let usage: StoreUsage?
     let clock: WallTime
 
-    /// `backend group wakeUp hub{endpoint,pid} revision store{keys,bytes,names,nameBytes} owner{role,state,epoch,pid,since}
+    /// `backend group wakeUp hub{endpoint,pid} revision store{keys,bytes,names,nameBytes} owner{role,state,epoch,pid,processStopped,since}
     /// rest{session,name,pid,holder,wake} asked{session,name,pid,takesOver,insists,since} activities[] calls{open,moving,ended}
     /// sessions[]
     /// host{...} pushes{...} main{...} applications[] serviceLevels{...} keepAlives[]`.
@@ -91,6 +96,7 @@ struct StatusOverview: Sendable {
         [
             "role": .text(owner.role.rawValue), "state": .text(owner.state.description),
             "epoch": .natural(owner.epoch.rawValue), "pid": .integer(Int64(owner.process.pid)),
+            "processStopped": ownerIsStopped.map { .flag($0) } ?? .null,
             "since": .optional(clock.text(of: owner.since, in: owner.process.bootID)),
         ]
     }
@@ -142,8 +148,9 @@ struct StatusOverview: Sendable {
     var lines: [String] {
         let holder =
             owner.map { owner in
-                "\(owner.role) “\(owner.name)”, \(owner.state), pid \(owner.process.pid), "
-                    + "epoch \(owner.epoch), for \(clock.age(of: owner.since))"
+                "\(owner.role) “\(owner.name)”, \(owner.state)"
+                    + (ownerIsStopped == true ? " (its process is stopped)" : "")
+                    + ", pid \(owner.process.pid), epoch \(owner.epoch), for \(clock.age(of: owner.since))"
             } ?? "nobody"
         let store = usage.map { usage in
             "store     \(usage.entryCount.counting("key")) (\(usage.byteCount.counting("byte"))), "

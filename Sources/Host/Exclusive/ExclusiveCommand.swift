@@ -68,7 +68,7 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
     var values: [ArgumentBytes] { command }
 
     func validate() throws {
-        if command.isEmpty { throw ValidationError("The command is missing: exclusive -- COMMAND.") }
+        if command.isEmpty { throw ValidationError(Self.missingCommand) }
         if takeOver, role != .main { throw ValidationError("--take-over is for --role main.") }
         if insist, role != .main { throw ValidationError("--insist is for --role main.") }
         if timeout != nil, !wait { throw ValidationError("--timeout and --no-wait exclude each other.") }
@@ -78,6 +78,9 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
             }
         }
     }
+
+    private static let missingCommand =
+        "The command is missing; write it behind “--”, such as “sharedcore exclusive -- my-client”."
 
     func run() async throws {
         let status = ExclusiveStatus()
@@ -111,7 +114,8 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
             if !isHeard { interrupt.yield() }
         }
         let description = SessionDescription(role: role.role, name: title)
-        let deadline = CommandDeadline(after: timeout, by: context.clock)
+        let openTimeout = try timeout ?? (wait ? nil : context.openTimeoutWithoutWait)
+        let deadline = CommandDeadline(after: openTimeout, by: context.clock)
         let turn = ExclusiveTurn(
             as: role, waits: wait, timeout: timeout, by: context.clock, isWaiting: { program.isWaiting },
             cancelWait: { interrupt.yield() })

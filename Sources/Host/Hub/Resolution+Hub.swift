@@ -54,31 +54,48 @@
             }
         }
 
-        /// Makes sure that the configured keys are some, for a hub or for a client, whichever reads this configuration.
-        func checkKeys() throws(ConfigurationFailure) {
+        /// The checks of what is set of ZeroMQ, for a hub or for a client, whichever reads this configuration. Each throws for
+        /// one mistake. What is not set is checked only where the backend needs it.
+        var hubChecks: [() throws -> Void] {
+            [checkEndpoint, checkSecretKey, checkHubKey, checkClientKeys, checkKeysAreSet]
+        }
+
+        private func checkEndpoint() throws {
+            let isUsed = try value(Settings.backend) == "zmq"
+            if isUsed || find(Settings.zmqEndpoint.erased) != nil { _ = try hubEndpoint() }
+        }
+
+        private func checkSecretKey() throws {
+            guard let path = try absolutePath(Settings.zmqSecretKey) else { return }
+            _ = try value(of: Settings.zmqSecretKey) { () throws(SharedCoreError) in try KeyFile.secretKey(at: path) }
+        }
+
+        private func checkHubKey() throws {
+            guard let key = try optional(Settings.zmqHubKey) else { return }
+            _ = try value(of: Settings.zmqHubKey) { () throws(SharedCoreError) in
+                try CurveClientKeys(own: try CurveKeyPair.generate(), hub: key)
+            }
+        }
+
+        private func checkClientKeys() throws {
+            guard let path = try absolutePath(Settings.zmqClientKeys) else { return }
+            _ = try value(of: Settings.zmqClientKeys) { () throws(SharedCoreError) in
+                try CurveHubKeys(own: try CurveKeyPair.generate(), clients: try KeyFile.publicKeys(at: path))
+            }
+        }
+
+        /// Refuses a network without keys.
+        private func checkKeysAreSet() throws {
+            guard try value(Settings.backend) == "zmq" else { return }
             let endpoint = try hubEndpoint()
             guard case .tcp = endpoint else { return }
-            let secret = try absolutePath(Settings.zmqSecretKey)
+            let hasSecret = try absolutePath(Settings.zmqSecretKey) != nil
             let (hub, clients) = (try optional(Settings.zmqHubKey), try absolutePath(Settings.zmqClientKeys))
-            if secret == nil, hub == nil, clients == nil, endpoint.isLocal { return }
-            guard let secret, hub != nil || clients != nil else {
-                throw ConfigurationFailure(
-                    "\(endpoint) is served and reached with keys: zmq.secretKey names the file of one's own; with it, "
-                        + "zmq.clientKeys is for the hub, and zmq.hubKey for its clients.")
-            }
-            let own = try value(of: Settings.zmqSecretKey) { () throws(SharedCoreError) in
-                try KeyFile.secretKey(at: secret)
-            }
-            if let hub {
-                _ = try value(of: Settings.zmqHubKey) { () throws(SharedCoreError) in
-                    try CurveClientKeys(own: own, hub: hub)
-                }
-            }
-            if let clients {
-                _ = try value(of: Settings.zmqClientKeys) { () throws(SharedCoreError) in
-                    try CurveHubKeys(own: own, clients: try KeyFile.publicKeys(at: clients))
-                }
-            }
+            let hasOthers = hub != nil || clients != nil
+            if hasSecret && hasOthers || !hasSecret && !hasOthers && endpoint.isLocal { return }
+            throw ConfigurationFailure(
+                "\(endpoint) is served and reached with keys: zmq.secretKey names the file of one's own; with it, "
+                    + "zmq.clientKeys is for the hub, and zmq.hubKey for its clients.")
         }
 
         /// Returns what a key of the configuration leads to; an error names the key and its place.

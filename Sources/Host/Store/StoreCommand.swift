@@ -6,10 +6,14 @@ internal import SharedCoreConfiguration
 
 /// `store`: the shared dictionary.
 struct StoreCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "Read, write and watch the shared dictionary.",
-        discussion: "The commands stand beside this one as well: “sharedcore get” is “sharedcore store get”.",
-        subcommands: [StoreGet.self, StorePut.self, StoreDelete.self, StoreList.self, StoreWatch.self])
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "store", abstract: "Read, write and watch the shared dictionary.",
+            discussion: "The commands stand beside this one as well: “sharedcore get” is “sharedcore store get”.",
+            subcommands: [
+                StoreGet.self, StorePut.self, StoreDelete.self, StoreList.self, StoreWatch.self,
+            ].withAliases)
+    }
 }
 
 /// `store put`: sets the value under a key.
@@ -147,7 +151,10 @@ struct StoreList: HostCommand {
         commandName: "list", abstract: "Print the entries under a prefix, in the order of their keys.",
         usage: "sharedcore ls [--all] [<prefix>]\nsharedcore store list [--all] [<prefix>]",
         discussion: HelpPage.text(
-            "The prefix “a/b” selects the key “a/b” and the keys under “a/b/”.", examples: ["sharedcore ls mail"]),
+            """
+            The prefix “a/b” selects the key “a/b” and the keys under “a/b/”. A line is the key, a tab and the value. \
+            Control characters are escaped, and in keys backslashes are doubled; “get” and --json have them as they are.
+            """, examples: ["sharedcore ls mail"]),
         aliases: ["ls"])
 
     @OptionGroup(visibility: GlobalOptions.visibility) var global: GlobalOptions
@@ -183,7 +190,15 @@ enum StoreLine {
 
     /// Key and value for a person.
     static func text(_ entry: Entry) -> String {
-        ValueText.oneLine(entry.key.text) + "\t" + ValueText.oneLine(entry.value)
+        shown(entry.key) + "\t" + ValueText.oneLine(entry.value)
+    }
+
+    /// The key for a person. Backslashes are doubled, so that no two keys look alike where characters are escaped.
+    private static func shown(_ key: Key) -> String {
+        let doubled = key.text.unicodeScalars.reduce(into: "") { text, scalar in
+            text += scalar == "\\" ? "\\\\" : "\(scalar)"
+        }
+        return ValueText.oneLine(doubled)
     }
 
     /// `kind key value revision`; key and value are null where there is none.
@@ -198,7 +213,7 @@ enum StoreLine {
     /// The same for a person.
     static func text(kind: String, key: Key?, value: [UInt8]?, revision: Revision) -> String {
         var parts = ["\(revision)", kind]
-        if let key { parts.append(ValueText.oneLine(key.text)) }
+        if let key { parts.append(shown(key)) }
         if let value { parts.append(ValueText.oneLine(value)) }
         return parts.joined(separator: "\t")
     }

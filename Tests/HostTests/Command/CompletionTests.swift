@@ -19,6 +19,40 @@ struct CompletionTests {
         #expect(try await program.run("completion", "ksh").status == 64)
     }
 
+    @Test(
+        "A command is completed by its other name as well, with its arguments",
+        arguments: [("set", "put"), ("del", "delete"), ("ls", "list")])
+    func aliases(alias: String, name: String) async throws {
+        let program = try HostProgram()
+        for shell in ["bash", "zsh", "fish"] {
+            let script = try await program.run("completion", shell).output
+            for place in ["", "store "] {
+                // The key is completed by the program, which is told the command.
+                for word in [name, alias] {
+                    #expect(script.contains("---completion \(place)\(word) -- positional@0"), "\(shell)")
+                }
+            }
+        }
+        func offered(_ words: String...) async throws -> [String] {
+            let line = words.map { "'\($0)'" }.joined(separator: " ")
+            let ended = try await program.shell(
+                """
+                . <(sharedcore completion bash); COMP_WORDS=(sharedcore \(line)); COMP_CWORD=\(words.count)
+                COMP_LINE="${COMP_WORDS[*]}"; COMP_POINT=${#COMP_LINE}
+                _sharedcore sharedcore "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"; printf '%s\\n' "${COMPREPLY[@]}"
+                """)
+            return ended.output.split(separator: "\n").map(String.init)
+        }
+        let beginning = String(alias.dropLast())
+        #expect(try await offered(beginning).contains(alias))
+        #expect(try await offered("store", beginning).contains(alias))
+        #expect(try await offered(alias, "--g") == ["--group"])
+        #expect(try await program.run("set", "mail/unread", "1").status == 0)
+        #expect(try await offered(alias, "mail/") == ["mail/unread"])
+        // They are no commands of their own in the help.
+        #expect(try await !program.run("--help").output.contains("\n  \(alias) "))
+    }
+
     @Test("The script of bash is one that bash takes")
     func bash() async throws {
         let ended = try await HostProgram().shell(". <(sharedcore completion bash) && complete -p sharedcore")

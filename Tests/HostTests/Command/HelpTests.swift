@@ -42,6 +42,19 @@ struct HelpTests {
         }
     }
 
+    @Test("The program prints no help and no usage that is wider than 80 columns")
+    func printed() async throws {
+        let program = try HostProgram()
+        for words in Self.commands().map(\.words) + [["help"], ["help", "options"], ["help", "settings"]] {
+            let page = try await program.run(words + ["--help"]).output
+            #expect(!page.isEmpty && page.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(words): \(page)")
+            let refused = try await program.run(words + ["--bogus"]).errors
+            let usage = try #require(
+                refused.components(separatedBy: "Usage: ").dropFirst().first, "\(words): \(refused)")
+            #expect(usage.split(separator: "\n").allSatisfy { $0.count <= 73 }, "\(words): \(refused)")
+        }
+    }
+
     @Test("In a terminal that is too narrow for help it is 40 columns wide", arguments: ["20", "1", "0", "-5"])
     func narrow(columns: String) async throws {
         var program = try HostProgram()
@@ -89,7 +102,8 @@ struct HelpTests {
             #expect(absent.errors == "sharedcore: there is nothing under the key \"k\"\n", "\(absent.errors)")
             let wrong = try await program.run("stoer")
             #expect(
-                wrong.errors.hasPrefix("Error: no command is \"stoer\"; did you mean \"store\"?\n"), "\(wrong.errors)")
+                wrong.errors.hasPrefix("sharedcore: no command is \"stoer\"; did you mean \"store\"?\n"),
+                "\(wrong.errors)")
             for arguments in [["set", "--help"], ["help", "settings"], ["status"]] {
                 let shown = try await program.run(arguments)
                 #expect(shown.status == 0 && shown.output.utf8.allSatisfy { $0 < 0x80 }, "\(shown.output)")

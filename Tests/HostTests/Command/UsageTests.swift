@@ -18,7 +18,9 @@ struct UsageTests {
         let ended = try await HostProgram().run(arguments)
         #expect(ended.status == 64)
         #expect(ended.output.isEmpty)
-        #expect(ended.errors.hasPrefix("Error: "))
+        #expect(ended.errors.hasPrefix("sharedcore: ") && !ended.errors.contains("Error: "), "\(ended.errors)")
+        // Its quotes are those of all messages.
+        #expect(!ended.errors.contains("'"), "\(ended.errors)")
     }
 
     @Test(
@@ -38,7 +40,7 @@ struct UsageTests {
     @Test(
         "An unknown command is named, at the top and in a group, and a global option is proposed",
         arguments: [
-            (["foo", "bar"], "Error: no command is “foo”.\n"),
+            (["foo", "bar"], "sharedcore: no command is “foo”.\n"),
             (["store", "frobnicate"], "no command is “frobnicate”."),
             (["statsu"], "did you mean “status”?"), (["calls", "anwser"], "did you mean “answer”?"),
             (["delet", "k"], "did you mean “delete”?"), (["status", "--bakend", "file"], "did you mean “--backend”?"),
@@ -48,6 +50,35 @@ struct UsageTests {
         #expect(ended.status == 64 && ended.output.isEmpty)
         #expect(ended.errors.contains(message) && ended.errors.contains("Usage: sharedcore"), "\(ended.errors)")
         #expect(!ended.errors.contains("nexpected argument"))
+    }
+
+    @Test(
+        "Help for an unknown command is wrong usage",
+        arguments: [
+            (["help", "gett"], "no command is “gett”; did you mean “get”?"),
+            (["gett", "--help"], "no command is “gett”; did you mean “get”?"),
+            (["--group", "a", "gett", "-h"], "did you mean “get”?"),
+            (["help", "store", "gte"], "did you mean “get”?"), (["store", "gte", "--help"], "did you mean “get”?"),
+            (["help", "frobnicate"], "no command is “frobnicate”."),
+            (["exclusvie", "--help"], "did you mean “exclusive”?"),
+        ])
+    func unknownHelp(arguments: [String], message: String) async throws {
+        let ended = try await HostProgram().run(arguments)
+        #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
+        #expect(ended.errors.contains(message), "\(ended.errors)")
+    }
+
+    @Test("executor says once that no message came")
+    func absentMessage() async throws {
+        let program = try HostProgram()
+        let arguments = ["executor", "--call-id", "x", "--timeout", "300ms"]
+        let ended = try await program.run(arguments)
+        #expect(ended.status == 1 && ended.output == "No message “x” came before the deadline.\n", "\(ended)")
+        #expect(ended.errors.isEmpty, "\(ended)")
+        // The line for programs has no sentence.
+        let line = try await program.run(arguments + ["--json"])
+        #expect(try line.status == 1 && line.objects().first?["event"] == .text("timeout"))
+        #expect(line.errors == "sharedcore: No message “x” came before the deadline.\n")
     }
 
     @Test("version prints the version alone, and in JSON the backends, whatever is configured")
@@ -67,7 +98,13 @@ struct UsageTests {
         #expect(full.status == 74 && full.errors.contains("standard output"))
     }
 
-    @Test("Help and version are no errors", arguments: [["--help"], ["--version"], ["store", "put", "--help"]])
+    @Test(
+        "Help and version are no errors",
+        arguments: [
+            ["--help"], ["--version"], ["store", "put", "--help"], ["help"], ["help", "help"], ["help", "options"],
+            ["help", "store", "get"], ["help", "ls"], ["get", "help", "--help"], ["calls", "--help"],
+            ["exclusive", "--role", "main", "--help"],
+        ])
     func help(arguments: [String]) async throws {
         let ended = try await HostProgram().run(arguments)
         #expect(ended.status == 0)

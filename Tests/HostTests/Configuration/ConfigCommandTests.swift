@@ -68,6 +68,12 @@ struct ConfigCommandTests {
             ("executor:\n  warning: 40s\n", "executor.warning"), ("executor:\n  memory: 24\n", "executor.memory"),
             ("executor:\n  command: sh -c 'echo {id}'\n", "executor.command"),
             ("zmq:\n  clientMemory: 25MiB\n", "zmq.clientMemory"), ("zmq:\n  clientMemory: none\n", "zmq.clientMemory"),
+            ("zmq:\n  endpoint: nowhere\n", "sharedcore.yaml:2:13: zmq.endpoint"),
+            ("zmq:\n  endpoint: inproc://x\n", "sharedcore.yaml:2:13: zmq.endpoint"),
+            ("zmq:\n  hubKey: short\n", "sharedcore.yaml:2:11: zmq.hubKey"),
+            ("zmq:\n  secretKey: absent\n", "sharedcore.yaml:2:14: zmq.secretKey"),
+            ("zmq:\n  clientKeys: absent\n", "sharedcore.yaml:2:15: zmq.clientKeys"),
+            ("zmq:\n  endpoint: nowhere\n  hubKey: short\n", "sharedcore.yaml:3:11: zmq.hubKey"),
         ])
     func refused(content: String, setting: String) async throws {
         let program = try HostProgram()
@@ -96,6 +102,28 @@ struct ConfigCommandTests {
         // Every other command ends with the first one.
         #expect(
             try await program.run("config", "show", "--log-level", "error").errors.split(separator: "\n").count == 1)
+    }
+
+    @Test("config validate --json prints a line for each mistake, with the code, the place and the sentence")
+    func mistakesInJSON() async throws {
+        var program = try HostProgram()
+        try program.write("grup: a\nzmq: {secretKey: open.key, endpoint: nowhere}\n", to: "sharedcore.yaml")
+        try program.write("", to: "open.key")
+        program.environment["SHAREDCORE_GRUOP"] = "a"
+        let ended = try await program.run("config", "validate", "--json")
+        #expect(ended.status == 78 && ended.errors.isEmpty, "\(ended)")
+        let mistakes = try ended.objects()
+        #expect(mistakes.allSatisfy { Set($0.keys) == ["event", "code", "place", "message"] }, "\(ended.output)")
+        #expect(mistakes.allSatisfy { $0["event"] == .text("mistake") })
+        let found = mistakes.map { [$0["place"], $0["code"]] }
+        let expected: [[JSONField?]] = [
+            [.null, .text("invalidArgument")], [.text("sharedcore.yaml:1:1"), .text("invalidArgument")],
+            [.text("sharedcore.yaml:2:18"), .text("forbidden")],
+            [.text("sharedcore.yaml:2:38"), .text("invalidArgument")],
+        ]
+        #expect(Set(found) == Set(expected) && found.count == expected.count, "\(ended.output)")
+        let message = "unknown variable SHAREDCORE_GRUOP; did you mean “SHAREDCORE_GROUP”?"
+        #expect(mistakes.first?["message"] == .text(message))
     }
 
     @Test("config get prints one value in force, with its place in JSON, and proposes a key for one that is none")

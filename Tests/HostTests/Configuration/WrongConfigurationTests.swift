@@ -106,7 +106,7 @@ struct WrongConfigurationTests {
     func absentFile() async throws {
         let program = try HostProgram()
         let ended = try await program.run("config", "show", "--config", "absent.yaml")
-        #expect(ended.status == 78)
+        #expect(ended.status == 64)
         #expect(ended.errors.contains("--config") && ended.errors.contains("“absent.yaml”"))
         expectOneLine(ended.errors)
     }
@@ -124,10 +124,33 @@ struct WrongConfigurationTests {
     @Test("A wrong flag is named")
     func wrongFlag() async throws {
         let ended = try await HostProgram().run("--backend", "mermory", "store", "list")
-        #expect(ended.status == 78)
+        #expect(ended.status == 64)
         #expect(ended.errors.contains("--backend: backend is “mermory”"))
         #expect(ended.errors.contains("did you mean “memory”?"))
         expectOneLine(ended.errors)
+    }
+
+    @Test(
+        "The same mistake has status 64 on the command line, and 78 in the environment and in a file",
+        arguments: [
+            ("backend", "flie"), ("group", "a/b"), ("stateDirectory", "none"), ("durability", "paper"),
+            ("stateDirectory", "text"),
+        ])
+    func places(key: String, value: String) async throws {
+        var program = try HostProgram()
+        try program.write("", to: "text")
+        let option = key == "stateDirectory" ? "--state-directory" : "--" + key
+        let wrong = try await program.run("store", "put", "k", "v", option, value)
+        #expect(wrong.status == 64 && wrong.errors.contains("sharedcore: \(option): "), "\(wrong.errors)")
+        try program.write("\(key): '\(value)'\n", to: "c.yaml")
+        let file = try await program.run("store", "put", "k", "v", "--config", "c.yaml")
+        #expect(file.status == 78 && file.errors.contains("c.yaml:1:"), "\(file.errors)")
+        let variable = key == "stateDirectory" ? "SHAREDCORE_STATE_DIRECTORY" : "SHAREDCORE_" + key.uppercased()
+        program.environment[variable] = value
+        let environment = try await program.run("store", "put", "k", "v")
+        #expect(environment.status == 78 && environment.errors.contains(variable), "\(environment.errors)")
+        program.environment = ["SHAREDCORE_CONFIG": "absent.yaml"]
+        #expect(try await program.run("status").status == 78)
     }
 
     @Test("A misspelt variable is no error, but is told with a suggestion")
@@ -137,16 +160,25 @@ struct WrongConfigurationTests {
         let ended = try await program.run("config", "show")
         #expect(ended.status == 0)
         #expect(ended.errors.contains("SHAREDCORE_GRUOP") && ended.errors.contains("“SHAREDCORE_GROUP”?"))
+        // It is one to the command that is asked for mistakes.
+        let validated = try await program.run("config", "validate")
+        #expect(validated.status == 78 && validated.output.isEmpty, "\(validated)")
+        #expect(validated.errors == "sharedcore: unknown variable SHAREDCORE_GRUOP; did you mean “SHAREDCORE_GROUP”?\n")
     }
 
     @Test(
         "The memory backend refuses commands that need two processes",
         arguments: [["store", "list"], ["notify", "post", "a"], ["timeline"], ["check"]])
     func memory(arguments: [String]) async throws {
-        let ended = try await HostProgram().run(arguments + ["--backend", "memory"])
-        #expect(ended.status == 78)
-        #expect(ended.errors.contains("lives in one process"))
-        expectOneLine(ended.errors)
+        var program = try HostProgram()
+        let wrong = try await program.run(arguments + ["--backend", "memory"])
+        program.environment["SHAREDCORE_BACKEND"] = "memory"
+        let configured = try await program.run(arguments)
+        for (ended, status) in [(wrong, 64), (configured, 78)] as [(HostProgram.Ended, Int32)] {
+            #expect(ended.status == status)
+            #expect(ended.errors.contains("lives in one process"))
+            expectOneLine(ended.errors)
+        }
     }
 
     /// One line, and no trace of a crash.

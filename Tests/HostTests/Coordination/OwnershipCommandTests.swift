@@ -88,7 +88,7 @@ struct OwnershipCommandTests {
                 Issue.record("nobody owns: \(status)")
                 return
             }
-            #expect(Set(owner.keys) == ["role", "state", "epoch", "pid", "since"])
+            #expect(Set(owner.keys) == ["role", "state", "epoch", "pid", "processStopped", "since"])
             #expect(owner["role"] == .text("main") && owner["state"] == .text("running"))
             #expect(owner["epoch"] == owning["epoch"] && owner["pid"] == owning["pid"])
 
@@ -223,5 +223,32 @@ struct OwnershipCommandTests {
         }
         #expect(main.status == 69)
         #expect(try main.objects().last?["event"] == .text("sessionEnded"))
+    }
+
+    @Test("status says that the owner's process is stopped", arguments: HostProgram.backends)
+    func stopped(backend: String) async throws {
+        try await HostProgram.using(backend) { program in
+            try await program.running("exclusive", "--", "sleep", "600") { exclusive in
+                try await eventually("it owns", timeout: TestTimeout.long) {
+                    try await program.run("status").output.contains("running")
+                }
+                func owner() async throws -> (line: String, isStopped: JSONField?) {
+                    let lines = try await program.run("status").output.split(separator: "\n")
+                    guard case .object(let owner)? = try await program.run("status", "--json").objects().first?["owner"]
+                    else { return ("", nil) }
+                    return (lines.first { $0.hasPrefix("owner ") }.map(String.init) ?? "", owner["processStopped"])
+                }
+                let running = try await owner()
+                #expect(running.line.contains(", running, pid ") && running.isStopped == .flag(false), "\(running)")
+                #expect(kill(exclusive.pid, SIGSTOP) == 0)
+                try await eventually("it is stopped") {
+                    let stopped = try await owner()
+                    return stopped.line.contains(", running (its process is stopped), pid ")
+                        && stopped.isStopped == .flag(true)
+                }
+                #expect(kill(exclusive.pid, SIGCONT) == 0)
+                try exclusive.send(.terminate)
+            }
+        }
     }
 }

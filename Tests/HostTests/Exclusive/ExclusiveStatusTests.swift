@@ -35,6 +35,17 @@ struct ExclusiveStatusTests {
         #expect(try await program.run("timeline", "exclusive").status == 64)
     }
 
+    @Test("A command that is not behind “--” is refused with what is to be written")
+    func withoutTerminator() async throws {
+        let program = try HostProgram()
+        for arguments in [["exclusive"], ["exclusive", "true"], ["exclusive", "--no-wait", "true", "--"]] {
+            let ended = try await program.run(arguments)
+            #expect(ended.status == 125 && ended.output.isEmpty, "\(ended)")
+            #expect(
+                ended.errors.contains("behind “--”, such as “sharedcore exclusive -- my-client”"), "\(ended.errors)")
+        }
+    }
+
     @Test("--refused-status and --lost-status tell a refusal and a loss from other failures; 1 to 255")
     func chosen() async throws {
         let program = try HostProgram()

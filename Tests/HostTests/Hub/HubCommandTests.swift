@@ -60,6 +60,12 @@ struct HubCommandTests {
                         #expect(ended.status == 69 && ended.errors.contains("cannot be opened"), "\(ended.errors)")
                     }
                 }
+                for role in ["main", "executor"] {
+                    let ended = try await program.run(
+                        "exclusive", "--role", role, "--no-wait", "--refused-status", "75", "--", "echo", "never")
+                    #expect(ended.status == 125 && ended.output.isEmpty, "\(ended)")
+                    #expect(ended.errors.contains("cannot be opened"), "\(ended.errors)")
+                }
                 kill(hub, SIGCONT)
             }
             #expect(patient.status == 0, "\(patient.errors)")

@@ -50,7 +50,7 @@ struct EscapedOutputTests {
     @Test("An error message shows control characters escaped")
     func errors() async throws {
         let ended = try await HostProgram().run("--backend", Self.hostile, "store", "list")
-        #expect(ended.status == 78 && ended.errors.contains("\\u{1B}"))
+        #expect(ended.status == 64 && ended.errors.contains("\\u{1B}"))
         expectHarmless(ended.errors)
         #expect(ended.errors.split(separator: "\n").count == 1)
         let long = try await HostProgram().run("--backend", String(repeating: "\u{1b}", count: 10_000), "store", "list")
@@ -111,6 +111,22 @@ struct EscapedOutputTests {
         #expect(try await program.run("store", "list", "--json").output.contains("\\u001b"))
         // A value is what was asked for, as it is.
         #expect(try await program.run("store", "get", "k\(Self.hostile)").output.contains(Self.hostile))
+    }
+
+    @Test("No two keys are shown alike, and behind the first tab of a line is the value")
+    func keysInLines() async throws {
+        let program = try HostProgram()
+        let shown = [
+            "a\tb": #"a\tb"#, #"a\tb"#: #"a\\tb"#, "a\nb": #"a\nb"#, #"a\nb"#: #"a\\nb"#, #"a\"#: #"a\\"#,
+            "a\u{1b}": #"a\u{1B}"#, #"a\u{1B}"#: #"a\\u{1B}"#, "ä “b”": "ä “b”",
+        ]
+        for key in shown.keys { #expect(try await program.run("set", key, #"v\n"#).status == 0) }
+        let list = try await program.run("ls")
+        let listed = list.output.split(separator: "\n").map(String.init)
+        #expect(Set(listed) == Set(shown.values.map { $0 + "\t" + #"v\n"# }), "\(list)")
+        let watch = try await program.run("watch", "--from", "0", "--count", "\(shown.count)")
+        let lines = watch.output.split(separator: "\n").map { $0.split(separator: "\t") }
+        #expect(Set(lines.map { String($0[2]) }) == Set(shown.values), "\(watch)")
     }
 
     @Test("Colours of a foreign text are escaped, those of the program are not")

@@ -38,7 +38,7 @@ struct GroupDirectoryTests {
         let program = try HostProgram()
         try program.write("", to: "groups")
         let ended = try await program.run("store", "get", "k", "--state-directory", "groups")
-        #expect(ended.status == 69 || ended.status == 78)
+        #expect(ended.status == 64)
         #expect(ended.errors.contains("--state-directory: stateDirectory is “groups”"))
         #expect(ended.errors.split(separator: "\n").count == 1)
     }

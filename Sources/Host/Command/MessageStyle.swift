@@ -1,0 +1,38 @@
+/// The form of this program's messages, for those of the parser of arguments.
+enum MessageStyle {
+    private static let beginning = "Error: "
+    private static let closers: Set<Character> = [" ", "\n", ".", ",", ";", ":", "?", "!", ")"]
+
+    /// Returns a message that begins with the program's name, as all do, and has their quotes.
+    static func applied(to message: String) -> String {
+        quoted(message.hasPrefix(beginning) ? "sharedcore: " + message.dropFirst(beginning.count) : message)
+    }
+
+    /// Replaces single quotes around words by the quotes of this program's messages. Apostrophes, and a quote that is not
+    /// closed, stay.
+    static func quoted(_ text: String) -> String {
+        var result = ""
+        var before: Character = " "
+        var rest = text[...]
+        while let character = rest.popFirst() {
+            if character == "'", before.isWhitespace || before == "(", let end = closingQuote(in: rest) {
+                result += "“" + rest[..<end] + "”"
+                rest = rest[rest.index(after: end)...]
+                before = "”"
+            } else {
+                result.append(character)
+                before = character
+            }
+        }
+        return result
+    }
+
+    /// Returns the place of the quote that closes one before a text: behind it a word is over.
+    private static func closingQuote(in text: Substring) -> Substring.Index? {
+        text.indices.first { index in
+            guard text[index] == "'" else { return false }
+            let next = text.index(after: index)
+            return next == text.endIndex || closers.contains(text[next])
+        }
+    }
+}
