@@ -7,7 +7,7 @@ IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test check test-programs attack attack-brief attack-whole attack-programs optimized simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
-	c-library wheel install demo-picture release bench bench-brief without-zmq etcd sip api-breakage format lint dependencies clean
+	c-library wheel install demo-picture release bench bench-brief bench-python without-zmq etcd sip api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -170,6 +170,12 @@ release: optimized
 bench: release
 	@Scripts/install-dependencies gnuplot-nox python3 valgrind
 	SWIFT="$(SWIFT)" Scripts/bench
+
+# The package for Python beside redis-py, diskcache, filelock and sqlite3, on an idle machine: a minute after the build.
+bench-python: dependencies
+	@Scripts/install-dependencies binutils python3 python3-venv redis-server
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" Scripts/c-library
+	Scripts/bench-python
 
 # That all of the measurement works, and that no ratio and no count of instructions is far from where it belongs.
 bench-brief: release
