@@ -157,7 +157,7 @@ class ExecutorProcess:
 
 @unittest.skipUnless(PROGRAM and OBSERVER, "SHAREDCORE_PROGRAM and SHAREDCORE_OBSERVER name the built programs")
 class KillTests(MaildirTests):
-    """Three Executors in Python, a Main in Swift and an observer in C. Main and the Executor that owns are killed."""
+    """Three Executors in Python, a Main in Swift and an observer in C. Main, the Executor that owns and the hub are killed."""
 
     def wait_until(self, condition: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + 60
@@ -194,7 +194,7 @@ class KillTests(MaildirTests):
         if self.owner == owner:
             self.owner = None
 
-    def run_kills(self, environment: dict[str, str]) -> None:
+    def run_kills(self, environment: dict[str, str], kill_hub: Callable[[], None] = lambda: None) -> None:
         self.lines: queue.Queue[tuple[str, list[str]]] = queue.Queue()
         self.asked: list[tuple[str, str]] = []
         self.shown: list[tuple[str, str]] = []
@@ -220,6 +220,8 @@ class KillTests(MaildirTests):
             for _ in range(2):
                 self.wait_until(lambda: self.owner is not None, "an Executor owns")
                 self.kill_owner()
+            # Where there is a hub, it is killed while all wait, and started again.
+            kill_hub()
             for call_id in call_ids:
                 self.mail(call_id)
             self.wait_until_shown()
@@ -258,9 +260,15 @@ class KillTests(MaildirTests):
             CONFIG="/dev/null", STATE_DIRECTORY=str(self.folder / "groups"), GROUP="kills", BACKEND="zmq", ZMQ_HUB="none",
             ZMQ_ENDPOINT=f"ipc://{self.folder}/hub",
         )
-        subprocess.run([PROGRAM, "hub", "--detach"], env=environment, check=True, stderr=subprocess.DEVNULL)
-        self.addCleanup(subprocess.run, [PROGRAM, "hub", "--stop"], env=environment, stderr=subprocess.DEVNULL)
-        self.run_kills(environment)
+        hub = self.start(PROGRAM, "hub", environment=environment)
+
+        def kill_hub() -> None:
+            nonlocal hub
+            hub.kill()
+            hub.wait()
+            hub = self.start(PROGRAM, "hub", environment=environment)
+
+        self.run_kills(environment, kill_hub)
 
 
 if __name__ == "__main__":
