@@ -7,7 +7,7 @@ IS_ROOT = $(filter 0,$(shell id -u))
 SOURCES = Sources Tests Examples Benchmarks/Benchmarks Benchmarks/Sources Benchmarks/Package.swift Package.swift
 
 .PHONY: demo test check test-programs attack attack-brief attack-whole attack-programs optimized simulate check-all at-length docs deb try-deb try-cold-start as-root examples file-systems sanitize build \
-	c-library wheel install demo-picture release bench bench-brief without-zmq etcd sip api-breakage format lint dependencies clean
+	c-library wheel install demo-picture release bench bench-brief bench-python without-zmq etcd sip api-breakage format lint dependencies clean
 
 demo: dependencies
 	$(SWIFT) build -j $(JOBS) --product sharedcore
@@ -58,9 +58,9 @@ optimized: dependencies
 
 # Everything slow: the formatter's rules, the documentation, the tests at length, the whole attack, a brief measurement, the C
 # library and the Python wheel, the build without ZeroMQ, the backend on etcd, the SIP core, the examples, the suite on two kinds of file system, the
-# sanitizers, the Debian package, for root in a fresh system.
+# sanitizers, the Debian packages, for root in a fresh system.
 check-all: lint docs at-length attack-whole bench-brief c-library wheel without-zmq etcd sip examples file-systems sanitize $(if $(IS_ROOT),try-deb,deb)
-	@[ "$(IS_ROOT)" ] || echo "The Debian package was made, but not tried: as root, make try-deb does that." >&2
+	@[ "$(IS_ROOT)" ] || echo "The Debian packages were made, but not tried: as root, make try-deb does that." >&2
 
 # The tests three times over, the suite with the optimized build, the demo again and again.
 at-length: check release
@@ -105,13 +105,14 @@ wheel: dependencies
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" Scripts/c-library
 	Scripts/python-wheel
 
-# The Debian package, in .build/package: programs without need of Swift, manual pages, completions, the unit of systemd.
+# The Debian packages, in .build/package: programs without need of Swift, manual pages, completions, the unit of systemd; the C
+# library, its header, the package for Python.
 deb: dependencies
 	@Scripts/install-dependencies dpkg-dev binutils python3
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/package
 
-# That it can be installed, and the demo runs, in a root file system with nothing else. Only root can make one, which is said
-# before anything is built.
+# That they can be installed, the demo runs, and programs in C and Python use the library, in a root file system with nothing
+# else. Only root can make one, which is said before anything is built.
 try-deb: as-root deb
 	@Scripts/install-dependencies debootstrap
 	Scripts/try-package
@@ -169,6 +170,12 @@ release: optimized
 bench: release
 	@Scripts/install-dependencies gnuplot-nox python3 valgrind
 	SWIFT="$(SWIFT)" Scripts/bench
+
+# The package for Python beside redis-py, diskcache, filelock and sqlite3, on an idle machine: a minute after the build.
+bench-python: dependencies
+	@Scripts/install-dependencies binutils python3 python3-venv redis-server
+	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" Scripts/c-library
+	Scripts/bench-python
 
 # That all of the measurement works, and that no ratio and no count of instructions is far from where it belongs.
 bench-brief: release

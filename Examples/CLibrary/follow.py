@@ -10,7 +10,8 @@ async def main() -> None:
             await group.put("greetings/python", b"hello")
             async for event in watch:
                 for change in event.changes:
-                    print(change.key, change.new.value.decode())
+                    if change.new:
+                        print(change.key, change.new.value.decode())
                 break
 
 

@@ -37,9 +37,10 @@ public struct BackendPlugin: Sendable {
 
     /// Loads the plugin of a name from a directory; nil where the directory has none.
     ///
-    /// - Parameter directory: The absolute path.
-    /// - Throws: ``SharedCoreError/Code/forbidden`` where the directory or the file belongs to another user than this or root, or
-    ///   others may write it. ``SharedCoreError/Code/incompatible`` for another version of the interface.
+    /// - Parameters:
+    ///   - name: The name, as in the configuration.
+    ///   - directory: The absolute path of the directory.
+    /// - Throws: ``SharedCoreError/Code/forbidden`` where a user other than this one and root could change the file. ``SharedCoreError/Code/incompatible`` for another version of the interface.
     ///   ``SharedCoreError/Code/unsupported`` for a file that cannot be loaded, or whose table is wrong.
     public static func load(_ name: String, from directory: String) throws(SharedCoreError) -> BackendPlugin? {
         guard isName(name) else { return nil }
@@ -66,7 +67,10 @@ public struct BackendPlugin: Sendable {
     ///   - durability: The least that a commit must survive; nil leaves it to the plugin.
     ///   - openTimeout: How long the plugin may try to reach its log; nil for 10 s.
     ///   - requirements: The features that the caller relies on.
-    ///   - limits, historyByteCount, clock: As in ``LogGroupOptions``; nil for its defaults.
+    ///   - limits: The sizes that requests are held to; nil for the defaults.
+    ///   - historyByteCount: The bytes of memory for changes that watches resume from; nil for the default.
+    ///   - clock: The clock by which entries expire; nil for that of the system.
+    ///   - description: The description that the participant gives of itself.
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a key that the plugin does not have; otherwise what the plugin
     ///   returns, and as ``ReplicatedGroup/open(log:as:options:)``.
     public func open(
@@ -87,8 +91,9 @@ public struct BackendPlugin: Sendable {
     ///
     /// Source: contract L4.
     ///
-    /// - Throws: ``SharedCoreError/Code/unavailable`` where there is no such group, otherwise as
-    ///   the call above.
+    /// The parameters are those of ``open(group:stateDirectory:values:durability:openTimeout:requirements:limits:historyByteCount:clock:as:)``.
+    ///
+    /// - Throws: ``SharedCoreError/Code/unavailable`` where there is no such group, otherwise as that call.
     public func openToRead(
         group: String, stateDirectory: String, values: [String: String] = [:], openTimeout: Duration? = nil,
         limits: Limits? = nil, historyByteCount: Int? = nil, clock: (any TimeSource)? = nil,
@@ -127,7 +132,7 @@ public struct BackendPlugin: Sendable {
 
     /// The names of the plugins in a directory, in alphabetical order; none where there is no directory.
     ///
-    /// - Throws: ``SharedCoreError/Code/forbidden`` as ``load(_:from:)``.
+    /// - Parameter directory: The absolute path of the directory.
     public static func names(in directory: String) throws(SharedCoreError) -> [String] {
         try PluginDirectory.files(in: directory).compactMap { file in
             guard file.hasPrefix(prefix), file.hasSuffix(suffix) else { return nil }

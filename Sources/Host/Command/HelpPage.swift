@@ -37,7 +37,15 @@ enum HelpPage {
         if let start = page.firstRange(of: examples) {
             let rest = page[start.upperBound...]
             let last = rest.firstRange(of: usage)?.lowerBound ?? page.endIndex
-            let lines = page[start.upperBound..<last].split(separator: "\n").map { $0.dropFirst(2) }
+            var lines: [String] = []
+            for line in page[start.upperBound..<last].split(separator: "\n") {
+                if line.hasPrefix("    ") || lines.isEmpty {
+                    lines.append(String(line.dropFirst(2)))
+                } else {
+                    // The parser has wrapped the example, which would not be the command any more.
+                    lines[lines.count - 1] += " " + line
+                }
+            }
             end = "\n\nEXAMPLES:\n" + lines.joined(separator: "\n")
             page.removeSubrange(start.lowerBound..<last)
         }

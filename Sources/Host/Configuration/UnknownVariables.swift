@@ -8,12 +8,13 @@ internal import SharedCoreConfiguration
 enum UnknownVariables {
     private static let prefix = EnvironmentLayer.prefix
 
-    /// Variables with the prefix that are no settings: this program's own, its keeper's, those of its tests, and former ones,
-    /// which are refused.
+    /// Variables with the prefix that are no settings: this program's own, its keeper's, the Python package's, those of its
+    /// tests, and former ones, which are refused.
     private static let others =
         [EnvironmentLayer.fileVariable, prefix + "FAIL_POINT"] + LaunchMark.Role.allCases.map(\.variable)
         + Push.Variable.allCases.map(\.rawValue) + CoreVariables.names
-        + ["KEEPER", "BACKGROUND"].map { prefix + $0 } + FormerNames.keys.keys.map { EnvironmentLayer.variable(of: $0) }
+        + ["KEEPER", "BACKGROUND", "LIBRARY"].map { prefix + $0 }
+        + FormerNames.keys.keys.map { EnvironmentLayer.variable(of: $0) }
 
     /// Says which they are. They are no error of a command: another version may know them.
     static func warn(in environment: [String: String], besides settings: [AnySetting], logger: Logger) {

@@ -143,6 +143,7 @@ static void calls(sc_core core) {
     CHECK(acknowledged == 1);
     CHECK_CODE(SC_OK, sc_calls(group, &list, &error));
     CHECK(list.count == 0);
+    sc_call_list_free(&list);
     CHECK_CODE(SC_OK, sc_close(changes));
     // Activities.
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_activity_begin(core, "sync", 0, "1", &activity, &error));

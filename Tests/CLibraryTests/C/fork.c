@@ -97,6 +97,8 @@ int main(int count, char **arguments) {
     CHECK_CODE(SC_OK, sc_put(group, "a", SC_NUL, NULL, 0, NULL, &error));
     CHECK_CODE(SC_OK, sc_get(group, "a", SC_NUL, &entry, &error));
     sc_entry_free(&entry);
+    CHECK_CODE(SC_OK, sc_close(watch));
+    CHECK_CODE(SC_OK, sc_close(mailbox));
     CHECK_CODE(SC_OK, sc_close(group));
     puts("fork: fine");
     return 0;

@@ -6,6 +6,8 @@ import ctypes
 import os
 from ctypes import POINTER, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 ABI = 1
 
@@ -228,7 +230,7 @@ _CALLS: dict[str, list[object]] = {
     "sc_core_group": [c_uint64, _handle, _error],
 }
 
-_FREES: dict[str, object] = {
+_FREES: dict[str, type[ctypes.Structure]] = {
     "sc_entry_free": CEntry,
     "sc_list_free": CList,
     "sc_event_free": CEvent,
@@ -261,12 +263,14 @@ library = _load()
 
 def version() -> str:
     """Returns the version of the C library."""
-    return library.sc_version().decode()
+    text: bytes = library.sc_version()
+    return text.decode()
 
 
 def code_name(code: int) -> str:
     """Returns the name of a code, as the command ``sharedcore`` prints it."""
-    return library.sc_code_name(code).decode()
+    name: bytes = library.sc_code_name(code)
+    return name.decode()
 
 
 class SharedCoreError(Exception):
@@ -341,7 +345,7 @@ def call(name: str, *arguments: object) -> int:
 
 
 class Owned:
-    """An object with a handle. ``close``, the end of ``with`` or the garbage collector closes it, once."""
+    """An object with a handle. ``close`` or the garbage collector closes it, once."""
 
     _handle: int = 0
 
@@ -359,6 +363,18 @@ class Owned:
         descriptor = c_int32()
         call("sc_descriptor", self._handle, ctypes.byref(descriptor))
         return descriptor.value
+
+
+class Scoped(Owned):
+    """An object with a handle, which the end of ``with`` closes as well."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 def milliseconds(timeout: float | None) -> int:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from ._library import Owned, milliseconds
+from ._library import Scoped, milliseconds
 
 Element = TypeVar("Element")
 
 
-class Stream(Owned, Generic[Element]):
+class Stream(Scoped, Generic[Element]):
     """A sequence of elements, for ``next``, ``for`` and ``async for``."""
 
     def __init__(self, handle: int) -> None:
@@ -56,11 +55,3 @@ class Stream(Owned, Generic[Element]):
             if element is not None:
                 return element
             await readable(self.fileno())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -16,7 +16,9 @@ from .group import (
     Delivery, Entry, Guard, Mailbox, Notification, Observation, Operation, Request, Responder, Snapshot, Watch,
 )
 from .group import Group as BlockingGroup
-from .participants import CoreContext, ParticipantEvent, Result, StopRequest, open_participant, take
+from .participants import (
+    CoreContext, ParticipantEvent, Result, StopRequest, answer, next_event, open_participant,
+)
 
 
 async def readable(descriptor: int) -> None:
@@ -35,7 +37,22 @@ async def readable(descriptor: int) -> None:
         loop.remove_reader(descriptor)
 
 
-class Group:
+class _Scoped:
+    """An object that the end of ``async with`` closes."""
+
+    async def aclose(self) -> None:
+        raise NotImplementedError
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class Group(_Scoped):
     """An open group.
 
     >>> async with await Group.open("/run/user/1000/chat") as group:
@@ -56,16 +73,9 @@ class Group:
         """Joins a group, with the options of :meth:`sharedcore.Group.configured`."""
         return cls(await asyncio.to_thread(lambda: BlockingGroup.configured(settings, **options)))
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
+        """Leaves the group."""
         await asyncio.to_thread(self.blocking.close)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
 
     async def get(self, key: str) -> Entry | None:
         return await asyncio.to_thread(self.blocking.get, key)
@@ -101,7 +111,7 @@ class Group:
         return await asyncio.to_thread(lambda: self.blocking.request(name, message, **options))
 
     def responder(self, name: str, **options: Any) -> Responder:
-        """Returns the requests of a name, whose calls block: see :func:`deliver`."""
+        """Returns the requests of a name, whose calls block: see :func:`take`."""
         return self.blocking.responder(name, **options)
 
     async def calls(self) -> tuple[Call, ...]:
@@ -114,19 +124,19 @@ class Group:
         await asyncio.to_thread(lambda: self.blocking.command(call_id, command, timeout=timeout))
 
     def mailbox(self, path: str, **options: Any) -> Mailbox:
-        """Returns the mailbox at a path, whose calls block: see :func:`deliver`."""
+        """Returns the mailbox at a path, whose calls block: see :func:`take`."""
         return self.blocking.mailbox(path, **options)
 
 
 @overload
-async def deliver(mailbox: Mailbox, timeout: float | None = None) -> Delivery | None: ...
+async def take(mailbox: Mailbox, timeout: float | None = None) -> Delivery | None: ...
 
 
 @overload
-async def deliver(mailbox: Responder, timeout: float | None = None) -> Request | None: ...
+async def take(mailbox: Responder, timeout: float | None = None) -> Request | None: ...
 
 
-async def deliver(mailbox: Mailbox | Responder, timeout: float | None = None) -> Delivery | Request | None:
+async def take(mailbox: Mailbox | Responder, timeout: float | None = None) -> Delivery | Request | None:
     """Takes a message of a mailbox, or a request. A thread of the loop's default executor waits for it."""
     return await asyncio.to_thread(mailbox.take, timeout)
 
@@ -141,7 +151,7 @@ class Core(Protocol):
         """Disconnects. Called also after a start that raised."""
 
 
-class _Participant(Owned):
+class _Participant(_Scoped, Owned):
     """A participant whose events the loop handles."""
 
     def __init__(self, handle: int, core: Callable[[], Core]) -> None:
@@ -158,14 +168,6 @@ class _Participant(Owned):
         self._descriptor = self.fileno()
         self._loop.add_reader(self._descriptor, self._take)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
     async def aclose(self) -> None:
         """Ends the participation: its core is told to stop, and its ownership is released."""
         if not self._handle:
@@ -178,14 +180,15 @@ class _Participant(Owned):
 
     def _take(self) -> None:
         try:
-            while (event := take(self._handle, 0)) is not None:
+            while (event := next_event(self._handle, 0)) is not None:
                 self._handle_event(event)
         except (StopIteration, SharedCoreError) as error:
             self._loop.remove_reader(self._descriptor)
             end = error_of(c.CLOSED, "The participant has ended.", "participant")
             if isinstance(error, SharedCoreError):
                 end = error
-            for each in [self._started, self._finished, self._ended, *self._requests.values()]:
+            waiting: list[asyncio.Future[Any]] = [self._started, self._finished, self._ended, *self._requests.values()]
+            for each in waiting:
                 if not each.done():
                     each.set_exception(end)
                     # A caller that does not wait for it has no use for the error.
@@ -216,9 +219,9 @@ class _Participant(Owned):
             self._core = self._make()
             await self._core.start(CoreContext(event.core, event.epoch))
         except Exception as error:
-            _answer("sc_core_failed", event.core, str(error).replace("\0", "").encode() or b"failed")
+            answer("sc_core_failed", event.core, str(error).replace("\0", "").encode() or b"failed")
         else:
-            _answer("sc_core_started", event.core)
+            answer("sc_core_started", event.core)
 
     async def _stop(self, event: ParticipantEvent) -> None:
         core, self._core = self._core, None
@@ -228,19 +231,11 @@ class _Participant(Owned):
         except Exception:
             participants.LOGGER.exception("The stop of the core failed.")
         finally:
-            _answer("sc_core_stopped", event.core)
+            answer("sc_core_stopped", event.core)
 
     async def wait_until_ended(self) -> None:
         """Waits for the end of the participation; raises why, if not by :meth:`aclose`."""
         await asyncio.shield(self._ended)
-
-
-def _answer(name: str, *arguments: object) -> None:
-    try:
-        call(name, *arguments)
-    except c.HandleError:
-        # The participant has given the core up meanwhile.
-        pass
 
 
 def _settle(future: asyncio.Future[Any], error: BaseException | None, value: object) -> None:

@@ -7,11 +7,10 @@ import threading
 from collections.abc import Mapping, Sequence
 from ctypes import byref, c_char_p, c_int32, c_uint64, string_at
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 from . import _library as c
-from ._library import Owned, call, library, milliseconds
+from ._library import Owned, Scoped, call, library, milliseconds
 from ._stream import Stream
 from .calls import COMMANDS, Call, CallChanges, call_list
 
@@ -143,7 +142,7 @@ def _entry(entry: c.CEntry) -> Entry:
     )
 
 
-class Group(Owned):
+class Group(Scoped):
     """An open group.
 
     >>> with Group("/run/user/1000/chat", role="main", name="chat") as group:
@@ -214,14 +213,6 @@ class Group(Owned):
         group = cls.__new__(cls)
         group._handle = handle
         return group
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def session(self) -> int:
@@ -345,7 +336,7 @@ class Group(Owned):
 
     def calls(self) -> tuple[Call, ...]:
         """Returns the open calls, the oldest first, then the ended ones that were not acknowledged."""
-        return call_list("sc_calls", self._handle)
+        return call_list("sc_calls", self._handle) or ()
 
     def watch_calls(self) -> CallChanges:
         """Begins to deliver what :meth:`calls` returns: now, and each time that it is another list."""
@@ -407,19 +398,11 @@ class Observation(Stream[Notification]):
         return Notification(result.state, result.count, result.revision, result.origin)
 
 
-class Mailbox(Owned):
+class Mailbox(Scoped):
     """A queue of messages that are kept until they are acknowledged."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def send(self, message: bytes) -> int:
         """Puts a message at the end. Returns the revision."""
@@ -462,19 +445,11 @@ class Delivery(Owned):
             self._handle = 0
 
 
-class Responder(Owned):
+class Responder(Scoped):
     """The requests of a name, which programs that answer share between them."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def take(self, timeout: float | None = 0) -> Request | None:
         """Takes a request, and waits so many seconds for one; None waits without an end."""

@@ -9,11 +9,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from ctypes import byref, c_int32, c_uint64, string_at
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol
 
 from . import _library as c
-from ._library import Owned, SharedCoreError, call, error_of, library, milliseconds
+from ._library import Scoped, SharedCoreError, call, error_of, library, milliseconds
 from .calls import Activity, Call, OpenCall, begin_activity, begin_call
 from .group import Group
 
@@ -128,7 +127,7 @@ class ParticipantEvent:
     result: Result
 
 
-def take(handle: int, timeout: int) -> ParticipantEvent | None:
+def next_event(handle: int, timeout: int) -> ParticipantEvent | None:
     """Waits for the next event. Returns None after ``timeout`` milliseconds.
 
     :raises StopIteration: the participant has ended.
@@ -145,7 +144,10 @@ def take(handle: int, timeout: int) -> ParticipantEvent | None:
         message = None
         if event.result == 1:
             message = Message(
-                *((text or b"").decode() for text in (found.call_id, found.sender, found.recipient, found.text)),
+                call_id=(found.call_id or b"").decode(),
+                sender=(found.sender or b"").decode(),
+                recipient=(found.recipient or b"").decode(),
+                text=(found.text or b"").decode(),
                 body=string_at(found.body, found.body_count),
                 kind=(found.kind or b"").decode(),
             )
@@ -183,7 +185,16 @@ def open_participant(
     return handle.value
 
 
-class _Participant(Owned):
+def answer(name: str, *arguments: object) -> None:
+    """Makes a call that answers an event of a core."""
+    try:
+        call(name, *arguments)
+    except c.HandleError:
+        # The participant has given the core up meanwhile.
+        pass
+
+
+class _Participant(Scoped):
     """The thread of a participant, which runs the calls of its core."""
 
     def __init__(self, handle: int, core: Callable[[], Core]) -> None:
@@ -197,14 +208,6 @@ class _Participant(Owned):
         self._ended: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, args=[handle], name="sharedcore", daemon=True)
         self._thread.start()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Ends the participation: its core is told to stop, and its ownership is released. Idempotent."""
@@ -222,7 +225,7 @@ class _Participant(Owned):
     def _run(self, handle: int) -> None:
         try:
             while True:
-                event = take(handle, -1)
+                event = next_event(handle, -1)
                 if event is not None:
                     self._handle_event(event)
         except (StopIteration, SharedCoreError) as error:
@@ -230,7 +233,7 @@ class _Participant(Owned):
             if isinstance(error, SharedCoreError):
                 end = error
             with self._lock:
-                waiting = [self._started, self._finished, self._ended, *self._requests.values()]
+                waiting: list[Future[Any]] = [self._started, self._finished, self._ended, *self._requests.values()]
             for each in waiting:
                 if not each.done():
                     each.set_exception(end)
@@ -241,9 +244,9 @@ class _Participant(Owned):
                 self._core = self._make()
                 self._core.start(CoreContext(event.core, event.epoch))
             except Exception as error:
-                self._answer("sc_core_failed", event.core, str(error).replace("\0", "").encode() or b"failed")
+                answer("sc_core_failed", event.core, str(error).replace("\0", "").encode() or b"failed")
             else:
-                self._answer("sc_core_started", event.core)
+                answer("sc_core_started", event.core)
         elif event.kind == CORE_STOP:
             try:
                 if self._core is not None:
@@ -252,7 +255,7 @@ class _Participant(Owned):
                 LOGGER.exception("The stop of the core failed.")
             finally:
                 self._core = None
-                self._answer("sc_core_stopped", event.core)
+                answer("sc_core_stopped", event.core)
         elif event.kind == RESULT:
             with self._lock:
                 future = self._requests.pop(event.request)
@@ -264,14 +267,6 @@ class _Participant(Owned):
         elif event.kind == ENDED:
             _settle(self._ended, event.error, None)
 
-    @staticmethod
-    def _answer(name: str, *arguments: object) -> None:
-        try:
-            call(name, *arguments)
-        except c.HandleError:
-            # The participant has given the core up meanwhile.
-            pass
-
     def wait_until_ended(self, timeout: float | None = None) -> None:
         """Waits for the end of the participation.
 
@@ -280,7 +275,7 @@ class _Participant(Owned):
         self._ended.result(timeout)
 
 
-def _settle(future: Future, error: BaseException | None, value: object) -> None:
+def _settle(future: Future[Any], error: BaseException | None, value: object) -> None:
     if future.done():
         return
     if error is not None:
@@ -327,7 +322,8 @@ class Executor(_Participant):
 
     def ask(self, call_id: str, timeout: float) -> Future[Result]:
         """Asks for the message of a call-id. The future has the result or the error."""
-        request, future = c_uint64(), Future()
+        request = c_uint64()
+        future: Future[Result] = Future()
         # The thread that has the answer waits here until the request is noted.
         with self._lock:
             call("sc_executor_ask", self._handle, c.c_text(call_id), milliseconds(timeout), byref(request))

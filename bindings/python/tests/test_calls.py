@@ -76,7 +76,7 @@ class CallTests(unittest.TestCase):
                 with group.responder("echo") as responder:
 
                     async def answer() -> None:
-                        request = await aio.deliver(responder)
+                        request = await aio.take(responder)
                         request.reply(request.message)
 
                     task = asyncio.create_task(answer())
