@@ -42,6 +42,19 @@ struct HelpTests {
         }
     }
 
+    @Test("An example is the same command at each width", arguments: [40, 50, 72])
+    func narrowExamples(columns: Int) {
+        func examples(_ page: String) -> [Substring] {
+            page.components(separatedBy: "EXAMPLES:\n").dropFirst().joined().split(separator: "\n")
+                .filter { $0.hasPrefix("  ") }
+        }
+        for (words, type) in Self.commands() {
+            let wide = Self.page(of: type)
+            let narrow = HelpPage.arranged(SharedCoreCommand.helpMessage(for: type, columns: columns))
+            #expect(examples(narrow) == examples(wide), "\(words)")
+        }
+    }
+
     @Test("The program prints no help and no usage that is wider than 80 columns")
     func printed() async throws {
         let program = try HostProgram()
