@@ -139,6 +139,10 @@ examples:
 	@# For its test in a network namespace.
 	@Scripts/install-dependencies iproute2
 	$(SWIFT) test -j $(JOBS) --package-path Examples/RegisteringClient
+	@# The plugins in C: the suite and the demo on each.
+	@Scripts/install-dependencies redis-server libhiredis-dev
+	$(SWIFT) build -j $(JOBS) --product sharedcore
+	Scripts/try-plugins "$$($(SWIFT) build --show-bin-path)/sharedcore"
 	@# Its mail servers need root.
 	@Scripts/install-dependencies python3-venv dovecot-imapd exim4-daemon-light iproute2
 	$(if $(IS_ROOT),$(SWIFT) build -j $(JOBS) --product sharedcore && Examples/DeltaChat/run "$$($(SWIFT) build --show-bin-path)/sharedcore",@echo "As root, make examples runs Examples/DeltaChat as well." >&2)

@@ -1,6 +1,6 @@
 // A backend as a plugin: a log in a directory, one file for each record.
 //
-//     cc -shared -fPIC -O2 -I ../../Sources/CBackendPlugin/include directory.c -o libsharedcore-directory.so
+//     cc -shared -fPIC -O2 -fvisibility=hidden -I ../../Sources/CBackendPlugin/include directory.c -o libsharedcore-directory.so
 //
 // A record is written to a nameless file that is then linked under its position, so no reader sees a part of one, whatever kills the
 // writer. The lock of the directory (flock) keeps two writers apart, and a reader from a compaction. A process that is stopped with

@@ -125,6 +125,11 @@ package struct Resolution: Sendable {
         }
     }
 
+    /// The names of the plugins that are there; none where the directory cannot be read.
+    package var pluginNames: [String] {
+        (try? pluginDirectory).flatMap { try? BackendPlugin.names(in: $0) } ?? []
+    }
+
     /// Whether the directory has a plugin of a name. Blocks.
     func hasPlugin(_ name: String) throws(ConfigurationFailure) -> Bool {
         let directory = try pluginDirectory
@@ -152,7 +157,8 @@ package struct Resolution: Sendable {
                 return plugin
             }
         } catch {
-            throw ConfigurationFailure(error.code, at: error.location, error.message)
+            throw ConfigurationFailure(
+                error.code, at: error.location, error.cause.map { "\(error.message) (\($0))" } ?? error.message)
         }
         throw ConfigurationFailure(
             at: find(Settings.backend.erased)?.origin.description,

@@ -35,11 +35,11 @@ struct BackendsCommand: HostCommand {
             case .failure(let error):
                 areRight = false
                 try await context.output.emit(
-                    text: "\(name)  \(error.message) [\(error.location)]",
+                    text: "\(name)  \(error.sentence)",
                     json: [
                         "name": .text(name), "kind": "plugin", "code": .text("\(error.code)"),
                         "message": .text(error.message),
-                        "location": .text(error.location),
+                        "cause": .optional(error.cause), "location": .text(error.location),
                     ])
             }
         }
@@ -67,7 +67,8 @@ struct BackendsCommand: HostCommand {
     private static func lines(of plugin: BackendPlugin) -> [String] {
         ["\(plugin.name)  version \(plugin.version), survives \(plugin.durability.meaning), \(plugin.path)"]
             + plugin.settings.map { setting in
-                "  \(setting.key)  \(setting.summary) (default: \(setting.fallback ?? SettingFallback.noneText))"
+                "  \(setting.key)  \(setting.summary) (default: \(setting.fallback ?? SettingFallback.noneText); "
+                    + "\(EnvironmentLayer.variable(of: setting.key)))"
             }
     }
 

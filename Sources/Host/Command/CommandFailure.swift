@@ -1,6 +1,7 @@
 internal import Coordination
 internal import CoreAPI
 internal import ExecutorRun
+internal import PluginBackend
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 internal import Wormholes
@@ -66,6 +67,12 @@ extension CommandFailure {
         _ error: SharedCoreError, with resolution: Resolution
     ) throws(ConfigurationFailure) -> CommandFailure {
         if error.code == .cancelled { return CommandFailure(.no, "interrupted") }
+        if let plugin = resolution.plugin {
+            // The plugin alone knows which of its settings leads to the group.
+            let message = error.sentence(
+                behind: "the group “\(try resolution.value(Settings.group))” of \(plugin.name): ")
+            return CommandFailure(ExitStatus(error.code), message)
+        }
         let setting =
             switch try resolution.value(Settings.backend) {
             case "zmq": Settings.zmqEndpoint

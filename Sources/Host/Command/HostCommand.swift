@@ -72,7 +72,7 @@ struct CommandFrame: Sendable {
         } catch {
             guard toleratesFailures else { throw error }
         }
-        if !toleratesFailures { UnknownVariables.warn(in: environment, besides: resolution.settings, logger: logger) }
+        if !toleratesFailures { UnknownVariables.warn(of: resolution, logger: logger) }
         var registry = BackendRegistry.bundled()
         if let plugin = resolution.plugin { registry.register(PluginFactory(plugin)) }
         return CommandContext(

@@ -139,9 +139,7 @@ struct ConfigValidate: HostCommand {
     private func failures(in context: CommandContext) -> [ConfigurationFailure] {
         let resolution = context.resolution
         var failures =
-            UnknownVariables.messages(for: resolution.environment, besides: resolution.settings).map {
-                ConfigurationFailure($0)
-            }
+            UnknownVariables.messages(of: resolution).map { ConfigurationFailure($0) }
             + FormerNames.failures(in: resolution.environment) + (resolution.file?.failures ?? [])
         func check(_ body: () throws -> Void) {
             do {

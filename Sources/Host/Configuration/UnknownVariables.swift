@@ -17,16 +17,16 @@ enum UnknownVariables {
         + FormerNames.keys.keys.map { EnvironmentLayer.variable(of: $0) }
 
     /// Says which they are. They are no error of a command: another version may know them.
-    static func warn(in environment: [String: String], besides settings: [AnySetting], logger: Logger) {
-        for message in messages(for: environment, besides: settings) { logger.warning("\(message)") }
+    static func warn(of resolution: Resolution, logger: Logger) {
+        for message in messages(of: resolution) { logger.warning("\(message)") }
     }
 
-    /// Returns a message for each.
-    ///
-    /// - Parameter settings: All settings, those of a plugin as well.
-    static func messages(for environment: [String: String], besides settings: [AnySetting]) -> [String] {
-        let known = settings.map(\.environmentName)
-        return environment.keys.sorted().filter { $0.hasPrefix(prefix) && !(known + others).contains($0) }.map { name in
+    /// Returns a message for each. Those of a plugin that is there are known to it alone.
+    static func messages(of resolution: Resolution) -> [String] {
+        let known = resolution.settings.map(\.environmentName)
+        let unknown = resolution.environment.keys.filter { $0.hasPrefix(prefix) && !(known + others).contains($0) }
+        let plugins = unknown.isEmpty ? [] : resolution.pluginNames.map { EnvironmentLayer.variable(of: $0) + "_" }
+        return unknown.sorted().filter { name in !plugins.contains { name.hasPrefix($0) } }.map { name in
             "unknown variable \(name)\(Spelling.suggestion(for: name, among: known))"
         }
     }

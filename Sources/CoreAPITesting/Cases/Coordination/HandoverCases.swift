@@ -36,6 +36,9 @@ enum HandoverCases {
         promises: [.multipleProcesses, .promptDeathNotice]
     ) { context in
         try await context.withTroupe { troupe in
+            guard troupe.observer is any SessionProver else {
+                throw HarnessLimitation("the backend does not prove which process has a session, so none is killed")
+            }
             let executor = try await troupe.owningExecutor(apart: true)
             try await executor.freeze()
             _ = try await troupe.owningMain("main", "handover=500")
