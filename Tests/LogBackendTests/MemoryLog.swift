@@ -57,6 +57,8 @@ final class MemoryLog: Sendable {
             var session: SessionID?
             var isKilled = false
             var stop: Promise<Void>?
+            /// The number of deaths that a wait has ended for.
+            var seenDeathCount = 0
         }
 
         let log: MemoryLog
@@ -91,8 +93,12 @@ final class MemoryLog: Sendable {
         func wait(after position: UInt64) async throws(SharedCoreError) {
             try await pass()
             let wait = Promise<Void>()
+            let seen = life.withLock(\.seenDeathCount)
+            // After this its caller asks which sessions have ended.
+            defer { life.withLock { $0.seenDeathCount = log.state.withLock(\.killed.count) } }
             let number: UInt64? = log.state.withLock { state in
-                guard state.end <= position else { return nil }
+                // A death before this wait began was not told to it.
+                guard state.end <= position, state.killed.count == seen else { return nil }
                 state.lastWait += 1
                 state.waits[state.lastWait] = wait
                 return state.lastWait

@@ -127,12 +127,12 @@ extension LogOrder {
                 try await wait(after: position)
                 var hasNews = progress.withLock { $0.place.position > position }
                 if !hasNews { hasNews = try await catchUp() }
+                // The wait may have ended for a session, also where there is news besides.
+                try await endDead(except: own, lookingAtProcesses: false)
                 guard !hasNews else {
                     (delay, wasForNothing) = (RetryDelay(), false)
                     continue
                 }
-                // For nothing: a session may have ended.
-                try await endDead(except: own, lookingAtProcesses: false)
                 // A log that returns from each wait must not keep a core busy.
                 if wasForNothing { try await Self.pause(delay.next()) }
                 wasForNothing = true
