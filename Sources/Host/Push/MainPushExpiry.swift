@@ -59,11 +59,12 @@ struct MainPushExpiry: Sendable {
                     group.addTask { .changed(try await watch.next()) }
                 case .due(let instant): if alarm == instant { alarm = nil }
                 }
-                if let sentence = try await queue.end(pushes.overdue(at: clock.now())) {
+                let now = clock.now()
+                if let sentence = try await queue.end(pushes.overdue(at: now)) {
                     logger.warning("no Main has taken in time: \(ValueText.oneLine(sentence))")
                 }
                 // One that was ended or taken is over in what the watch tells next.
-                guard let next = pushes.nextEnd, next > clock.now(), alarm.map({ next < $0 }) ?? true else { continue }
+                guard let next = pushes.nextEnd, next > now, alarm.map({ next < $0 }) ?? true else { continue }
                 alarm = next
                 group.addTask {
                     try await clock.sleep(until: next)
