@@ -59,7 +59,6 @@ let package = Package(
         // For its SystemClock, the clock that whoever asks for a TimeSource is given, and MainThread; the rest is the
         // package's own.
         .library(name: "Platform", targets: ["Platform"]),
-        .library(name: "StoreEngine", targets: ["StoreEngine"]),
         .library(name: "LogBackend", targets: ["LogBackend"]),
         .library(name: "InMemoryBackend", targets: ["InMemoryBackend"]),
         .library(name: "FileNotifyBackend", targets: ["FileNotifyBackend"]),

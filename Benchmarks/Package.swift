@@ -22,7 +22,6 @@ let package = Package(
             name: "Figures",
             dependencies: [
                 .product(name: "CoreAPI", package: "SharedCore"),
-                .product(name: "StoreEngine", package: "SharedCore"),
                 .product(name: "InMemoryBackend", package: "SharedCore"),
                 .product(name: "FileNotifyBackend", package: "SharedCore"),
                 .product(name: "Benchmark", package: "benchmark"),

@@ -49,6 +49,21 @@ struct ArchitectureTests {
         #expect(try Self.linksFoundation("DocumentationTests"), "what is looked for is to be seen where it is")
     }
 
+    @Test("The kits for others' tests depend on no backend of ours, nor does coordination")
+    func independence() throws {
+        let rooms = try Rooms.declared()
+        let backends = Set(rooms.known.keys.filter { $0.hasSuffix("Backend") })
+        #expect(backends.count > 4)
+        for room in ["CoreAPITesting", "CoreAPITestingAdapters", "Coordination", "Mailboxes", "Wormholes", "Lifecycle"]
+        {
+            #expect(rooms.known[room] != nil, "\(room)")
+            #expect(rooms.reach(from: room).intersection(backends).sorted() == [], "\(room)")
+        }
+        // It simulates its processes in memory.
+        #expect(rooms.reach(from: "SharedCoreTesting").intersection(backends) == ["InMemoryBackend"])
+        #expect(!rooms.reach(from: "BundledHarnesses").isDisjoint(with: backends))
+    }
+
     /// Whether an object of a built module has the linker link all of Foundation.
     private static func linksFoundation(_ module: String) throws -> Bool {
         let programs = URL(filePath: try ChildProcess.built("sharedcore")).deletingLastPathComponent()

@@ -2,7 +2,6 @@ internal import Benchmark
 internal import CoreAPI
 internal import FileNotifyBackend
 internal import InMemoryBackend
-internal import StoreEngine
 
 /// One thing that is measured inside of one process.
 package struct InProcessFigure: Sendable {
@@ -21,51 +20,9 @@ package struct InProcessFigure: Sendable {
     /// Does it so often.
     package let run: @Sendable (_ count: Int, Moments) async throws -> Void
 
-    package static let all = engine + groups
-
-    /// The state machine and the journal's records, without a backend.
-    private static let engine = [
-        InProcessFigure(name: "frame.make") { count, moments in
-            let payload = Journey.payload
-            var chain = JournalChain(salt: 1)
-            moments.begin()
-            for _ in 0..<count { blackHole(chain.frame(payload, interest: .max)) }
-            moments.end()
-        },
-        InProcessFigure(name: "frame.parse") { count, moments in
-            var writing = JournalChain(salt: 1)
-            let bytes = writing.frame(Journey.payload, interest: .max)
-            moments.begin()
-            for _ in 0..<count {
-                var reading = JournalChain(salt: 1)
-                blackHole(reading.read(bytes[...]))
-            }
-            moments.end()
-        },
-        InProcessFigure(name: "record.parse") { count, moments in
-            let payload = Journey.payload
-            moments.begin()
-            for _ in 0..<count { blackHole(try JournalRecord(payload[...])) }
-            moments.end()
-        },
-        InProcessFigure(name: "state.decide-and-apply") { count, moments in
-            var (state, session) = Journey.state()
-            let transaction = try Transaction(operations: [.put(Key("bench/key"), Journey.value, .persistent)])
-            let now = BootInstant(nanoseconds: 2)
-            moments.begin()
-            for _ in 0..<count {
-                if case .record(let effect, _) = try state.decide(transaction, of: session, at: now) {
-                    state.apply(effect)
-                }
-            }
-            moments.end()
-        },
-    ]
-
-    /// Groups, with one participant.
-    private static let groups = [
-        InProcessFigure(name: "memory.get") { count, moments in try await get(count, of: Journey.memory(), moments) },
-        InProcessFigure(name: "memory.put") { count, moments in try await put(count, to: Journey.memory(), moments) },
+    package static let all = [
+        InProcessFigure(name: "memory.get") { count, moments in try await get(count, of: memory(), moments) },
+        InProcessFigure(name: "memory.put") { count, moments in try await put(count, to: memory(), moments) },
         InProcessFigure(name: "file.get") { count, moments in
             let place = try ScratchGroup()
             try await get(count, of: place.open(), moments)
@@ -78,9 +35,15 @@ package struct InProcessFigure: Sendable {
         },
     ]
 
+    private static let value = [UInt8](repeating: 118, count: 256)
+
+    private static func memory() async throws -> MemoryGroup {
+        try await MemorySpace().open("bench", as: SessionDescription(role: .tool, name: "bench"))
+    }
+
     private static func get(_ count: Int, of group: some SharedStore, _ moments: Moments) async throws {
         let key = try Key("bench/key")
-        try await group.put(key, Journey.value)
+        try await group.put(key, value)
         moments.begin()
         for _ in 0..<count { blackHole(try await group.get(key)) }
         moments.end()
@@ -90,7 +53,7 @@ package struct InProcessFigure: Sendable {
     private static func put(_ count: Int, to group: some SharedStore, _ moments: Moments) async throws {
         let key = try Key("bench/key")
         moments.begin()
-        for _ in 0..<count { try await group.put(key, Journey.value) }
+        for _ in 0..<count { try await group.put(key, value) }
         moments.end()
         await group.close()
     }

@@ -1,14 +1,14 @@
-public import CoreAPI
+package import CoreAPI
 
 /// An observer's position: the number of posts of a name that it knows of, and the revision up to which it has read.
-public struct ObservationCursor: Sendable {
+package struct ObservationCursor: Sendable {
     /// The observed name.
-    public let name: NotificationName
+    package let name: NotificationName
     private var seen: UInt64
     private var looked: Revision
 
     /// A cursor that begins at the present state.
-    public init(name: NotificationName, in state: StoreState) {
+    package init(name: NotificationName, in state: StoreState) {
         self.name = name
         self.seen = state.topic(name).count
         self.looked = state.revision
@@ -19,7 +19,7 @@ public struct ObservationCursor: Sendable {
     /// The store may have forgotten the name. Its posts up to the last check are known, so nothing is missing unless a
     /// name with a later post was forgotten. Then this name may have been posted and forgotten in between, and a
     /// delivery without an origin reports that: a needless delivery is better than a missed one.
-    public mutating func next(in state: StoreState) -> NotificationDelivery? {
+    package mutating func next(in state: StoreState) -> NotificationDelivery? {
         defer { looked = max(looked, state.revision) }
         guard let topic = state.topics[name] else {
             let forgotten = state.forgottenNames

@@ -1,9 +1,9 @@
-public import CoreAPI
+package import CoreAPI
 
 /// A watch's position in the order. It stores no changes: it reads them from the state's history on request.
-public struct WatchCursor: Sendable {
+package struct WatchCursor: Sendable {
     /// The prefixes that the watch selects.
-    public let prefixes: [KeyPrefix]
+    package let prefixes: [KeyPrefix]
     private var position: Position
 
     private enum Position: Sendable {
@@ -14,7 +14,7 @@ public struct WatchCursor: Sendable {
     }
 
     /// Creates a cursor at the present state that begins according to `start`.
-    public init(prefixes: [KeyPrefix], start: WatchStart, in state: StoreState) {
+    package init(prefixes: [KeyPrefix], start: WatchStart, in state: StoreState) {
         self.prefixes = prefixes
         self.position =
             switch start {
@@ -25,7 +25,7 @@ public struct WatchCursor: Sendable {
     }
 
     /// Returns the next event of the watch; nil if there is none in this state.
-    public mutating func next(in state: inout StoreState) -> PendingWatchEvent? {
+    package mutating func next(in state: inout StoreState) -> PendingWatchEvent? {
         let revision: Revision
         switch position {
         case .snapshotDue: return snapshot(in: &state, lagged: false)
@@ -45,7 +45,7 @@ public struct WatchCursor: Sendable {
     }
 
     /// Continues with `lagged` and a snapshot, because an event could not be delivered.
-    public mutating func lose() {
+    package mutating func lose() {
         position = .lost
     }
 
@@ -57,13 +57,13 @@ public struct WatchCursor: Sendable {
 }
 
 /// An event of a watch before its values are fetched, possibly from a file.
-public enum PendingWatchEvent: Sendable {
+package enum PendingWatchEvent: Sendable {
     case snapshot(Revision, [(key: Key, entry: StoredEntry)])
     case changes(CommittedChanges)
     case lagged(Revision, [(key: Key, entry: StoredEntry)])
 
     /// Returns the event with its values, for users.
-    public func event() throws(SharedCoreError) -> WatchEvent {
+    package func event() throws(SharedCoreError) -> WatchEvent {
         switch self {
         case .snapshot(let revision, let entries): .snapshot(try Snapshot(revision: revision, stored: entries))
         case .lagged(let revision, let entries): .lagged(try Snapshot(revision: revision, stored: entries))
@@ -84,7 +84,7 @@ extension CommittedChanges {
 
 extension Snapshot {
     /// A snapshot of a replica's entries, with the values fetched.
-    public init(revision: Revision, stored: [(key: Key, entry: StoredEntry)]) throws(SharedCoreError) {
+    package init(revision: Revision, stored: [(key: Key, entry: StoredEntry)]) throws(SharedCoreError) {
         var entries: [Entry] = []
         entries.reserveCapacity(stored.count)
         for (key, entry) in stored { entries.append(try entry.entry(for: key)) }

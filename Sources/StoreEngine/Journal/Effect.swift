@@ -1,17 +1,17 @@
-public import CoreAPI
+package import CoreAPI
 
 /// One step of the order, which every replica applies.
-public struct Effect: Sendable {
+package struct Effect: Sendable {
     /// The effect's position in the order.
-    public let revision: Revision
+    package let revision: Revision
     /// The time at which it was evaluated, on the clock of the evaluating machine's boot.
-    public let time: BootInstant
+    package let time: BootInstant
     /// The effect's change.
-    public let body: Body
+    package let body: Body
     /// The number that a connection gave the transaction; nil for a transaction without a connection.
-    public let delivery: UInt64?
+    package let delivery: UInt64?
 
-    public init(revision: Revision, time: BootInstant, body: Body, delivery: UInt64? = nil) {
+    package init(revision: Revision, time: BootInstant, body: Body, delivery: UInt64? = nil) {
         self.revision = revision
         self.time = time
         self.body = body
@@ -19,7 +19,7 @@ public struct Effect: Sendable {
     }
 
     /// The change that an effect makes.
-    public enum Body: Sendable {
+    package enum Body: Sendable {
         /// A participant joined.
         case sessionOpened(SessionOpening)
         /// A transaction took effect.
@@ -35,7 +35,7 @@ public struct Effect: Sendable {
     }
 
     /// One operation of a transaction that took effect.
-    public enum Operation: Sendable {
+    package enum Operation: Sendable {
         case put(Key, StoredValue, Lifetime)
         case delete(Key)
         case deletePrefix(KeyPrefix)
@@ -54,7 +54,7 @@ public struct Effect: Sendable {
 }
 
 extension Effect: OrderElement {
-    public var residentByteCount: Int {
+    package var residentByteCount: Int {
         switch body {
         case .committed(_, _, let operations):
             operations.reduce(96) { sum, operation in

@@ -2,9 +2,9 @@
 ///
 /// The chain begins with the journal's own salt, so a frame of an older file in the same place, or one moved to another
 /// place, is rejected.
-public struct JournalChain: Hashable, Sendable {
+package struct JournalChain: Hashable, Sendable {
     /// How frames are written.
-    public enum Framing: Hashable, Sendable {
+    package enum Framing: Hashable, Sendable {
         /// With a `FrameHeader`.
         case headed
         /// With 8 bytes of length and 8 bytes of chain word, which covers the payload: used until layout 3. Such frames
@@ -20,16 +20,16 @@ public struct JournalChain: Hashable, Sendable {
     }
 
     /// The bytes of the header in front of a written payload.
-    public static let headerByteCount = FrameHeader.byteCount
+    package static let headerByteCount = FrameHeader.byteCount
     /// The longest payload: a transaction of the largest size with space for its framing.
-    public static let maximumPayloadByteCount = 16 << 20
+    package static let maximumPayloadByteCount = 16 << 20
 
     /// The chain word of the last frame, or the salt.
-    public private(set) var value: UInt64
+    package private(set) var value: UInt64
     private let framing: Framing
 
     /// Creates a chain that begins with `salt`, or continues another one from its value.
-    public init(salt: UInt64, framing: Framing = .headed) {
+    package init(salt: UInt64, framing: Framing = .headed) {
         value = salt
         self.framing = framing
     }
@@ -39,7 +39,7 @@ public struct JournalChain: Hashable, Sendable {
     /// - Parameters:
     ///   - payload: The bytes of the record.
     ///   - interest: The processes to which the record may be relevant, as a mask.
-    public mutating func frame(_ payload: [UInt8], interest: UInt64) -> [UInt8] {
+    package mutating func frame(_ payload: [UInt8], interest: UInt64) -> [UInt8] {
         let header = FrameHeader(of: payload, interest: interest, after: value)
         value = header.chainWord
         return [UInt8](unsafeUninitializedCapacity: FrameHeader.byteCount + payload.count) { buffer, count in
@@ -51,7 +51,7 @@ public struct JournalChain: Hashable, Sendable {
     }
 
     /// The content at an offset of a journal.
-    public enum Reading: Hashable, Sendable {
+    package enum Reading: Hashable, Sendable {
         /// A whole frame: the range of its payload. The next frame begins at the range's end.
         case frame(Range<Int>)
         /// The bytes end within the frame; the frame has at least this many bytes.
@@ -61,7 +61,7 @@ public struct JournalChain: Hashable, Sendable {
     }
 
     /// Reads the frame at the front of `bytes`, and advances past it if it is whole and undamaged.
-    public mutating func read(_ bytes: ArraySlice<UInt8>) -> Reading {
+    package mutating func read(_ bytes: ArraySlice<UInt8>) -> Reading {
         let headerByteCount = framing.headerByteCount
         guard bytes.count >= headerByteCount else { return .incomplete(byteCount: headerByteCount) }
         let header =

@@ -1,7 +1,7 @@
-public import CoreAPI
+package import CoreAPI
 
 /// The payload of one frame: an effect, or a part of a snapshot.
-public enum JournalRecord: Sendable {
+package enum JournalRecord: Sendable {
     case effect(Effect)
     case snapshot(SnapshotPart)
 
@@ -11,7 +11,7 @@ public enum JournalRecord: Sendable {
     ///   - payload: The bytes of a frame with a valid checksum. They are untrusted nevertheless.
     ///   - external: The source of the payload, if large values are to stay there.
     /// - Throws: ``SharedCoreError/Code/corrupt``.
-    public init(_ payload: ArraySlice<UInt8>, external: ExternalValues? = nil) throws(SharedCoreError) {
+    package init(_ payload: ArraySlice<UInt8>, external: ExternalValues? = nil) throws(SharedCoreError) {
         self = try RecordReader.read(payload, external: external, as: "journal record") {
             reader throws(ByteCodingError) in
             let tag = try reader.bytes.byte()
@@ -22,7 +22,7 @@ public enum JournalRecord: Sendable {
 
 extension Effect {
     /// Returns the payload of the effect's frame. External values are fetched.
-    public func payload() throws(SharedCoreError) -> [UInt8] {
+    package func payload() throws(SharedCoreError) -> [UInt8] {
         var writer = RecordWriter()
         try writer.effect(self)
         return writer.bytes.bytes
@@ -45,7 +45,7 @@ enum RecordTag {
 }
 
 /// One record of a snapshot. A snapshot is a begin, any number of the others, and an end.
-public enum SnapshotPart: Sendable {
+package enum SnapshotPart: Sendable {
     /// The snapshot's revision.
     case begin(Revision)
     case entries([(key: Key, entry: StoredEntry)])

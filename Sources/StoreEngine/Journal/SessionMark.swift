@@ -1,4 +1,4 @@
-public import CoreAPI
+package import CoreAPI
 
 /// The marks in a session's record by which every backend that reads the journal can check whether the session is
 /// alive.
@@ -59,14 +59,14 @@ package struct SessionMark: Hashable, Sendable {
 }
 
 /// The record of a joining participant.
-public struct SessionOpening: Hashable, Sendable {
-    public let process: ProcessIdentity
-    public let role: SessionRole
-    public let name: String
+package struct SessionOpening: Hashable, Sendable {
+    package let process: ProcessIdentity
+    package let role: SessionRole
+    package let name: String
     /// Bytes of the backend, such as the position of its lock.
-    public let backendData: [UInt8]
+    package let backendData: [UInt8]
 
-    public init(process: ProcessIdentity, description: SessionDescription, backendData: [UInt8] = []) {
+    package init(process: ProcessIdentity, description: SessionDescription, backendData: [UInt8] = []) {
         self.process = process
         self.role = description.role
         self.name = description.name

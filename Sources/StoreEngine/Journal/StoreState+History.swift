@@ -1,4 +1,4 @@
-public import CoreAPI
+package import CoreAPI
 
 /// Sends the latest changes to a remote replica, which needs them when a watch resumes from a revision older than the
 /// replica's state.
@@ -10,7 +10,7 @@ extension StoreState {
     /// many as fit the history's bytes.
     ///
     /// The first change is empty and only carries the revision from which the changes are complete.
-    public func writeHistory(
+    package func writeHistory(
         after revision: Revision, _ emit: ([UInt8]) throws(SharedCoreError) -> Void
     ) throws(SharedCoreError) {
         let start = max(revision, history.floor)
@@ -47,7 +47,7 @@ extension StoreState {
     /// - Parameters:
     ///   - parts: The payloads' changes, the oldest first.
     ///   - revision: The revision of the state that the changes were taken from.
-    public mutating func prependHistory(
+    package mutating func prependHistory(
         _ parts: [SnapshotPart], at revision: Revision
     ) throws(SharedCoreError) {
         var earlier = History(floor: revision, byteLimit: history.byteLimit)
@@ -61,7 +61,7 @@ extension StoreState {
     }
 
     /// Keeps the history of the state that this one replaces, if there is no gap between the two.
-    public mutating func keepHistory(of former: StoreState) {
+    package mutating func keepHistory(of former: StoreState) {
         history.prepend(former.history, through: former.revision)
     }
 }

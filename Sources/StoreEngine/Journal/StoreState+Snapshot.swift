@@ -1,4 +1,4 @@
-public import CoreAPI
+package import CoreAPI
 
 extension StoreState {
     /// Emits the payloads of a snapshot of this state, each at most about 64 KiB unless one value is larger.
@@ -10,7 +10,7 @@ extension StoreState {
     /// - Parameters:
     ///   - reader: The kind of reader that the snapshot is for.
     ///   - emit: Takes the payloads in order.
-    public func writeSnapshot(
+    package func writeSnapshot(
         for reader: SnapshotReaderKind = .journal, _ emit: ([UInt8]) throws(SharedCoreError) -> Void
     ) throws(SharedCoreError) {
         func write(_ part: SnapshotPart) throws(SharedCoreError) {
@@ -60,7 +60,7 @@ extension StoreState {
 }
 
 /// The kinds of readers of a snapshot.
-public enum SnapshotReaderKind: Hashable, Sendable {
+package enum SnapshotReaderKind: Hashable, Sendable {
     /// For a journal, which is the order from then on: everything except the history.
     case journal
     /// For a remote replica, which evaluates no requests: without the session data that only the order's own backend
@@ -69,7 +69,7 @@ public enum SnapshotReaderKind: Hashable, Sendable {
 }
 
 /// Builds a state from the records of a snapshot.
-public struct SnapshotReader: Sendable {
+package struct SnapshotReader: Sendable {
     private var state: StoreState
     private var progress = Progress.before
     /// Whether the beginning was read.
@@ -80,14 +80,14 @@ public struct SnapshotReader: Sendable {
     }
 
     /// Creates a reader for a state with these bounds.
-    public init(limits: Limits, historyByteCount: Int, effectByteCount: Int = 0, forgetsNames: Bool = true) {
+    package init(limits: Limits, historyByteCount: Int, effectByteCount: Int = 0, forgetsNames: Bool = true) {
         state = StoreState(
             limits: limits, historyByteCount: historyByteCount, effectByteCount: effectByteCount,
             forgetsNames: forgetsNames)
     }
 
     /// The state, once the snapshot is complete.
-    public var result: StoreState? {
+    package var result: StoreState? {
         progress == .complete ? state : nil
     }
 
@@ -117,7 +117,7 @@ public struct SnapshotReader: Sendable {
     /// Takes the next record.
     ///
     /// - Throws: ``SharedCoreError/Code/corrupt`` when the record is out of sequence.
-    public mutating func read(_ part: SnapshotPart) throws(SharedCoreError) {
+    package mutating func read(_ part: SnapshotPart) throws(SharedCoreError) {
         switch (progress, part) {
         case (.before, .begin(let revision)):
             state.stand(at: revision)
@@ -166,7 +166,7 @@ extension StoreState {
     /// - Parameters:
     ///   - other: The state with the content.
     ///   - revision: The history up to this revision is dropped, so that it does not refer to old journals for ever.
-    public mutating func adoptContent(of other: StoreState, forgettingThrough revision: Revision = .zero) {
+    package mutating func adoptContent(of other: StoreState, forgettingThrough revision: Revision = .zero) {
         var kept = history
         kept.forget(through: revision)
         var keptEffects = effects

@@ -1,4 +1,4 @@
-public import CoreAPI
+package import CoreAPI
 
 /// A request for a place in the order of a group.
 package indirect enum OrderRequest: Sendable {
@@ -64,12 +64,12 @@ extension StoreState {
 }
 
 /// The outcome of a transaction.
-public enum RequestOutcome: Hashable, Sendable {
+package enum RequestOutcome: Hashable, Sendable {
     case committed(Commit)
     case refused(GuardFailure)
 
     /// Returns the commit, or throws the failure as the error for users.
-    public func get() throws(SharedCoreError) -> Commit {
+    package func get() throws(SharedCoreError) -> Commit {
         switch self {
         case .committed(let commit): return commit
         case .refused(let failure): throw SharedCoreError(failure)

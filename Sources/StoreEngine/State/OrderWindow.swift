@@ -1,7 +1,7 @@
-public import CoreAPI
+package import CoreAPI
 
 /// An element of the order.
-public protocol OrderElement: Sendable {
+package protocol OrderElement: Sendable {
     var revision: Revision { get }
     /// The bytes of a window's memory that it takes.
     var residentByteCount: Int { get }
@@ -9,11 +9,11 @@ public protocol OrderElement: Sendable {
 
 /// The latest elements of the order, from which a reader at a revision can continue: a window bounded by its bytes. The
 /// last element is kept regardless of its size, so that a reader that keeps up never sees a gap.
-public struct OrderWindow<Element: OrderElement>: Sendable {
+package struct OrderWindow<Element: OrderElement>: Sendable {
     /// The bytes of memory that the window may take.
-    public let byteLimit: Int
+    package let byteLimit: Int
     /// Every element after this revision is in the window.
-    public private(set) var floor: Revision
+    package private(set) var floor: Revision
 
     private var elements: [Element] = []
     private var first = 0
@@ -27,7 +27,7 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
     }
 
     /// The last kept element; nil if there is none.
-    public var last: Element? {
+    package var last: Element? {
         first < elements.count ? elements.last : nil
     }
 
@@ -49,7 +49,7 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
     }
 
     /// Drops the elements up to `revision`, and with them the references to their values.
-    public mutating func forget(through revision: Revision) {
+    package mutating func forget(through revision: Revision) {
         while first < elements.count, elements[first].revision <= revision {
             byteCount -= elements[first].residentByteCount
             first += 1
@@ -80,7 +80,7 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
     }
 
     /// Returns the elements after `revision`; nil if some of them are no longer kept.
-    public func elements(after revision: Revision) -> ArraySlice<Element>? {
+    package func elements(after revision: Revision) -> ArraySlice<Element>? {
         guard revision >= floor else { return nil }
         var low = first
         var high = elements.count
@@ -93,7 +93,7 @@ public struct OrderWindow<Element: OrderElement>: Sendable {
 }
 
 /// The latest changes, from which watches can resume.
-public typealias History = OrderWindow<CommittedChanges>
+package typealias History = OrderWindow<CommittedChanges>
 
 /// The latest effects, for the delivery to remote replicas.
-public typealias EffectLog = OrderWindow<Effect>
+package typealias EffectLog = OrderWindow<Effect>

@@ -1,16 +1,16 @@
-public import CoreAPI
+package import CoreAPI
 
 /// The state of a session in a replica.
-public struct SessionState: Sendable {
+package struct SessionState: Sendable {
     /// The number of results of numbered requests that are kept for retries.
-    public static let keptResultCount = 64
+    package static let keptResultCount = 64
     /// The bytes of found values at which earlier results are dropped. The last result is kept regardless of its size.
     static let keptResultByteCount = 64 << 10
 
     /// The session as presented to users.
-    public let session: Session
+    package let session: Session
     /// Bytes of the backend, such as the position of its lock.
-    public let backendData: [UInt8]
+    package let backendData: [UInt8]
 
     /// The keys that live with the session.
     var keys: Set<Key> = []
@@ -25,7 +25,7 @@ public struct SessionState: Sendable {
     /// content wait for a compaction, so a delivery may take effect after many with higher numbers. A connection has at
     /// most ``keptResultCount`` numbers in flight, counted from the lowest unanswered one: none of them is ever below
     /// all that are kept here.
-    public private(set) var deliveries: [Delivery] = []
+    package private(set) var deliveries: [Delivery] = []
     /// The bytes of the deliveries in a record.
     private(set) var deliveryByteCount = 0
 
@@ -35,10 +35,10 @@ public struct SessionState: Sendable {
     }
 
     /// A request that a hub delivered, and its outcome.
-    public struct Delivery: Hashable, Sendable {
+    package struct Delivery: Hashable, Sendable {
         /// The number that the connection gave the request.
-        public let number: UInt64
-        public let commit: Commit
+        package let number: UInt64
+        package let commit: Commit
     }
 
     /// Keeps the outcome of another delivery, and drops the one with the lowest number beyond the limit.

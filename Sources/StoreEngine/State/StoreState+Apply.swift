@@ -2,7 +2,7 @@ package import CoreAPI
 
 extension StoreState {
     /// Applies the next effect of the order.
-    public mutating func apply(_ effect: Effect) {
+    package mutating func apply(_ effect: Effect) {
         revision = effect.revision
         effects?.append(effect)
         switch effect.body {

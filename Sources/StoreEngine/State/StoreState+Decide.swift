@@ -1,8 +1,8 @@
-public import CoreAPI
+package import CoreAPI
 
 extension StoreState {
     /// The decision about a request.
-    public enum Decision: Sendable {
+    package enum Decision: Sendable {
         /// The effect must be recorded and applied; then the outcome is valid.
         case record(Effect, RequestOutcome)
         /// There is nothing to record.
@@ -10,7 +10,7 @@ extension StoreState {
     }
 
     /// The revision of the next commit.
-    public var nextRevision: Revision {
+    package var nextRevision: Revision {
         Revision(rawValue: revision.rawValue + 1)
     }
 
@@ -25,7 +25,7 @@ extension StoreState {
     ///   - time: The present time, on the clock by which entries expire.
     /// - Throws: `sessionEnded` when the session is over, `limitExceeded` when a size is too large, `invalidArgument`
     ///   when the request's number is lower than those of the kept results.
-    public mutating func decide(
+    package mutating func decide(
         _ transaction: Transaction, of session: SessionID, delivery: UInt64? = nil, at time: BootInstant
     ) throws(SharedCoreError) -> Decision {
         guard let state = sessions[session] else { throw .sessionEnded(session) }
@@ -56,12 +56,12 @@ extension StoreState {
     }
 
     /// Returns the effect of a participant's joining. Its session's id is the effect's revision.
-    public func opening(_ opening: SessionOpening, at time: BootInstant) -> Effect {
+    package func opening(_ opening: SessionOpening, at time: BootInstant) -> Effect {
         Effect(revision: nextRevision, time: time, body: .sessionOpened(opening))
     }
 
     /// Returns the effect of a session's end; nil if it has ended already.
-    public func ending(_ session: SessionID, at time: BootInstant) -> Effect? {
+    package func ending(_ session: SessionID, at time: BootInstant) -> Effect? {
         guard sessions[session] != nil else { return nil }
         return Effect(revision: nextRevision, time: time, body: .sessionEnded(session))
     }
@@ -70,7 +70,7 @@ extension StoreState {
     /// passed.
     ///
     /// One effect has no more keys than fit into a record of the journal. Call again after applying it.
-    public mutating func expiry(at time: BootInstant) -> Effect? {
+    package mutating func expiry(at time: BootInstant) -> Effect? {
         var due: Set<Key> = []
         var byteCount = 0
         while let first = expiries.first, first.instant <= time, byteCount < Self.expiryByteCount {
@@ -89,7 +89,7 @@ extension StoreState {
     }
 
     /// Returns the effect of a new boot of the machine. Its revision is above all that could have been handed out.
-    public func restarting(in bootID: BootID, at time: BootInstant) -> Effect {
+    package func restarting(in bootID: BootID, at time: BootInstant) -> Effect {
         Effect(
             revision: Revision(rawValue: revision.rawValue + 1 << 32), time: time, body: .restarted(bootID))
     }
@@ -148,7 +148,7 @@ extension SessionState {
 
 extension SharedCoreError {
     /// Returns the error for a request of a session that is over.
-    public static func sessionEnded(_ session: SessionID) -> SharedCoreError {
+    package static func sessionEnded(_ session: SessionID) -> SharedCoreError {
         SharedCoreError(
             .sessionEnded, "The session has ended for the group. Open the group again.", at: "session \(session)")
     }

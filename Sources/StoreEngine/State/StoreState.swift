@@ -1,39 +1,39 @@
-public import CoreAPI
+package import CoreAPI
 
 /// The state of a store as a value: the same effects applied in the same order give the same state, anywhere.
 ///
 /// It has no clock, no I/O and no locks. A backend evaluates a request with ``decide(_:of:delivery:at:)`` where the
 /// order is agreed, records the effect, and every replica applies it.
-public struct StoreState: Sendable {
+package struct StoreState: Sendable {
     /// The most notification names that a store keeps. Beyond them, names without a state word are forgotten, those
     /// with the oldest last post first. A commit that needs more names than that is refused.
-    public static let topicLimit = 65_536
+    package static let topicLimit = 65_536
     /// The most guards and operations of one transaction, so that it fits a record of the journal.
-    public static let stepLimit = 65_536
+    package static let stepLimit = 65_536
     /// The largest limit of a transaction, and so of a value: a transaction of that size with the most steps fits into
     /// a record of the journal, and so does each of its values in a snapshot.
-    public static let maximumTransactionByteCount = JournalChain.maximumPayloadByteCount - 64 * stepLimit
+    package static let maximumTransactionByteCount = JournalChain.maximumPayloadByteCount - 64 * stepLimit
     /// The bytes of keys at which an effect of expiries is full.
     static let expiryByteCount = 1 << 20
 
     /// The limits of requests.
-    public let limits: Limits
+    package let limits: Limits
     /// The revision of the last applied effect.
-    public internal(set) var revision: Revision = .zero
+    package internal(set) var revision: Revision = .zero
     /// The latest commits.
-    public internal(set) var history: History
+    package internal(set) var history: History
     /// The latest effects; nil in a replica that delivers them to no other replica.
-    public internal(set) var effects: EffectLog?
+    package internal(set) var effects: EffectLog?
     /// The sum of the bytes of all keys and values.
-    public internal(set) var byteCount = 0
+    package internal(set) var byteCount = 0
     /// The participants.
-    public internal(set) var sessions: [SessionID: SessionState] = [:]
+    package internal(set) var sessions: [SessionID: SessionState] = [:]
     /// The participants as others see them, in the order of their opening.
     package var openSessions: [Session] { sessions.values.map(\.session).sorted { $0.id < $1.id } }
     /// The sums behind ``snapshotByteCount``.
     var snapshotSize = SnapshotSize()
     /// The revision of the last end of a session: a session found in a state with the same value is in this state too.
-    public internal(set) var lastSessionEnd: Revision = .zero
+    package internal(set) var lastSessionEnd: Revision = .zero
 
     var entries: [Key: StoredEntry] = [:]
     var topics = TopicTable()
@@ -54,7 +54,7 @@ public struct StoreState: Sendable {
     ///   - effectByteCount: The bytes of memory for ``effects``; zero keeps none.
     ///   - forgetsNames: Whether notification names without a state word are forgotten when there are too many. Only if
     ///     all other replicas are made from this state: another order may keep them.
-    public init(
+    package init(
         limits: Limits = Limits(), historyByteCount: Int = 256 << 10, effectByteCount: Int = 0,
         forgetsNames: Bool = true
     ) {
@@ -67,10 +67,10 @@ public struct StoreState: Sendable {
     /// The bytes of a snapshot for a journal, as emitted by ``writeSnapshot(for:_:)``, with the header of each frame.
     ///
     /// Complexity: O(1); each effect updates it at a constant cost for each changed element.
-    public var snapshotByteCount: Int { snapshotSize.byteCount(at: revision, forgotten: topics.forgotten) }
+    package var snapshotByteCount: Int { snapshotSize.byteCount(at: revision, forgotten: topics.forgotten) }
 
     /// Starts keeping the latest effects, unless the state does already.
-    public mutating func keepEffects(byteCount: Int) {
+    package mutating func keepEffects(byteCount: Int) {
         if effects == nil, byteCount > 0 { effects = EffectLog(floor: revision, byteLimit: byteCount) }
     }
 
@@ -80,37 +80,37 @@ public struct StoreState: Sendable {
     }
 
     /// Returns whether a session exists.
-    public func hasSession(_ id: SessionID) -> Bool {
+    package func hasSession(_ id: SessionID) -> Bool {
         sessions.index(forKey: id) != nil
     }
 
     /// Whether some values are external.
-    public var hasExternalValues: Bool { externalCount > 0 }
+    package var hasExternalValues: Bool { externalCount > 0 }
 
     /// The number of entries.
-    public var entryCount: Int { entries.count }
+    package var entryCount: Int { entries.count }
 
     /// The usage of the store.
-    public var usage: StoreUsage {
+    package var usage: StoreUsage {
         StoreUsage(
             entryCount: entries.count, byteCount: byteCount, nameCount: topics.count, nameByteCount: topics.byteCount)
     }
 
     /// The summary of the forgotten notification names.
-    public var forgottenNames: ForgottenNames { topics.forgotten }
+    package var forgottenNames: ForgottenNames { topics.forgotten }
 
     /// Returns the entry under a key.
-    public func entry(_ key: Key) -> StoredEntry? {
+    package func entry(_ key: Key) -> StoredEntry? {
         entries[key]
     }
 
     /// Returns the state of a notification's name; for a forgotten name the same as for one that was never posted.
-    public func topic(_ name: NotificationName) -> NotificationState {
+    package func topic(_ name: NotificationName) -> NotificationState {
         topics[name]?.notificationState ?? .never
     }
 
     /// Returns the entries that any of the prefixes selects, ordered by key.
-    public mutating func selection(_ prefixes: [KeyPrefix]) -> [(key: Key, entry: StoredEntry)] {
+    package mutating func selection(_ prefixes: [KeyPrefix]) -> [(key: Key, entry: StoredEntry)] {
         index.prepare(from: entries.keys)
         var selected: [(key: Key, entry: StoredEntry)] = []
         for prefix in prefixes {
@@ -126,7 +126,7 @@ public struct StoreState: Sendable {
     /// Returns the sessions that hold a key selected by any of the prefixes, which their end would change.
     ///
     /// Complexity: grows with the keys that are selected and live with a session.
-    public mutating func sessionsHolding(_ prefixes: [KeyPrefix]) -> [Session] {
+    package mutating func sessionsHolding(_ prefixes: [KeyPrefix]) -> [Session] {
         sessionKeys.prepare(from: sessions.values.flatMap(\.keys))
         var holders: Set<SessionID> = []
         for prefix in prefixes {
@@ -138,12 +138,12 @@ public struct StoreState: Sendable {
     }
 
     /// Returns the keys that live with a session.
-    public func keys(livingWith session: SessionID) -> Set<Key> {
+    package func keys(livingWith session: SessionID) -> Set<Key> {
         sessions[session]?.keys ?? []
     }
 
     /// Returns the time at which the next entry expires; nil if none does.
-    public mutating func nextExpiry() -> BootInstant? {
+    package mutating func nextExpiry() -> BootInstant? {
         while let first = expiries.first {
             if entries[first.key]?.expiry == first.instant { return first.instant }
             expiries.removeFirst()

@@ -1,14 +1,14 @@
-public import CoreAPI
+package import CoreAPI
 
 /// The effect of a commit on one key, before its values are fetched.
-public struct StoredChange: Sendable {
-    public let key: Key
-    public let kind: Change.Kind
-    public let old: StoredEntry?
-    public let new: StoredEntry?
+package struct StoredChange: Sendable {
+    package let key: Key
+    package let kind: Change.Kind
+    package let old: StoredEntry?
+    package let new: StoredEntry?
 
     /// Returns the change with its values, for users.
-    public func change() throws(SharedCoreError) -> Change {
+    package func change() throws(SharedCoreError) -> Change {
         Change(key: key, kind: kind, old: try old?.entry(for: key), new: try new?.entry(for: key))
     }
 
@@ -27,12 +27,12 @@ public struct StoredChange: Sendable {
 }
 
 /// The changes of one commit.
-public struct CommittedChanges: OrderElement {
-    public let revision: Revision
-    public let origin: SessionID
-    public let changes: [StoredChange]
+package struct CommittedChanges: OrderElement {
+    package let revision: Revision
+    package let origin: SessionID
+    package let changes: [StoredChange]
 
-    public var residentByteCount: Int {
+    package var residentByteCount: Int {
         changes.reduce(64) { $0 + $1.residentByteCount }
     }
 

@@ -1,13 +1,13 @@
-public import CoreAPI
+package import CoreAPI
 
 /// A value in a replica: its bytes, or a reference to them.
-public enum StoredValue: Sendable {
+package enum StoredValue: Sendable {
     case inline([UInt8])
     /// A reference, with the checksum of the bytes, because a source may lose them.
     case external(any ValueSource, offset: UInt64, count: Int, checksum: UInt64)
 
     /// The size of the value in bytes, inline or external.
-    public var count: Int {
+    package var count: Int {
         switch self {
         case .inline(let bytes): bytes.count
         case .external(_, _, let count, _): count
@@ -35,7 +35,7 @@ public enum StoredValue: Sendable {
     ///
     /// - Throws: ``SharedCoreError/Code/corrupt`` when the source has other bytes by now: a replaced journal has freed
     ///   its space, or the disk has lost them.
-    public func bytes() throws(SharedCoreError) -> [UInt8] {
+    package func bytes() throws(SharedCoreError) -> [UInt8] {
         switch self {
         case .inline(let bytes): return bytes
         case .external(let source, let offset, let count, let checksum):
@@ -51,15 +51,15 @@ public enum StoredValue: Sendable {
 /// A source of values that are too large to keep in every replica's memory, such as a journal file.
 ///
 /// The values that refer to a source keep it alive, so a replaced file can be read until no value refers to it.
-public protocol ValueSource: AnyObject, Sendable {
+package protocol ValueSource: AnyObject, Sendable {
     /// Reads `count` bytes from `offset` on.
     func bytes(at offset: UInt64, count: Int) throws(SharedCoreError) -> [UInt8]
 }
 
 /// Tells a decoder which values to leave in their source instead of keeping their bytes.
-public struct ExternalValues: Sendable {
+package struct ExternalValues: Sendable {
     /// The default threshold: a larger value stays in its source.
-    public static let defaultThreshold = 4 << 10
+    package static let defaultThreshold = 4 << 10
 
     /// The source of the decoded bytes.
     let source: any ValueSource
@@ -68,7 +68,7 @@ public struct ExternalValues: Sendable {
     /// A value with more bytes stays in the source.
     let threshold: Int
 
-    public init(source: any ValueSource, offset: UInt64, threshold: Int = ExternalValues.defaultThreshold) {
+    package init(source: any ValueSource, offset: UInt64, threshold: Int = ExternalValues.defaultThreshold) {
         self.source = source
         self.offset = offset
         self.threshold = threshold
@@ -76,14 +76,14 @@ public struct ExternalValues: Sendable {
 }
 
 /// The entry of a key in a replica.
-public struct StoredEntry: Sendable {
-    public let value: StoredValue
-    public let revision: Revision
-    public let creationRevision: Revision
-    public let lifetime: Lifetime
-    public let origin: SessionID
+package struct StoredEntry: Sendable {
+    package let value: StoredValue
+    package let revision: Revision
+    package let creationRevision: Revision
+    package let lifetime: Lifetime
+    package let origin: SessionID
     /// The time at which an expiring entry expires, in the present boot of the machine.
-    public let expiry: BootInstant?
+    package let expiry: BootInstant?
 
     package init(
         value: StoredValue, revision: Revision, creationRevision: Revision, lifetime: Lifetime, origin: SessionID,
@@ -98,7 +98,7 @@ public struct StoredEntry: Sendable {
     }
 
     /// Returns the entry with its bytes, for users.
-    public consuming func entry(for key: Key) throws(SharedCoreError) -> Entry {
+    package consuming func entry(for key: Key) throws(SharedCoreError) -> Entry {
         Entry(
             key: key, value: try value.bytes(), revision: revision, creationRevision: creationRevision,
             lifetime: lifetime, origin: origin)

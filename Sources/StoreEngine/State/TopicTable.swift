@@ -1,4 +1,4 @@
-public import CoreAPI
+package import CoreAPI
 
 /// The notification names of a store and the state of each, with the rule by which a name is forgotten.
 ///
@@ -77,11 +77,11 @@ struct TopicTable: Sendable {
 }
 
 /// The summary of the names that a store has forgotten.
-public struct ForgottenNames: Sendable, Hashable {
+package struct ForgottenNames: Sendable, Hashable {
     /// The highest revision of their last posts.
-    public internal(set) var lastPost: Revision = .zero
+    package internal(set) var lastPost: Revision = .zero
     /// The highest count of their posts. A name begins with this count, so that no name's count ever decreases.
-    public internal(set) var highestCount: UInt64 = 0
+    package internal(set) var highestCount: UInt64 = 0
 
     mutating func add(_ topic: TopicState) {
         lastPost = max(lastPost, topic.revision)
@@ -90,13 +90,13 @@ public struct ForgottenNames: Sendable, Hashable {
 }
 
 /// The state of a notification's name in a replica.
-public struct TopicState: Sendable, Equatable {
-    public internal(set) var state: UInt64
-    public internal(set) var count: UInt64
-    public internal(set) var revision: Revision
-    public internal(set) var origin: SessionID
+package struct TopicState: Sendable, Equatable {
+    package internal(set) var state: UInt64
+    package internal(set) var count: UInt64
+    package internal(set) var revision: Revision
+    package internal(set) var origin: SessionID
     /// The count with which the name began: above zero if names had been forgotten before.
-    public internal(set) var firstCount: UInt64
+    package internal(set) var firstCount: UInt64
 
     package init(state: UInt64, count: UInt64, revision: Revision, origin: SessionID, firstCount: UInt64 = 0) {
         self.state = state
@@ -107,7 +107,7 @@ public struct TopicState: Sendable, Equatable {
     }
 
     /// The state as presented to users.
-    public var notificationState: NotificationState {
+    package var notificationState: NotificationState {
         NotificationState(state: state, count: count, revision: revision, origin: origin)
     }
 }

@@ -56,7 +56,7 @@ struct ExpectationScenarios {
                 == true
         }
         let answers = AsyncStream<MessageResult>.makeStream()
-        let waiting = waits.map { wait in Task { answers.continuation.yield(try await wait.value) } }
+        let waiting = waits.map { wait in Task { _ = answers.continuation.yield(try await wait.value) } }
         world.server.receive(try .text("call-1"))
 
         var iterator = answers.stream.makeAsyncIterator()
