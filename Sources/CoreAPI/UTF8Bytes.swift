@@ -78,3 +78,19 @@ package enum UTF8Bytes {
         hasher.combine(text.utf8.count)
     }
 }
+
+extension String {
+    /// Returns as many characters from the beginning as have no more than so many bytes of UTF-8.
+    package func cut(toByteCount limit: Int) -> String {
+        guard utf8.count > limit else { return self }
+        // From the front: a text from outside may be longer by far than the part that is kept. From its end, each step finds
+        // the beginning of a character, which is as far away as a row of flags begins.
+        var end = startIndex
+        while end < endIndex {
+            let next = index(after: end)
+            if utf8.distance(from: startIndex, to: next) > limit { break }
+            end = next
+        }
+        return String(self[..<end])
+    }
+}
