@@ -196,6 +196,12 @@ extension Mutant {
                 }
             }
         },
+        Mutant("a call that ceases to move although a Main has asked that takes it") { $0.movesAsItLikes = true },
+        Mutant("a call that ceases to move without the request as the guard") {
+            $0.changeTransaction = { transaction, purpose in
+                if case .moving = purpose { transaction.dropGuards(on: OwnershipKey.handover) }
+            }
+        },
         Mutant("a former owner that takes a lost answer for the end by another") { $0.forgetsUnclearEnds = true },
     ]
 

@@ -65,6 +65,8 @@ extension Simulation {
         case .endActivity(let id): endActivity(id, of: core, in: number)
         case .beginCall: beginCall(core, of: number)
         case .endCall(let dialog): endCall(dialog, of: core, in: number)
+        case .readMoves(let dialog): readMoves(of: dialog, by: core, in: number)
+        case .commitMoves(let dialog, let transaction): commitMoves(transaction, of: dialog, by: core, in: number)
         case .prepare: prepare(core, of: number)
         case .endLostCalls: endLostCalls(before: core, of: number)
         case .useBaton: useBaton(core, of: number)

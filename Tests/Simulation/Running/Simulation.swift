@@ -55,6 +55,8 @@ package struct Simulation {
     /// When the activities of the owner last changed, and when they ended.
     var activitiesChangedAt: UInt64 = 0
     var idleSince: [Revision: UInt64] = [:]
+    /// When a call of an epoch last began or ceased to move, while a request waited for another activity.
+    var heldUpAnew: [Revision: UInt64] = [:]
     /// The epochs whose batons were applied.
     var appliedBatons: Set<Revision> = []
     /// When an ownership was last released.

@@ -1,3 +1,5 @@
+internal import CoreAPI
+
 /// An event, with the numbers of the objects concerned.
 enum Event {
     /// An incident of the schedule.
@@ -37,6 +39,8 @@ enum Event {
         case beginActivity, endActivity(Int)
         /// The core begins a call, or ends the one of this number.
         case beginCall, endCall(Int)
+        /// The core reads whether the call of this number may begin or cease to move, and commits that.
+        case readMoves(Int), commitMoves(Int, Transaction)
         /// The core fetches a baton, ends the calls of former cores, and applies the baton.
         case prepare, endLostCalls, useBaton
         /// A message arrives from the server.
