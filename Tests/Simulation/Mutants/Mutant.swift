@@ -39,6 +39,10 @@ package struct Mutant: Sendable {
     var sparesNoCalls = false
     /// Its cores do not ask whether a Main has asked when a call ceases to move.
     var movesAsItLikes = false
+    /// Its cores take commands that were taken.
+    var takesCommandsAgain = false
+    /// Its cores take commands whose time is over.
+    var takesLateCommands = false
     /// Its Executors do not want to own for their batons.
     var doesNotOwnAgain = false
     /// Its members forget that a commit that ended their baton had no answer.

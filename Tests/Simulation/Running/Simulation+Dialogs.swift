@@ -48,6 +48,7 @@ extension Simulation {
         cores[core].dialogs.insert(dialog)
         wake(number)
         schedule(.core(core, .endCall(dialog)), after: length)
+        planOrder(for: dialog, by: core, of: number)
         if members[number].random.once(in: 3) {
             schedule(.core(core, .readMoves(dialog)), after: members[number].random.time(0..<3000))
         }

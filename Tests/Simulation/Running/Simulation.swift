@@ -37,6 +37,8 @@ package struct Simulation {
     /// The calls of the cores with their networks.
     var dialogs: [Dialog] = []
     var dialogNumbers: [Key: Int] = [:]
+    var orders: [Order] = []
+    var orderNumbers: [Key: Int] = [:]
     var messages: [ServerMessage] = []
     var messageNumbers: [ItemName: Int] = [:]
 
