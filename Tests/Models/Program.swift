@@ -3,7 +3,8 @@ internal import Glibc
 /// The models of the designs that are checked before they are built.
 package enum Models {
     /// Each design, which has to break no rule, and each of its mutations, which has to break one.
-    package static let cases: [ModelCase] = RestingModel.cases + BatonModel.cases + HubBatonModel.cases
+    package static let cases: [ModelCase] =
+        ActivityModel.cases + RestingModel.cases + BatonModel.cases + HubBatonModel.cases
 }
 
 /// Runs the models.

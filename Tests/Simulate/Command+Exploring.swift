@@ -22,14 +22,15 @@ extension Command {
     /// Explores the states of each mutant until one breaks a rule. Gives whether all were caught.
     func exploreMutants() -> Bool {
         var survivors = 0
-        for mutant in mutant.map({ [$0] }) ?? Exploration.mutants {
+        let mutants = isUnscheduled ? Exploration.unscheduledMutants : Exploration.mutants
+        for mutant in mutant.map({ [$0] }) ?? mutants {
             var found: (Exploration.Setting, Exploration.Report)?
+            let known = settings.filter { $0.name == Exploration.placesFound[mutant.name] }.map { ($0, states) }
             // Most are found among few states of one setting or another.
-            for limit in [min(20_000, states), states] where found == nil {
-                for setting in settings where found == nil {
-                    let report = Exploration(setting, damagedBy: mutant, limit: limit).run()
-                    if report.violation != nil { found = (setting, report) }
-                }
+            let attempts = [min(20_000, states), states].flatMap { limit in settings.map { ($0, limit) } }
+            for (setting, limit) in known + attempts where found == nil {
+                let report = Exploration(setting, damagedBy: mutant, limit: limit).run()
+                if report.violation != nil { found = (setting, report) }
             }
             guard let (setting, report) = found else {
                 survivors += 1

@@ -8,6 +8,7 @@ struct Command {
                sharedcore-simulate --seed SEED [--mutant NAME] [--whole]          tell the story of one, shrunk when it fails
                sharedcore-simulate --mutants [--mutant NAME] [--schedules N]       how many schedules each mutant survives
                sharedcore-simulate --explore [--mutants] [--states N] [--of WORDS]  explore every state of small groups whose name has the words
+                   --unscheduled   with --mutants: those that no schedule detects
                sharedcore-simulate --transitions [--schedules N]                  list the transitions that were taken
 
         """
@@ -21,6 +22,8 @@ struct Command {
     var triesMutants = false
     var listsTransitions = false
     var explores = false
+    /// Whether to explore only the mutants that no schedule detects.
+    var isUnscheduled = false
     var states = 5_000_000
     var settings = Exploration.Setting.all
 
@@ -42,6 +45,7 @@ struct Command {
             case "--mutants": triesMutants = true
             case "--transitions": listsTransitions = true
             case "--explore": explores = true
+            case "--unscheduled": isUnscheduled = true
             case "--states": states = Int(clamping: try number(of: option))
             case "--of":
                 guard let words = rest.popFirst() else { throw CommandLineProblem(sentence: "--of takes words.") }

@@ -1,4 +1,4 @@
-internal import CoreAPI
+package import CoreAPI
 
 /// What a process asks the holder of a call to do.
 ///
@@ -20,22 +20,22 @@ public enum CallCommand: UInt8, Hashable, Sendable, CaseIterable, CustomStringCo
 
 /// A command as it stands in the group: version, command, the call that it is for, and its deadline, each of these two with the run of the
 /// machine that it counts in.
-struct CommandRecord: Hashable {
-    let command: CallCommand
+package struct CommandRecord: Hashable, Sendable {
+    package let command: CallCommand
     private let callBootID: BootID
     private let callBegan: BootInstant
     private let bootID: BootID
     private let deadline: BootInstant
 
     /// A command for this call alone: not for a later one of the same id, which began at another time.
-    init(_ command: CallCommand, for call: CallRecord, before deadline: BootInstant, in bootID: BootID) {
+    package init(_ command: CallCommand, for call: CallRecord, before deadline: BootInstant, in bootID: BootID) {
         self.command = command
         (callBootID, callBegan) = (call.bootID, call.began)
         (self.bootID, self.deadline) = (bootID, deadline)
     }
 
     /// Nil when the bytes are no command that this version reads.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         do {
             var reader = ByteReader(bytes)
             guard try reader.byte() == CallKey.commandVersion, let command = CallCommand(rawValue: try reader.byte())
@@ -65,31 +65,31 @@ struct CommandRecord: Hashable {
     }
 
     /// Whether it is for a call, and no other of its id.
-    func isFor(_ call: CallRecord) -> Bool { (callBootID, callBegan) == (call.bootID, call.began) }
+    package func isFor(_ call: CallRecord) -> Bool { (callBootID, callBegan) == (call.bootID, call.began) }
 
     /// Whether its time is over; false where that is told in another run of a machine.
-    func isOver(at now: BootInstant, in bootID: BootID) -> Bool { bootID == self.bootID && deadline <= now }
+    package func isOver(at now: BootInstant, in bootID: BootID) -> Bool { bootID == self.bootID && deadline <= now }
 }
 
 /// How far the holder is with a command: an entry beside the command's own. It outlives the holder, so that no other takes the command, and
 /// its sender hears that it was taken. The sender removes it, or the holder where that has ended, or else the next core.
-struct CommandProgress: Hashable {
-    enum Kind: UInt8, Hashable {
+package struct CommandProgress: Hashable, Sendable {
+    package enum Kind: UInt8, Hashable, Sendable {
         case taken = 1
         case done, refused
     }
 
-    let kind: Kind
+    package let kind: Kind
     /// Why it was refused.
     let text: String
 
-    init(_ kind: Kind, _ text: String = "") {
+    package init(_ kind: Kind, _ text: String = "") {
         self.kind = kind
         self.text = text
     }
 
     /// Bytes that cannot be read say that it was taken, and nothing more.
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         guard (try? reader.byte()) == CallKey.commandVersion, let tag = try? reader.byte(),
             let kind = Kind(rawValue: tag),
@@ -122,12 +122,12 @@ extension CallKey {
     }
 
     /// Where a command of a session stands.
-    static func command(_ number: UInt64, of session: SessionID, for call: Key) throws(SharedCoreError) -> Key {
+    package static func command(_ number: UInt64, of session: SessionID, for call: Key) throws(SharedCoreError) -> Key {
         try Key("\(commands(for: call).path)\(session)-\(number)")
     }
 
     /// Where the holder says how far it is with a command.
-    static func progress(of command: Key) throws(SharedCoreError) -> Key { try Key(command.text + "/taken") }
+    package static func progress(of command: Key) throws(SharedCoreError) -> Key { try Key(command.text + "/taken") }
 
     /// The command that a key of progress belongs to, as text; nil for any other key.
     static func command(ofProgress key: Key) -> String? {
@@ -143,26 +143,68 @@ extension CallKey {
     }
 }
 
+/// The commits of a command. Each has one author, and fails where another came first.
+extension Transaction {
+    /// Sends a command for a call.
+    package static func sending(_ command: CommandRecord, as key: Key, for call: Key) -> Transaction {
+        var transaction = Transaction(guards: [.exists(call)])
+        transaction.put(key, command.bytes, lifetime: .session)
+        return transaction
+    }
+
+    /// Takes a command, once, for the record of a call as it was read.
+    package static func taking(
+        _ command: Entry, for call: Key, at revision: Revision
+    ) throws(SharedCoreError) -> Transaction {
+        let progress = try CallKey.progress(of: command.key)
+        var transaction = Transaction(
+            guards: [.epoch(command.key, command.creationRevision), .absent(progress), .revision(call, revision)])
+        transaction.put(progress, CommandProgress(.taken).bytes)
+        return transaction
+    }
+
+    /// Says what came of a command that was taken in the commit `taken`.
+    package static func finishing(
+        _ command: Key, as outcome: CommandProgress, taken: Revision
+    ) throws(SharedCoreError) -> Transaction {
+        let progress = try CallKey.progress(of: command)
+        var transaction = Transaction(guards: [.epoch(progress, taken), .exists(command)])
+        transaction.put(progress, outcome.bytes)
+        return transaction
+    }
+
+    /// Takes a command back, where its holder is as far with it as was read; nil where it has not taken it.
+    package static func withdrawing(
+        _ command: Key, after progress: Entry?
+    ) throws(SharedCoreError) -> Transaction {
+        let key = try CallKey.progress(of: command)
+        var transaction = Transaction(guards: [progress.map { .revision(key, $0.revision) } ?? .absent(key)])
+        transaction.delete(command)
+        transaction.delete(key)
+        return transaction
+    }
+}
+
 /// A call and the commands for it, with the owner, as a watch of them tells. All of it is of one revision.
-struct CallSight {
+package struct CallSight {
     let call: Key
     private var entries: [Key: Entry] = [:]
-    private(set) var owner: Revision?
+    package private(set) var owner: Revision?
     /// Whether it moves from one core to the next.
     private var isMoving = false
 
-    init(of call: Key) {
+    package init(of call: Key) {
         self.call = call
     }
 
-    static func prefixes(of call: Key) throws(SharedCoreError) -> [KeyPrefix] {
+    package static func prefixes(of call: Key) throws(SharedCoreError) -> [KeyPrefix] {
         [
             KeyPrefix(OwnershipKey.owner), KeyPrefix(OwnershipKey.baton), KeyPrefix(call),
             try CallKey.commands(for: call),
         ]
     }
 
-    mutating func apply(_ event: WatchEvent) {
+    package mutating func apply(_ event: WatchEvent) {
         switch event {
         case .snapshot(let snapshot), .lagged(let snapshot):
             self = CallSight(of: call)
@@ -181,14 +223,14 @@ struct CallSight {
     }
 
     /// The call while it is open, and the revision of its record; nil for one that is over, lost or not known.
-    var open: (record: CallRecord, revision: Revision)? {
+    package var open: (record: CallRecord, revision: Revision)? {
         guard let entry = entries[call], isMoving || !entry.isOlder(than: owner), let record = CallRecord(entry.value),
             record.state.isOpen
         else { return nil }
         return (record, entry.revision)
     }
 
-    subscript(key: Key) -> Entry? { entries[key] }
+    package subscript(key: Key) -> Entry? { entries[key] }
 
     /// Whether a call is open, and no other of its id.
     func isOpen(_ call: CallRecord) -> Bool {
@@ -196,7 +238,7 @@ struct CallSight {
     }
 
     /// The commands, the oldest first.
-    var commands: [Entry] {
+    package var commands: [Entry] {
         entries.values.filter { $0.key != call && CallKey.command(ofProgress: $0.key) == nil }
             .sorted { $0.creationRevision < $1.creationRevision }
     }

@@ -108,11 +108,7 @@ public final class CallCommands: AsyncSequence, Sendable {
             // A sender that is frozen does not take its command back.
             let clock = call.context.clock
             guard !command.isOver(at: clock.now(), in: clock.bootID) else { return nil }
-            var transaction = Transaction(
-                guards: [
-                    .epoch(entry.key, entry.creationRevision), .absent(progress), .revision(call.key, revision),
-                ])
-            transaction.put(progress, CommandProgress(.taken).bytes)
+            let transaction = try Transaction.taking(entry, for: call.key, at: revision)
             do throws(SharedCoreError) {
                 let commit = try await call.context.store.commit(transaction)
                 taken.insert(entry.key)
@@ -169,8 +165,7 @@ public struct ReceivedCallCommand: Sendable {
     }
 
     private func finish(_ outcome: CommandProgress) async throws(SharedCoreError) {
-        var transaction = Transaction(guards: [.epoch(progress, epoch), .exists(key)])
-        transaction.put(progress, outcome.bytes)
+        let transaction = try Transaction.finishing(key, as: outcome, taken: epoch)
         do throws(SharedCoreError) {
             _ = try await store.commit(transaction)
         } catch {

@@ -96,9 +96,8 @@ extension Calls {
                 .limitExceeded, "\(CallKey.maximumCommandCount) commands wait for the call already.", at: key.text)
         }
         guard clock.now() < limit, exchange.write() else { return .failure(Self.late) }
-        var transaction = Transaction(guards: [.exists(call)])
         let record = CommandRecord(command, for: open.record, before: limit, in: clock.bootID)
-        transaction.put(key, record.bytes, lifetime: .session)
+        let transaction = Transaction.sending(record, as: key, for: call)
         do throws(SharedCoreError) {
             _ = try await store.commit(transaction)
         } catch {
@@ -167,10 +166,7 @@ extension Calls {
         let progressKey = try CallKey.progress(of: key)
         while true {
             let entry = try await store.get(progressKey)
-            var transaction = Transaction(
-                guards: [entry.map { .revision(progressKey, $0.revision) } ?? .absent(progressKey)])
-            transaction.delete(key)
-            transaction.delete(progressKey)
+            let transaction = try Transaction.withdrawing(key, after: entry)
             do throws(SharedCoreError) {
                 _ = try await store.commit(transaction)
                 return entry.map { CommandProgress($0.value) }

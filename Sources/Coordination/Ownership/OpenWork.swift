@@ -28,7 +28,7 @@ package struct OpenWork: Sendable {
 
     /// Whether a pending request, which nothing holds up now, would be held up by an activity in another form. The owner
     /// has been told to stop, or is about to be.
-    func wouldHoldUp(_ changed: Activity) -> Bool {
+    package func wouldHoldUp(_ changed: Activity) -> Bool {
         guard let owner = view.owner, let handover = view.handover,
             view.activities(of: owner, holdingUp: handover) == nil
         else { return false }
@@ -117,7 +117,7 @@ package struct OpenWork: Sendable {
     /// changed: a Main could count on it.
     ///
     /// - Parameter moves: The kind of the baton; nil if the activity does not move any more.
-    func setting(
+    package func setting(
         _ moves: String?, needs: BatonNeed, of activity: Activity, under epoch: Revision, reach: OwnReach,
         in transaction: inout Transaction
     ) {

@@ -113,6 +113,26 @@ package struct Exploration {
     package static let mutants =
         Mutant.all.filter { names.contains($0.name) } + Mutant.ofActivities + Mutant.ofRest + Mutant.ofBatons
 
+    /// Those of them that no schedule exposes.
+    package static var unscheduledMutants: [Mutant] {
+        let scheduled = Set(Mutant.every.map(\.name))
+        return mutants.filter { !scheduled.contains($0.name) }
+    }
+
+    /// The settings in which they are found soonest, so that a check need not go through all.
+    package static let placesFound = [
+        "a holder that releases by the epoch alone": "a Main that rests and one that takes over, a freeze",
+        "a resume that does not ask whether the holder still owns": "a Main that rests and an Executor, a death",
+        "a holder that takes past the request of another Main": "a Main that rests and one that takes over, a freeze",
+        "a holder that does not answer": "a Main that rests and one that does not take over, a death",
+        "a holder that does not release for a Main that does not resume":
+            "a Main that rests and one that does not take over, a freeze",
+        "a take-over that does not ask whether the ownership has moved":
+            "a Main that rests and one that does not take over, a freeze",
+        "a withdrawal that does not ask whether the offer was taken":
+            "a Main that rests and one that takes over, a freeze",
+    ]
+
     private static let names: Set<String> = [
         "a core that starts without asking whether it still may", "a release that does not ask whose the ownership is",
         "an acquisition in place of an owner", "an acquisition past the request of a Main",

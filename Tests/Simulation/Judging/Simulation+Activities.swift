@@ -21,6 +21,7 @@ extension Simulation {
         case .ending:
             activitiesChangedAt = clock
             noteEnd(before)
+        case .moving: judgeMoving(before)
         case .transition(let stories):
             let isEnforced = stories.contains { $0.kind == .killed || $0.kind == .tookOver }
             if isEnforced { judgeNeed(toEndBusy: before, by: number, stories) }
@@ -39,6 +40,26 @@ extension Simulation {
         idleSince[owner.claim] = clock
         guard let handover = present.handover, let asker = member(handover.session) else { return }
         watchOver(handover, of: asker, to: owner, after: .zero)
+    }
+
+    /// Checks that no call ceases to move when a Main has asked that takes it; a call that begins to move may leave the owner no
+    /// longer busy for the Main that waits.
+    private mutating func judgeMoving(_ before: OwnershipView) {
+        activitiesChangedAt = clock
+        guard let owner = present.owner, let handover = present.handover, handover.claim == before.handover?.claim
+        else { return }
+        let wasHeldUp = before.activities(of: owner, holdingUp: handover) != nil
+        let isHeldUp = present.activities(of: owner, holdingUp: handover) != nil
+        check(wasHeldUp || !isHeldUp, "C25: a call ceases to move, and a Main has asked that takes it")
+        guard wasHeldUp, let asker = member(handover.session) else { return }
+        if isHeldUp {
+            // It may hold the request up from now on: its Main waits for another activity already.
+            heldUpAnew[owner.claim] = clock
+            watchOver(handover)
+        } else {
+            idleSince[owner.claim] = clock
+            watchOver(handover, of: asker, to: owner, after: .zero)
+        }
     }
 
     /// Checks that no waiting request ends the ownership of a busy owner that answers.

@@ -124,6 +124,7 @@ extension Simulation {
         guard present.handover?.claim == handover, present.owner?.claim == epoch,
             canAct(members[number], for: clock - since - 1_000_000)
         else { return }
+        guard heldUpAnew[epoch] ?? 0 <= since else { return }
         // Calls that the owner's core has got with a baton since keep it. Their end is watched anew.
         let hasCalls = cores.contains { $0.epoch == epoch && $0.hasApplied }
         guard !hasCalls || present.handover?.record.insists == true || busyEnd(of: epoch) <= since else { return }

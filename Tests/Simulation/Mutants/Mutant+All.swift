@@ -196,6 +196,33 @@ extension Mutant {
                 }
             }
         },
+        Mutant("a call that ceases to move although a Main has asked that takes it") { $0.movesAsItLikes = true },
+        Mutant("a call that ceases to move without the request as the guard") {
+            $0.changeTransaction = { transaction, purpose in
+                if case .moving = purpose { transaction.dropGuards(on: OwnershipKey.handover) }
+            }
+        },
+        Mutant("a core that takes a command again") {
+            $0.takesCommandsAgain = true
+            $0.changeTransaction = { transaction, purpose in
+                guard case .takingCommand = purpose else { return }
+                transaction.guards.removeAll { if case .absent = $0 { true } else { false } }
+            }
+        },
+        Mutant("a core that takes a command whose time is over") { $0.takesLateCommands = true },
+        Mutant("a command that is taken although its sender has taken it back") {
+            $0.changeTransaction = { transaction, purpose in
+                guard case .takingCommand = purpose, case .put(let progress, _, _) = transaction.operations.first else {
+                    return
+                }
+                transaction.guards.removeAll { progress.text == $0.key.text + "/taken" }
+            }
+        },
+        Mutant("a command that is taken back without asking whether it was taken") {
+            $0.changeTransaction = { transaction, purpose in
+                if case .withdrawingCommand = purpose { transaction.guards = [] }
+            }
+        },
         Mutant("a former owner that takes a lost answer for the end by another") { $0.forgetsUnclearEnds = true },
     ]
 

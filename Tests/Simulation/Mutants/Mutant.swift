@@ -37,6 +37,12 @@ package struct Mutant: Sendable {
     var leavesLostCalls = false
     /// Its cores end the calls of the baton that they get, too.
     var sparesNoCalls = false
+    /// Its cores do not ask whether a Main has asked when a call ceases to move.
+    var movesAsItLikes = false
+    /// Its cores take commands that were taken.
+    var takesCommandsAgain = false
+    /// Its cores take commands whose time is over.
+    var takesLateCommands = false
     /// Its Executors do not want to own for their batons.
     var doesNotOwnAgain = false
     /// Its members forget that a commit that ended their baton had no answer.

@@ -80,6 +80,7 @@ extension Simulation {
             cores[core].dialogs.insert(dialog)
             let left = dialogs[dialog].endsAt > clock ? Int((dialogs[dialog].endsAt - clock) / 1000) : 0
             schedule(.core(core, .endCall(dialog)), after: left)
+            schedule(.core(core, .readCommands(dialog)), after: stepTime(of: number))
         }
         say("\(members[number].name)'s core goes on with \(calls.count) calls")
         hasStarted(core, of: number)

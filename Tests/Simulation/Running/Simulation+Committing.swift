@@ -13,6 +13,10 @@ extension Simulation {
         case enteringCritical, leavingCritical
         /// An activity begins or ends.
         case beginning, ending
+        /// A call begins or ceases to move.
+        case moving
+        /// A command for a call is sent, taken, finished and taken back.
+        case sendingCommand, takingCommand, finishingCommand, withdrawingCommand
         /// A core goes on with calls, says that it cannot, or ends those of former ownerships.
         case applying, failingBaton, losing
         case taking(message: Int), acknowledging(message: Int), givingBack

@@ -48,6 +48,10 @@ extension Simulation {
         cores[core].dialogs.insert(dialog)
         wake(number)
         schedule(.core(core, .endCall(dialog)), after: length)
+        planOrder(for: dialog, by: core, of: number)
+        if members[number].random.once(in: 3) {
+            schedule(.core(core, .readMoves(dialog)), after: members[number].random.time(0..<3000))
+        }
         if members[number].random.once(in: 3) {
             schedule(.core(core, .beginCall), after: members[number].random.time(0..<1500))
         }
@@ -83,6 +87,57 @@ extension Simulation {
             if failure.condition.key == OwnershipKey.owner { return fenced(core) }
             schedule(.core(core, .endCall(dialog)), after: stepTime(of: number))
         case .failed: schedule(.core(core, .endCall(dialog)), after: 100_000)
+        }
+    }
+
+    // MARK: - Calls that begin or cease to move
+
+    /// Reads whether a call may begin or cease to move. The commit comes later, and others between.
+    mutating func readMoves(of dialog: Int, by core: Int, in number: Int) {
+        guard cores[core].phase == .running, !cores[core].isEnding, let activity = activity(of: dialog, by: core)
+        else { return }
+        let changed = Activity(
+            activity.kind, id: activity.id, begun: activity.begun,
+            moves: activity.moves == nil ? Self.batonKind : nil)
+        let work = OpenWork(present)
+        if work.wouldHoldUp(changed), mutant?.movesAsItLikes != true { return }
+        var transaction = Transaction()
+        work.setting(
+            changed.moves, needs: activity.needs, of: activity, under: cores[core].epoch, reach: .machine,
+            in: &transaction)
+        let time = members[number].random.time(0..<100)
+        schedule(.core(core, .commitMoves(dialog, transaction)), after: time)
+    }
+
+    mutating func commitMoves(_ transaction: Transaction, of dialog: Int, by core: Int, in number: Int) {
+        guard cores[core].dialogs.contains(dialog) else { return }
+        let verdict = commit(transaction.guarded(by: cores[core].epoch), of: number, for: .moving)
+        guard members[number].isAlive else { return }
+        switch verdict {
+        case .committed, .unknown:
+            let moves = activity(of: dialog, by: core)?.moves != nil
+            dialogs[dialog].moves = moves
+            say("\(members[number].name)'s core says that “\(dialogs[dialog].id)” \(moves ? "moves" : "does not move")")
+            count(.changesOfMoves)
+            wake(number)
+            guard members[number].random.once(in: 2) else { return }
+            schedule(.core(core, .readMoves(dialog)), after: members[number].random.time(0..<1000))
+        case .refused(let failure):
+            if failure.condition.key == OwnershipKey.owner { return fenced(core) }
+            // Another commit was faster: it reads again.
+            schedule(.core(core, .readMoves(dialog)), after: stepTime(of: number))
+        case .failed: schedule(.core(core, .readMoves(dialog)), after: 100_000)
+        }
+    }
+
+    /// Returns the activity of a call that a core has.
+    private func activity(of dialog: Int, by core: Int) -> Activity? {
+        let epoch = cores[core].epoch
+        guard cores[core].dialogs.contains(dialog), let open = openRecord(at: dialogs[dialog].key),
+            !open.entry.isOlder(than: epoch)
+        else { return nil }
+        return OpenWork(present).open(under: epoch).first {
+            $0.kind.name == Activity.Kind.call.name && $0.id == open.record.activityID
         }
     }
 

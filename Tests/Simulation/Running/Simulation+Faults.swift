@@ -156,7 +156,10 @@ package enum Fault: String, CaseIterable, Sendable {
     case lastMoments = "answers at the last moment", reusedNumbers = "reused numbers of processes"
     case returnedMessages = "returned messages", activities, insistence = "Mains that insist"
     case rests = "rests of Mains"
-    case calls = "calls of cores", lostCalls = "calls ended as lost", batons = "batons given"
+    case calls = "calls of cores", lostCalls = "calls ended as lost", commands = "commands for calls",
+        executedCommands = "commands carried out", changesOfMoves =
+        "calls that begin or cease to move",
+        batons = "batons given"
     case appliedBatons = "batons applied", refusedBatons = "batons refused"
     case endlessActivities = "activities that never end"
 }

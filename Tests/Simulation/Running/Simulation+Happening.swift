@@ -35,6 +35,7 @@ extension Simulation {
             }
             calls[call].phase = .looking
             proceed(withCall: call)
+        case .order(let order, let step): happen(step, to: order)
         case .core(let core, let what): happen(what, to: core)
         case .incident, .bury, .goOn, .judge: break
         }
@@ -46,6 +47,7 @@ extension Simulation {
             .followDemand(let number), .startAgain(let number), .batonEnded(let number):
             number
         case .call(let call), .callAlarm(let call, _): calls[call].member
+        case .order(let order, _): orders[order].sender
         case .core(let core, _): cores[core].member
         case .incident, .bury, .goOn, .judge: nil
         }

@@ -37,6 +37,8 @@ package struct Simulation {
     /// The calls of the cores with their networks.
     var dialogs: [Dialog] = []
     var dialogNumbers: [Key: Int] = [:]
+    var orders: [Order] = []
+    var orderNumbers: [Key: Int] = [:]
     var messages: [ServerMessage] = []
     var messageNumbers: [ItemName: Int] = [:]
 
@@ -55,6 +57,8 @@ package struct Simulation {
     /// When the activities of the owner last changed, and when they ended.
     var activitiesChangedAt: UInt64 = 0
     var idleSince: [Revision: UInt64] = [:]
+    /// When a call of an epoch last began or ceased to move, while a request waited for another activity.
+    var heldUpAnew: [Revision: UInt64] = [:]
     /// The epochs whose batons were applied.
     var appliedBatons: Set<Revision> = []
     /// When an ownership was last released.

@@ -7,7 +7,7 @@ struct Dialog {
     /// Where its record stands.
     let key: Key
     /// Whether it moves with a baton.
-    let moves: Bool
+    var moves: Bool
     /// When the other side ends it.
     let endsAt: UInt64
     /// The core that the last commit made its holder.

@@ -1,3 +1,6 @@
+internal import Coordination
+internal import CoreAPI
+
 /// An event, with the numbers of the objects concerned.
 enum Event {
     /// An incident of the schedule.
@@ -18,6 +21,8 @@ enum Event {
     case call(Int)
     /// A call's alarm fires, if it is still set to this time.
     case callAlarm(Int, UInt64)
+    /// The sender of a command performs its next step.
+    case order(Int, OrderStep)
     /// An event of a core.
     case core(Int, CoreEvent)
     /// The core that gave a member's baton has dealt with its end.
@@ -29,6 +34,12 @@ enum Event {
     /// A rule must hold by now.
     case judge(Judgement)
 
+    enum OrderStep {
+        case send, read
+        /// The sender takes its command back, behind the progress that it has read.
+        case withdraw(Transaction, CommandProgress?)
+    }
+
     enum CoreEvent {
         case announce, started, failed, stopped, enterCritical, leaveCritical
         /// The core has become quiet, for a rest.
@@ -37,6 +48,10 @@ enum Event {
         case beginActivity, endActivity(Int)
         /// The core begins a call, or ends the one of this number.
         case beginCall, endCall(Int)
+        /// The core reads whether the call of this number may begin or cease to move, and commits that.
+        case readMoves(Int), commitMoves(Int, Transaction)
+        /// The core looks for a command for the call of this number, takes the one that it has read, and says what came of it.
+        case readCommands(Int), takeCommand(Int, Transaction), finishCommand(Int, taken: Revision)
         /// The core fetches a baton, ends the calls of former cores, and applies the baton.
         case prepare, endLostCalls, useBaton
         /// A message arrives from the server.

@@ -1,0 +1,18 @@
+internal import CoreAPI
+
+/// A command that a member sends to the holder of a call (C24).
+struct Order {
+    let sender: Int
+    /// The call, by number.
+    let dialog: Int
+    /// The sender's session, and where its command stands.
+    let session: SessionID
+    let key: Key
+    var deadline = BootInstant(nanoseconds: 0)
+    /// Whether its sender waits no more.
+    var isOver = false
+    /// How often a core has carried it out.
+    var executions = 0
+    /// Whether its sender was told that it is not carried out.
+    var isDisclaimed = false
+}
