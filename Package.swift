@@ -328,7 +328,7 @@ let package = Package(
             name: "sharedcore-test-peer",
             dependencies: [
                 "BundledHarnesses", "Coordination", "CoreAPI", "FileCases", "FileNotifyBackend", "InMemoryBackend",
-                "Platform", zmqBackend, .target(name: "CZMQ", condition: .when(traits: ["ZMQ"])),
+                "Platform", "TestSupport", zmqBackend, .target(name: "CZMQ", condition: .when(traits: ["ZMQ"])),
             ],
             path: "Tests/Peer", swiftSettings: settings),
         .executableTarget(
@@ -406,7 +406,9 @@ let package = Package(
             ]),
         .executableTarget(
             name: "sharedcore-test-main",
-            dependencies: ["Coordination", "CoreAPI", "FileNotifyBackend", "KeptSockets", "Platform"],
+            dependencies: [
+                "Coordination", "CoreAPI", "FileNotifyBackend", "KeptSockets", "Platform", "TestSupport",
+            ],
             path: "Tests/KeptMain", swiftSettings: settings),
         tests(
             "KeeperTests",

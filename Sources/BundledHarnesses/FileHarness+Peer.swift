@@ -11,7 +11,8 @@ extension FileHarness {
     /// did it, `backup <directory>`, `restore <backup> <directory>`, `strikes <name>`, which answers how often an armed
     /// fault has acted, and `program`, which starts a program that lives until it is killed and answers with its
     /// process id. `unread` sends a child more than a socket holds, and answers how much came; `inherited` answers with
-    /// the descriptors that a child has; `absent` starts a program that is not there.
+    /// the descriptors that a child has; `absent` starts a program that is not there; `reaped`
+    /// answers what the handle of a child says after the kernel has reaped it, if this process ignores SIGCHLD.
     package static func servePeer() async {
         try? BusErrorHandler.install()
         let peer = ConformancePeer(
@@ -41,6 +42,7 @@ extension FileHarness {
                 case "unread": return try await sendUnread()
                 case "inherited": return try await inheritedDescriptors()
                 case "absent": return try startAbsent()
+                case "reaped": return try await handleOfReaped()
                 default: return nil
                 }
             },
@@ -127,6 +129,24 @@ extension FileHarness {
     private static func startAbsent() throws(SharedCoreError) -> String {
         try SharedCoreError.wrapping { () throws(SystemCallError) in
             String(try ChildProcess("/no/such/program", []).pid)
+        }
+    }
+
+    /// Returns whether it has ended, whether a signal reaches it, its status, and the start time that is known if its
+    /// number belongs to this process meanwhile.
+    private static func handleOfReaped() async throws(SharedCoreError) -> String {
+        let program = try SharedCoreError.wrapping { () throws(SystemCallError) in
+            try StartedProgram("/bin/true", [], streams: [])
+        }
+        while kill(program.pid, 0) == 0 { try? await Task.sleep(for: .milliseconds(5)) }
+        return try SharedCoreError.wrapping { () throws(SystemCallError) in
+            let status = try program.waitForEnd(until: .now) ?? 0
+            let file = try OpenFile(duplicating: program.handle.descriptor)
+            let reused = ProcessHandle(owning: try file.duplicate(), ofChild: getpid())
+            return [
+                "\(program.handle.hasEnded)", "\(try program.handle.signal(.kill))", "\(status)",
+                "\(reused.identity.startTime)",
+            ].joined(separator: " ")
         }
     }
 }

@@ -7,7 +7,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 // The C library keeps two signals (32 and 33) to itself: its functions neither tell nor change what becomes of them.
@@ -53,11 +52,6 @@ void clinux_set_signals(uint64_t ignored, uint64_t blocked) {
         syscall(SYS_rt_sigaction, signal, &action, NULL, sizeof action.mask);
     }
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, NULL, sizeof blocked);
-}
-
-int clinux_wait_for_end(pid_t process) {
-    siginfo_t information;
-    return waitid(P_PID, (id_t)process, &information, WEXITED | WNOWAIT) < 0 ? -errno : 0;
 }
 
 int clinux_end_with_parent(pid_t parent) {

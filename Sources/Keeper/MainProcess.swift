@@ -18,7 +18,7 @@ struct MainProcess {
                 KeeperPlace.socketVariable: place.socket, KeeperPlace.backgroundVariable: inBackground ? "1" : "0",
             ],
             streams: streams, ownSession: true)
-        handle = try program.handle()
+        handle = program.handle
         self.program = program
     }
 

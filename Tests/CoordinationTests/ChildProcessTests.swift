@@ -92,6 +92,12 @@ struct ChildProcessTests {
         #expect(answer.contains("execve") && answer.contains("No such file"), "\(answer)")
     }
 
+    @Test("Where SIGCHLD is ignored, the handle of a child that the kernel has reaped says that it has ended")
+    func reaped() async throws {
+        let peer = try await peer(through: ["env", "--ignore-signal=CHLD"])
+        #expect(try await peer.tell("reaped") == "true false \(StartedProgram.unknownStatus) 0")
+    }
+
     @Test("A line to a process that has ended is an error and no signal")
     func gone() async throws {
         let child = try ChildProcess("true", [], input: true)

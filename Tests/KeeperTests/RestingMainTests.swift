@@ -15,15 +15,27 @@ extension KeeperTests {
     struct RestingMainTests {
         private let stage: KeeperStage
         private let server: LineServer
+        private let registrar: Registrar
         private var directory: String { stage.directory.path(of: "group") }
 
         init() throws {
             stage = try KeeperStage()
             server = try LineServer()
+            registrar = try Registrar(at: stage.directory.path(of: "registrar"))
         }
 
         private func command() throws -> [String] {
-            [try ChildProcess.built("sharedcore-test-main"), String(server.port), stage.notebook, directory]
+            [
+                try ChildProcess.built("sharedcore-test-main"), String(server.port), stage.notebook, directory,
+                registrar.path,
+            ]
+        }
+
+        /// Expects that Main's core has registered, once, and no second contact beside it.
+        private func expectOneContact() {
+            #expect(registrar.registered == ["main"] && registrar.overlaps == [])
+            #expect(stage.notes.count { $0 == "core starts" } == 1)
+            registrar.close()
         }
 
         /// A holder in this process, which tells the keeper.
@@ -64,7 +76,7 @@ extension KeeperTests {
             try await server.send("rest")
             try await stage.untilNoted("sleeps", count: 2)
             #expect(stage.mainPid == main)
-            #expect(stage.notes.count { $0 == "core starts" } == 1)
+            expectOneContact()
             await holder.stop()
         }
 
@@ -118,7 +130,7 @@ extension KeeperTests {
             try await stage.untilNoted("rests", count: 2)
             try await eventually("the holder sees that it holds") { await holder.isHolding }
             #expect(stage.mainPid == main)
-            #expect(stage.notes.count { $0 == "core starts" } == 1)
+            expectOneContact()
             await holder.stop()
         }
     }

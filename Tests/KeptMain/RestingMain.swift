@@ -4,50 +4,52 @@ import FileNotifyBackend
 import Glibc
 import Platform
 import Synchronization
+import TestSupport
 
-/// The Main of a group, whose core is registered and can be quiet. While it is not quiet it delivers the messages of the
-/// Maildir in the group's directory, by their header `Call-ID`.
+/// The Main of a group, whose core can be quiet. With a registrar the core is a contact there, and delivers each call that
+/// comes while it is not quiet.
 struct RestingMain: Sendable {
     private final class QuietCore: Core {
         let notebook: Notebook
-        let maildir: String
+        let registrar: String?
+        let contact = Mutex<Contact?>(nil)
         let isQuiet = Atomic(false)
 
-        init(_ notebook: Notebook, maildir: String) {
+        init(_ notebook: Notebook, registrar: String?) {
             self.notebook = notebook
-            self.maildir = maildir
+            self.registrar = registrar
         }
 
-        func start(in context: CoreContext) async throws { try notebook.write("core starts") }
+        func start(in context: CoreContext) async throws {
+            if let registrar {
+                let new = try Contact("main", at: registrar)
+                contact.withLock { $0 = new }
+            }
+            try notebook.write("core starts")
+        }
 
         func iterate(in context: CoreContext) async throws {
-            guard (try? Directory(path: maildir + "/new")) != nil else {
+            guard let contact = contact.withLock({ $0 }) else {
                 // Woken by nothing.
                 while !Task.isCancelled { try await Task.sleep(for: .seconds(86_400)) }
                 return
             }
             while true {
-                for name in isQuiet.load(ordering: .relaxed) ? [] : try Directory(path: maildir + "/new").names() {
-                    try await deliver(name, in: context)
+                if !isQuiet.load(ordering: .relaxed), let call = contact.nextCall(), let id = CallID(call) {
+                    try await context.deliver(
+                        InboxMessage(id: MessageID(id), content: .text(from: "ann", to: "bob", text: "hello")))
+                    try notebook.write("delivered \(id)")
+                    try contact.tookCall(call)
                 }
                 try await Task.sleep(for: .milliseconds(10))
             }
         }
 
-        private func deliver(_ name: String, in context: CoreContext) async throws {
-            let path = maildir + "/new/" + name
-            guard let bytes = try? OpenFile(path: path, .read).read(count: 1 << 16, at: 0) else { return }
-            let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
-            guard let line = lines.first(where: { $0.hasPrefix("Call-ID: ") }),
-                let id = CallID(String(line.dropFirst(9)))
-            else { return }
-            try await context.deliver(
-                InboxMessage(id: MessageID(id), content: .text(from: "ann", to: "bob", text: "hello")))
-            _ = rename(path, maildir + "/cur/" + name + ":2,S")
-            try notebook.write("delivered \(id)")
+        func stop() async {
+            contact.withLock { $0 }?.leave()
+            try? notebook.write("core stops")
         }
 
-        func stop() async { try? notebook.write("core stops") }
         func rest(in context: CoreContext) async throws { isQuiet.store(true, ordering: .relaxed) }
 
         func resume(in context: CoreContext, for wake: Wake) async throws {
@@ -59,7 +61,7 @@ struct RestingMain: Sendable {
     private let main: MainParticipant
     private let notebook: Notebook
 
-    init(of directory: String, _ notebook: Notebook) async throws {
+    init(of directory: String, _ notebook: Notebook, registrar: String?) async throws {
         let group = try await FileGroup.open(
             directory: directory, as: SessionDescription(role: .main, name: "sharedcore-test-main"))
         var options = CoordinationOptions()
@@ -68,7 +70,7 @@ struct RestingMain: Sendable {
         // As the programs have it.
         let environment = CoordinationEnvironment(witness: FileWitness(besideGroup: directory))
         main = try MainParticipant(of: group, options: options, environment: environment) {
-            QuietCore(notebook, maildir: directory + "/Maildir")
+            QuietCore(notebook, registrar: registrar)
         }
         try await main.start(takingOver: true)
         try notebook.write("owns")

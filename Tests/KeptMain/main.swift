@@ -3,14 +3,14 @@ import Platform
 
 // A Main for tests: it keeps one connection to a server of lines, does what the lines say, and writes down what it read.
 //
-//   sharedcore-test-main PORT NOTEBOOK [GROUP]
+//   sharedcore-test-main PORT NOTEBOOK [GROUP [REGISTRAR]]
 //
 // With the directory of a group it is also the Main of that group. “rest” makes it rest and then sleep, “rest-first”
 // makes it rest alone, and “sleep” makes it sleep alone.
 
 let arguments = CommandLine.arguments
-guard [3, 4].contains(arguments.count), let port = UInt16(arguments[1]) else {
-    fatalError("usage: PORT NOTEBOOK [GROUP]")
+guard (3...5).contains(arguments.count), let port = UInt16(arguments[1]) else {
+    fatalError("usage: PORT NOTEBOOK [GROUP [REGISTRAR]]")
 }
 let notebook = try Notebook(path: arguments[2])
 // A lock that its supervision knows nothing of shows that it is the only one.
@@ -27,7 +27,9 @@ if let kept = try await sockets.recover().first(where: { $0.name == "line" }) {
     try await sockets.keep(connection.descriptor, as: "line")
     try notebook.write("connected")
 }
-let resting = arguments.count == 4 ? try await RestingMain(of: arguments[3], notebook) : nil
+let resting =
+    arguments.count > 3
+    ? try await RestingMain(of: arguments[3], notebook, registrar: arguments.dropFirst(4).first) : nil
 let wakes = Wakes(of: sockets, notebook, resting: resting)
 let thread = SerialThread(name: "lines")
 while true {

@@ -3,9 +3,11 @@ internal import CoreAPI
 internal import FileNotifyBackend
 internal import Platform
 internal import Synchronization
+internal import TestSupport
 
-/// A participant whose core is a contact at a registrar: `<directory> <main|executor> <name> <registrar's socket>
-/// <wake bound in ms> <bound of an owner's answer in ms>`.
+/// A participant whose core is a contact at a registrar: `<directory> <main|executor|push> <name> <registrar's socket>
+/// <wake bound in ms> <bound of an owner's answer in ms>`. `push` is the Executor of a host: it takes the message of its
+/// push, acknowledges it and ends.
 ///
 /// The core registers when it starts, by a connection that ends with the core, and delivers each call that the registrar
 /// sends. At rest it stays registered and reads nothing. It prints what it does. The orders are `rest`, `wait <id>` and
@@ -38,6 +40,13 @@ enum RestProgram {
                     if order == "rest" { await rest(main) }
                 }
                 await main.stop()
+            } else if words[1] == "push" {
+                let executor = try ExecutorParticipant(
+                    of: group, options: options, environment: environment, core: makeCore)
+                let isServed = await servePush(executor)
+                await executor.close()
+                await group.close()
+                guard isServed else { OwnProcess.exit(69) }
             } else {
                 let executor = try ExecutorParticipant(
                     of: group, options: options, environment: environment, core: makeCore)
@@ -86,18 +95,22 @@ enum RestProgram {
         }
     }
 
+    private static func servePush(_ executor: ExecutorParticipant) async -> Bool {
+        guard let id = OwnProcess.text("SHAREDCORE_CALL_ID").flatMap({ CallID($0) }),
+            let answer = try? await executor.message(forCallID: id, timeout: .seconds(600)),
+            case .message(let message) = answer.content
+        else { return false }
+        return (try? await executor.acknowledge(message)) == true
+    }
+
     fileprivate static func say(_ line: String) { CallProgram.say(line) }
 }
 
 private final class ContactCore: Core {
-    private struct State {
-        var connection: MessageSocket?
-        var isQuiet = false
-    }
-
     private let name: String
     private let registrar: String
-    private let state = Mutex(State())
+    private let contact = Mutex<Contact?>(nil)
+    private let isQuiet = Atomic(false)
 
     init(_ name: String, at registrar: String) {
         self.name = name
@@ -105,45 +118,35 @@ private final class ContactCore: Core {
     }
 
     func start(in context: CoreContext) async throws {
-        let connection = try MessageSocket(connectingTo: registrar)
-        try connection.send(Array("register \(name)".utf8))
-        state.withLock { $0.connection = connection }
+        let new = try Contact(name, at: registrar)
+        contact.withLock { $0 = new }
         RestProgram.say("starts")
     }
 
     func iterate(in context: CoreContext) async throws {
+        guard let contact = contact.withLock({ $0 }) else { return }
         while true {
-            guard let text = nextCall(), let id = CallID(text) else {
+            guard !isQuiet.load(ordering: .relaxed), let text = contact.nextCall(), let id = CallID(text) else {
                 try await Task.sleep(for: .milliseconds(2))
                 continue
             }
             try await context.deliver(
                 InboxMessage(id: MessageID(id), content: .text(from: "sip:ann", to: "sip:bob", text: "hello")))
-            try state.withLock { try $0.connection?.send(Array("took \(text)".utf8)) }
+            try contact.tookCall(text)
         }
     }
 
-    private func nextCall() -> String? {
-        state.withLock { state in
-            guard !state.isQuiet, case .message(let bytes, _) = state.connection?.receive(upTo: 200) else { return nil }
-            return String(decoding: bytes, as: UTF8.self)
-        }
-    }
-
-    func rest(in context: CoreContext) async throws { state.withLock { $0.isQuiet = true } }
+    func rest(in context: CoreContext) async throws { isQuiet.store(true, ordering: .relaxed) }
 
     func resume(in context: CoreContext, for wake: Wake) async throws {
         RestProgram.say("resumes \(wake)")
-        state.withLock { $0.isQuiet = false }
+        isQuiet.store(false, ordering: .relaxed)
     }
 
     func stop() async { await stop(StopRequest(.closing)) }
 
     func stop(_ request: StopRequest) async {
-        state.withLock { state in
-            try? state.connection?.send(Array("leave".utf8))
-            state.connection = nil
-        }
+        contact.withLock { $0 }?.leave()
         RestProgram.say("stops \(request.reason)")
     }
 }

@@ -94,9 +94,11 @@ struct clinux_start_failure {
 /// - directory: Where it works; null for the directory of its parent.
 /// - options: The sum of the above.
 /// - report: The end of a pipe that is written, a number from `count` on, closed in programs that are started.
+/// - handle: Where the descriptor of the process is stored, closed in programs that are started. It is the child's also
+///   after the child has ended and was reaped.
 int clinux_start_program(
     const char *path, char *const *arguments, char *const *environment, const int *streams, int count,
-    const char *directory, int options, int report);
+    const char *directory, int options, int report, int *handle);
 /// Waits for the end of a child; its exit status, or 128 and the number of the signal that ended it.
 int clinux_wait_for_child(pid_t process);
 /// Waits for the end of a child; its exit status, or 0 and the number of the signal that ended it.
@@ -254,8 +256,6 @@ void clinux_started_signals(uint64_t *ignored, uint64_t *blocked);
 /// Has signals ignored and blocked, and all others do what they do by default. For what is about to become another
 /// program.
 void clinux_set_signals(uint64_t ignored, uint64_t blocked);
-/// Waits until a child has ended, and leaves its number to it.
-int clinux_wait_for_end(pid_t process);
 /// Has the kernel kill this process when the thread that started it is gone. Gives -ESRCH when it is gone already.
 int clinux_end_with_parent(pid_t parent);
 /// Has all threads take memory from one heap.

@@ -81,15 +81,14 @@
             _ program: String, _ variables: [String: String], log: OpenFile, patience: Duration, endsWithThread: Bool
         ) throws -> Beginning {
             let (hub, report) = try begin(program, variables, log: log, endsWithThread: endsWithThread)
-            let handle = try hub.handle()
             let deadline = ContinuousClock.now.advanced(by: patience)
-            let said = handle.output(report, keeping: reportByteCount, until: deadline)
+            let said = hub.handle.output(report, keeping: reportByteCount, until: deadline)
             let message = String(decoding: said ?? [], as: UTF8.self)
                 .split(whereSeparator: \.isNewline).joined(separator: " ")
             if said != nil, message == HubReport.listening { return .listening(hub) }
             // One that has said why it cannot listen is about to end. One that has said nothing could not be stopped later: it
             // has no lock yet that names it.
-            let status = try hub.waitForEnd(handle, until: deadline)
+            let status = try hub.waitForEnd(until: deadline)
             let sentence =
                 status.map { $0 == StartedProgram.unknownStatus ? "the hub ended" : "the hub ended with status \($0)" }
                 ?? "the hub (pid \(hub.pid)) did not listen within \(patience.components.seconds) s and was killed"

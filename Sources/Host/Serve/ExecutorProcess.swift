@@ -58,13 +58,13 @@ final class ExecutorProcess: Sendable {
     private let outcome = Promise<ExecutorEnd>()
 
     private init(
-        _ program: StartedProgram, _ handle: ProcessHandle, output: OpenFile, confirmation: OpenFile?,
+        _ program: StartedProgram, output: OpenFile, confirmation: OpenFile?,
         bell: EventCounter, cage: MemoryCage.Cell?, limits: ExecutorLimits, clock: any TimeSource,
         signal: @escaping Signalling, hear: @escaping Hearing
     ) {
         self.program = program
-        self.handle = handle
-        self.process = handle.identity
+        handle = program.handle
+        process = handle.identity
         self.output = output
         self.confirmation = confirmation
         self.cage = cage
@@ -110,13 +110,12 @@ final class ExecutorProcess: Sendable {
             // So that what it leaves behind in its process group can be ended with it.
             ownSession: true, endsWithThread: true,
             omitting: ServiceNotifier.variables.union(LaunchMark.Role.allCases.map(\.variable)))
-        let handle = try started.handle()
         do throws(SystemCallError) {
             let bell = try EventCounter()
             let cell = enclosing.flatMap { $0(started.pid) }
             if program.isHeld { try words?.input.writeStream([1]) }
             return ExecutorProcess(
-                started, handle, output: pipe.output, confirmation: program.isConfirmed ? words?.input : nil,
+                started, output: pipe.output, confirmation: program.isConfirmed ? words?.input : nil,
                 bell: bell,
                 cage: cell, limits: limits, clock: clock, signal: signal, hear: hear)
         } catch {

@@ -1,15 +1,14 @@
-internal import CLinux
 internal import CoreAPI
-internal import Glibc
 
 /// A program that this process has started on its own behalf, with its streams and in its process group, and waits for.
 package final class AttendedProgram: Sendable {
     /// Its process number.
-    package let pid: Int32
+    package var pid: Int32 { program.pid }
+    private let program: StartedProgram
     private let status = Promise<Int32>()
 
-    private init(pid: Int32) {
-        self.pid = pid
+    private init(_ program: StartedProgram) {
+        self.program = program
     }
 
     /// Starts a program.
@@ -26,25 +25,25 @@ package final class AttendedProgram: Sendable {
         _ path: String, _ arguments: [[UInt8]], variables: [String: String] = [:], keeping kept: OpenFile
     ) async throws(SystemCallError) -> AttendedProgram {
         try await OwnedThread.start("command") { () throws(SystemCallError) in
-            let started = try StartedProgram(inPlaceOfThis: path, arguments, variables: variables, keeping: kept)
-            return AttendedProgram(pid: started.pid)
+            AttendedProgram(
+                try StartedProgram(inPlaceOfThis: path, arguments, variables: variables, keeping: kept))
         } then: { program in
             program.attend()
         }
     }
 
-    /// Waits for the end without reaping, so that it is reaped under the lock: until then the number belongs to it.
     private func attend() {
-        while clinux_wait_for_end(pid) == -EINTR {}
-        status.fulfil(clinux_wait_for_child(pid))
+        // A signal that this process handles ends a wait early.
+        while !program.handle.hasEnded { _ = Poll.wait(for: [program.handle.descriptor], timeout: nil) }
+        status.fulfil((try? program.waitForEnd()) ?? StartedProgram.unknownStatus)
     }
 
     /// Sends it a signal.
     ///
-    /// - Returns: Whether it had not ended yet.
+    /// - Returns: Whether it existed: it had not been reaped yet.
     @discardableResult
     package func signal(_ signal: ProcessSignal) -> Bool {
-        status.whileOpen { kill(pid, signal.rawValue) }
+        (try? program.handle.signal(signal)) ?? true
     }
 
     /// Waits for its end.

@@ -93,7 +93,7 @@ package final class ChildProcess: Sendable {
                 Self.path(of: program), arguments, variables: environment.compactMapValues { $0 },
                 streams: [standardInput, output, errorOutput], directory: nil, ownSession: ownSession,
                 endsWithThread: true, omitting: Set(environment.keys))
-            return Content(started, try started.handle(), connection)
+            return Content(started, started.handle, connection)
         } then: {
             Self.follow($0)
         }

@@ -35,6 +35,18 @@ package final class ProcessHandle: Sendable {
         self.descriptor = result
     }
 
+    /// Takes over the descriptor of a process that this one has started, and which may have been reaped since.
+    ///
+    /// The start time of its identity is 0 if it cannot be read any more.
+    package init(owning descriptor: Int32, ofChild pid: Int32) {
+        self.descriptor = descriptor
+        let found = try? ProcessIdentity.startTime(of: pid).get()
+        // After the child was reaped its number may belong to another process. A zombie can still be signalled.
+        let isReaped = clinux_signal_process(descriptor, 0) == -ESRCH
+        identity = ProcessIdentity(
+            bootID: SystemClock.currentBootID, pid: pid, startTime: isReaped ? 0 : found ?? 0)
+    }
+
     deinit {
         Glibc.close(descriptor)
     }

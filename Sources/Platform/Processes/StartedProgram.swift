@@ -4,8 +4,10 @@ internal import Glibc
 
 /// A program that this process has started and waits for.
 package struct StartedProgram: Sendable {
+    /// Its process, opened with its start: also one that has ended and was reaped since.
+    package let handle: ProcessHandle
     /// Its process number, which belongs to this program until it was reaped.
-    package let pid: Int32
+    package var pid: Int32 { handle.identity.pid }
 
     /// The time that a start waits for a child to run its program.
     package static let startTimeout = Duration.seconds(1)
@@ -43,7 +45,7 @@ package struct StartedProgram: Sendable {
         let words = ([path] + arguments).map { strdup($0) }
         let pairs = Self.environment(with: variables, without: omitted, inheriting: inherited).map(\.duplicatedCString)
         defer { for word in words + pairs { free(word) } }
-        pid = try Self.start(
+        handle = try Self.start(
             path, words, pairs, duplicates.map(\.descriptor), directory: directory,
             (ownSession ? CLINUX_OWN_SESSION : 0) | (endsWithThread ? CLINUX_ENDS_WITH_THREAD : 0))
         withExtendedLifetime(duplicates) {}
@@ -63,7 +65,7 @@ package struct StartedProgram: Sendable {
         let words = ([Array(path.utf8)] + arguments).map(\.duplicatedCString)
         let pairs = Self.environment(with: variables).map(\.duplicatedCString)
         defer { for word in words + pairs { free(word) } }
-        pid = try Self.start(
+        handle = try Self.start(
             path, words, pairs, [kept.descriptor], directory: nil, CLINUX_KEEPS_STREAMS | CLINUX_ENDS_WITH_THREAD)
         withExtendedLifetime(kept) {}
     }
@@ -71,11 +73,12 @@ package struct StartedProgram: Sendable {
     private static func start(
         _ path: String, _ words: [UnsafeMutablePointer<CChar>?], _ pairs: [UnsafeMutablePointer<CChar>?],
         _ streams: [Int32], directory: String?, _ options: Int32
-    ) throws(SystemCallError) -> Int32 {
-        let (pid, report) = try fork(path, words, pairs, streams, directory: directory, options)
-        guard let failure = failure(in: report) else { return pid }
+    ) throws(SystemCallError) -> ProcessHandle {
+        let (handle, report) = try fork(path, words, pairs, streams, directory: directory, options)
+        guard let failure = failure(in: report) else { return handle }
         // It is about to end, unless it is stopped.
-        Glibc.kill(pid, SIGKILL)
+        _ = try? handle.signal(.kill)
+        let pid = handle.identity.pid
         // If SIGCHLD is ignored the kernel reaps the child, and reports that there is none.
         _ = try? SystemCall.negated("waitpid", at: "process \(pid)") { clinux_wait_for_child(pid) }
         throw SystemCallError(String(cString: failure.call), number: failure.number, at: path)
@@ -85,7 +88,7 @@ package struct StartedProgram: Sendable {
     private static func fork(
         _ path: String, _ words: [UnsafeMutablePointer<CChar>?], _ pairs: [UnsafeMutablePointer<CChar>?],
         _ streams: [Int32], directory: String?, _ options: Int32
-    ) throws(SystemCallError) -> (pid: Int32, report: OpenFile) {
+    ) throws(SystemCallError) -> (ProcessHandle, report: OpenFile) {
         let pipe = try Pipe()
         let count = Int32(streams.count)
         let report = OpenFile(
@@ -95,11 +98,13 @@ package struct StartedProgram: Sendable {
         let faults =
             (FailPoint.failure(of: "start.beforeExec", at: path) == nil ? 0 : CLINUX_STOPS_BEFORE_EXEC)
             | (FailPoint.failure(of: "close_range", at: path) == nil ? 0 : CLINUX_LACKS_CLOSE_RANGE)
-        let pid = try SystemCall.negated("fork", at: path) {
+        var descriptor: Int32 = -1
+        let pid = try SystemCall.negated("clone", at: path) {
             clinux_start_program(
-                path, words + [nil], pairs + [nil], streams, count, directory, options | faults, report.descriptor)
+                path, words + [nil], pairs + [nil], streams, count, directory, options | faults, report.descriptor,
+                &descriptor)
         }
-        return (pid, pipe.output)
+        return (ProcessHandle(owning: descriptor, ofChild: pid), pipe.output)
     }
 
     /// Waits, for at most ``startTimeout``, until a child runs its program or reports a failure.
@@ -111,29 +116,9 @@ package struct StartedProgram: Sendable {
         return read(report.descriptor, &failure, size) == size ? failure : nil
     }
 
-    /// Opens its process. Only before it was reaped.
-    ///
-    /// - Throws: If the process cannot be opened. It is then killed and reaped, since nothing could supervise it.
-    package func handle() throws(SystemCallError) -> ProcessHandle {
-        let failure: SystemCallError
-        do throws(ProcessUnreachable) {
-            if let identity = ProcessIdentity(of: pid) { return try ProcessHandle(identity) }
-            failure = SystemCallError("read", number: EOPNOTSUPP, at: "/proc/\(pid)")
-        } catch {
-            if case .unknown(let cause) = error {
-                failure = cause
-            } else {
-                failure = SystemCallError("pidfd_open", number: EOPNOTSUPP, at: "process \(pid)")
-            }
-        }
-        kill()
-        _ = try? waitForEnd()
-        throw failure
-    }
-
-    /// Ends it at once. Only before it was reaped, while the number belongs to it.
+    /// Ends it at once.
     package func kill() {
-        Glibc.kill(pid, SIGKILL)
+        _ = try? handle.signal(.kill)
     }
 
     /// Ends at once the rest of its process group, if it was started in a session of its own. Only after its end and
@@ -151,12 +136,11 @@ package struct StartedProgram: Sendable {
 
     /// Waits for its end, once, and kills it at a deadline. Blocks until then.
     ///
-    /// - Parameter handle: The handle of its process.
     /// - Returns: The same as ``waitForEnd()``; nil if it was killed because it had not ended; ``unknownStatus`` if
     ///   this process ignores SIGCHLD.
     /// - Throws: Also if it may not be killed.
     package func waitForEnd(
-        _ handle: ProcessHandle, until deadline: ContinuousClock.Instant
+        until deadline: ContinuousClock.Instant
     ) throws(SystemCallError) -> Int32? {
         let isInTime = Poll.wait(for: [handle.descriptor], until: deadline)[0]
         if !isInTime { try handle.signal(.kill) }

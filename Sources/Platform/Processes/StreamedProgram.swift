@@ -23,7 +23,7 @@ package final class StreamedProgram: Sendable {
     }
 
     private let program: StartedProgram
-    private let handle: ProcessHandle
+    private var handle: ProcessHandle { program.handle }
     private let input: OpenFile
     private let output: OpenFile
     private let errors: OpenFile
@@ -53,7 +53,6 @@ package final class StreamedProgram: Sendable {
         program = try StartedProgram(
             path, arguments, variables: variables, streams: [itsInput, itsOutput, pipe.input], directory: nil,
             ownSession: true, endsWithThread: true, omitting: omitted)
-        handle = try program.handle()
     }
 
     private static func socketPair(_ place: String) throws(SystemCallError) -> (own: OpenFile, its: OpenFile) {

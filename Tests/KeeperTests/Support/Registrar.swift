@@ -43,6 +43,8 @@ final class Registrar: Sendable {
         }
     }
 
+    deinit { wake.raise() }
+
     /// Ends its thread.
     func close() {
         state.withLock { $0.isOver = true }

@@ -12,10 +12,14 @@ final class SupervisedGroup {
     private let root: TemporaryDirectory
     private var configuration = "/dev/null"
     private let isMember: Bool
+    private let hasRegistrar: Bool
 
-    /// - Parameter isMember: Whether the Main takes part in the group, so that it can rest.
-    init(isMember: Bool = false) throws {
+    /// - Parameters:
+    ///   - isMember: Whether the Main takes part in the group, so that it can rest.
+    ///   - hasRegistrar: Whether the cores of Main and of the Executors are contacts at ``registrarPath``.
+    init(isMember: Bool = false, hasRegistrar: Bool = false) throws {
         self.isMember = isMember
+        self.hasRegistrar = hasRegistrar
         root = try TemporaryDirectory()
         server = try LineServer()
         let runtime = root.path(of: "r")
@@ -33,6 +37,7 @@ final class SupervisedGroup {
 
     var directory: String { root.path }
     var groupDirectory: String { root.path(of: "g/default") }
+    var registrarPath: String { root.path(of: "c") }
     /// The socket at which the host tells its figures.
     var metrics: String { root.path(of: "m") }
 
@@ -45,12 +50,20 @@ final class SupervisedGroup {
         get throws {
             var main = [try ChildProcess.built("sharedcore-test-main"), String(server.port), stage.notebook]
             if isMember { main.append(groupDirectory) }
+            var executor: [String: String] = [:]
+            if hasRegistrar {
+                main.append(registrarPath)
+                executor["SHAREDCORE_EXECUTOR_COMMAND"] = [
+                    try ChildProcess.built("sharedcore-test-peer"), "rest", groupDirectory, "push", "executor",
+                    registrarPath, "30000", "60000",
+                ].joined(separator: " ")
+            }
             return [
                 "XDG_RUNTIME_DIR": root.path(of: "r"), "SHAREDCORE_STATE_DIRECTORY": root.path(of: "g"),
                 "SHAREDCORE_GROUP": "default", "SHAREDCORE_CONFIG": configuration,
                 "SHAREDCORE_MAIN_COMMAND": main.joined(separator: " "), "SHAREDCORE_MAIN_RESTART_LIMIT": "10000",
                 "SHAREDCORE_ALERTS": "none", "SHAREDCORE_METRICS_LISTEN": metrics, "LC_ALL": "C.UTF-8",
-            ]
+            ].merging(executor) { $1 }
         }
     }
 

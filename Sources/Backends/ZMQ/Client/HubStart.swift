@@ -77,10 +77,9 @@ struct HubStart: Sendable {
     private func start() throws(SharedCoreError) -> HubStartFailure? {
         try SharedCoreError.wrapping { () throws(SystemCallError) in
             let (program, errors) = try begin()
-            let handle = try program.handle()
             let deadline = ContinuousClock.now.advanced(by: timeout)
-            let said = handle.output(errors, keeping: Self.messageByteCount, until: deadline) ?? []
-            guard let status = try program.waitForEnd(handle, until: deadline) else {
+            let said = program.handle.output(errors, keeping: Self.messageByteCount, until: deadline) ?? []
+            guard let status = try program.waitForEnd(until: deadline) else {
                 return HubStartFailure(
                     status: HubStartFailure.killed,
                     message: "its program, “\(launcher.program)” (pid \(program.pid)), did not end within "
