@@ -67,8 +67,8 @@ public final class ReceivedBaton: Sendable {
     /// Takes the calls over, in one commit: from then on they are this core's, and it may send.
     ///
     /// - Returns: The calls that are open, each as it was.
-    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the baton is over, for example because its time has passed,
-    ///   or when the core is superseded or told to stop. Then the calls are not this core's, and it sends nothing for
+    /// - Throws: ``SharedCoreError/Code/guardFailed`` when the baton is over, for example because its time has passed or
+    ///   because an owner that knows no batons has ended its calls as lost, or when the core is superseded or told to stop. Then the calls are not this core's, and it sends nothing for
     ///   them. If only the baton is over, the core may continue without the calls: its `start` need not throw. The
     ///   store's errors.
     public func apply() async throws(SharedCoreError) -> [OpenCall] {
@@ -115,6 +115,12 @@ public final class ReceivedBaton: Sendable {
         var isUnclear = false
         while true {
             let (transaction, open) = try await applying(consistency)
+            if open.isEmpty, try await hasLostCall(consistency) {
+                // A participant of an earlier release has owned meanwhile. The former owner ends them over the network.
+                try await refuse(because: "its calls have ended as lost")
+                throw SharedCoreError(
+                    .guardFailed, "The baton is over: its calls have ended as lost.", at: OwnershipKey.baton.text)
+            }
             do throws(SharedCoreError) {
                 return (open, try await context.store.commit(transaction).revision)
             } catch {
@@ -139,6 +145,14 @@ public final class ReceivedBaton: Sendable {
                 guard OpenWork.isGuarded(by: key) || CallKey.records.contains(key) else { throw error }
             }
         }
+    }
+
+    private func hasLostCall(_ consistency: ReadConsistency) async throws(SharedCoreError) -> Bool {
+        for id in calls {
+            let entry = try await context.store.get(try CallKey.record(of: id), consistency: consistency)
+            if case .ended(.lost) = entry.flatMap({ CallRecord($0.value) })?.state { return true }
+        }
+        return false
     }
 
     private func applying(

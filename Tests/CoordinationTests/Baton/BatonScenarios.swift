@@ -310,6 +310,33 @@ struct BatonScenarios {
         await executor.participant.close()
     }
 
+    @Test("C25: a baton whose call an older owner has ended is not applied: the giver ends the call over the network")
+    func endedOnRecord() async throws {
+        let executor = try await executor()
+        try await executor.participant.start()
+        let failure = Box<SharedCoreError.Code?>(nil)
+        let main = try await main(
+            .init(receive: { [space, clock] baton in
+                // As an owner of a release that knows no batons does.
+                let older = try await space.open("group", as: SessionDescription(role: .tool, name: "older"))
+                let left = try await older.list(CallKey.records).entries
+                _ = try await older.commit(
+                    CallRecord.ending(lost: left, at: clock.now(), for: .seconds(60)))
+                do throws(SharedCoreError) { return try await baton.apply() } catch {
+                    failure.update { $0 = error.code }
+                    return []
+                }
+            }))
+        try await main.participant.start()
+        try await untilNoted("executor hears failed")
+        #expect(failure.value == .guardFailed)
+        #expect(try await told().last { $0.kind == .batonFailed }?.reason == "its calls have ended as lost")
+        #expect(try await calls().map(\.state) == [.ended(.lost)])
+        #expect(try await observer().get(OwnershipKey.baton) == nil)
+        await main.participant.stop()
+        await executor.participant.close()
+    }
+
     @Test("C25: until it is applied the next epoch gets it: the Executor goes on when the Main dies")
     func ownsAgain() async throws {
         let executor = try await executor()

@@ -2,6 +2,8 @@
 struct HubBatonSetting: Sendable {
     let name: String
     var thirdIsAtFiles = false
+    /// Whether the third is of a release that knows no batons.
+    var thirdIsOlder = false
     var deaths: UInt8 = 0
     var freezes: UInt8 = 0
     var cuts: UInt8 = 0
@@ -28,6 +30,10 @@ struct HubBatonSetting: Sendable {
     static let forgery = HubBatonSetting(
         name: "a forged baton, a death and a freeze", deaths: 1, freezes: 1, forgeries: 1)
 
+    static let older = HubBatonSetting(
+        name: "an older third, a cut and a death", thirdIsOlder: true, deaths: 1, cuts: 1)
+    static let olderAndFreezes = HubBatonSetting(name: "an older third and two freezes", thirdIsOlder: true, freezes: 2)
+
     /// A fault behind each step of the protocol, and each end that a baton can have.
     var landmarks: [String] {
         var landmarks = ["goes on", "ended as lost", "at rest with the call"]
@@ -39,13 +45,14 @@ struct HubBatonSetting: Sendable {
             landmarks += (1...8).map { "\(fault) behind step \($0)" }
         }
         if restarts > 0 { landmarks += ["failed"] }
+        if thirdIsOlder { landmarks += ["an older owner ended the call of a baton", "a baton without an open call"] }
         if cuts > 0 { landmarks += ["stopped when it was cut off", "unknown"] }
         return landmarks
     }
 
     static let all: [HubBatonSetting] = [
         .restartAndDeath, .restartAndStop, .restartStopAndFreeze, .cutAndDeath, .twoCuts, .twoCutsAndFreeze, .files,
-        .filesAndFreeze, .filesAndCut, .forgery,
+        .filesAndFreeze, .filesAndCut, .forgery, .older, .olderAndFreezes,
     ]
 }
 
@@ -58,6 +65,7 @@ extension HubBatonMutation {
         case .refreshes, .offerGuard, .applyEpochGuard, .learnsOfIt, .fetchGuard:
             .filesAndFreeze
         case .ownTime: .restartAndStop
+        case .openCalls: .older
         default: .cutAndDeath
         }
     }

@@ -48,6 +48,8 @@ struct HubBatonModel: Model {
     }
 
     func isAtFiles(_ number: Int) -> Bool { number == 2 && setting.thirdIsAtFiles }
+
+    func isOlder(_ number: Int) -> Bool { number == 2 && setting.thirdIsOlder }
 }
 
 /// The outcome of each step.
@@ -213,7 +215,8 @@ extension HubBatonModel {
         defer { state[number] = me }
         switch step {
         case .look:
-            guard state.record == .offered else { return me.phase = .endingLost }
+            // An older one does not know the record, and ends all calls.
+            guard state.record == .offered, !isOlder(number) else { return me.phase = .endingLost }
             if isAtFiles(number) { return me.phase = .failing }
             if me.hasBytes { return me.phase = .prepared }
             (me.phase, me.waited, me.mail) = (.fetching, 0, .fetch)
@@ -236,6 +239,7 @@ extension HubBatonModel {
                 state.isCallOpen = false
                 state.endings += 1
                 findings.reaches("ended as lost")
+                if state.record == .offered { findings.reaches("an older owner ended the call of a baton") }
             }
             me.phase = .running
         case .apply:
@@ -243,6 +247,10 @@ extension HubBatonModel {
             guard state.record == .offered || lacks == .applyRecordGuard else {
                 (me.phase, me.hasBytes) = (.starting, false)
                 return
+            }
+            guard state.isCallOpen || lacks == .openCalls else {
+                findings.reaches("a baton without an open call")
+                return me.phase = .failing
             }
             state.record = .none
             state.callEpoch = me.epoch
@@ -314,6 +322,10 @@ extension HubBatonModel {
 
     private func tick(_ state: inout HubBatonState) {
         state.age = min(state.age + 1, Self.lifetime)
+        // The store forgets a record that no participant ends.
+        if setting.thirdIsOlder, state.old.isOver, !state.hubHas, state.record == .offered {
+            state.record = .none
+        }
         if state.hubHas, !state.hubIsFrozen { state.hubAge = min(state.hubAge + 1, Self.lifetime + 1) }
         for number in HubBatonState.participants {
             let isAway = state[number].life != .running || state.hubIsFrozen && !isAtFiles(number)

@@ -13,6 +13,7 @@ enum HubBatonMutation: String, CaseIterable, Sendable {
     case offerGuard = "an offer without the epoch as its guard"
     case applyEpochGuard = "an application without the epoch as its guard"
     case applyRecordGuard = "an application without the record as its guard"
+    case openCalls = "an application of a baton whose call has ended"
     case hearsFirst = "a core that sends before it has heard of the application"
     case expireCommit = "an old owner that ends the call by its clock, without a commit"
     case unknownIsQuiet = "an old owner that ends the call over the network where its session is over"
