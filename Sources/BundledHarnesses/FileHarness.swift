@@ -39,26 +39,27 @@ package struct FileHarness: ConformanceHarness {
     package func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
         let name = "conformance-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
         return FileTestGroup(
-            directory: parent + "/" + name, durability: durability, settings: settings)
+            path: parent + "/" + name, durability: durability, settings: settings)
     }
 }
 
 /// One group in a directory of its own.
 private struct FileTestGroup: ConformanceGroup {
-    let directory: String
+    let path: String
     let durability: Durability
     let settings: GroupSettings
 
-    var address: String { durability == .disk ? directory + " disk" : directory }
+    var address: String { durability == .disk ? path + " disk" : path }
+    var directory: String? { path }
 
     func open(
         _ description: SessionDescription, requiring requirements: Requirements
     ) async throws(SharedCoreError) -> any SharedGroup {
-        try await FileGroup.open(directory: directory, as: description, options: options(requiring: requirements))
+        try await FileGroup.open(directory: path, as: description, options: options(requiring: requirements))
     }
 
     func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
-        try await FileGroup.openToRead(directory: directory, as: description, options: options(requiring: .none))
+        try await FileGroup.openToRead(directory: path, as: description, options: options(requiring: .none))
     }
 
     private func options(requiring requirements: Requirements) -> FileGroupOptions {
@@ -70,6 +71,6 @@ private struct FileTestGroup: ConformanceGroup {
 
     func remove() async {
         // A group that could not be removed is in the way of no other: each has a name of its own.
-        Directory.removeWithFiles(path: directory)
+        Directory.removeWithFiles(path: path)
     }
 }

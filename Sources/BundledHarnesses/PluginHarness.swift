@@ -9,15 +9,18 @@ package struct PluginHarness: ConformanceHarness {
     package let peer: PeerProgram?
     private let plugin: BackendPlugin
     private let place: PluginAddress
+    private let directory: @Sendable (_ group: String) -> String?
 
     /// - Parameters:
     ///   - values: The values of the plugin's settings by their keys.
     ///   - stateDirectory: The directory in which groups lie.
     ///   - peer: The program that plays a second process.
+    ///   - directory: Returns the directory that has all files of a group, where the plugin keeps such a one.
     package init(
         _ plugin: BackendPlugin, values: [String: String], durability: Durability?, in stateDirectory: String,
-        peer: PeerProgram?
+        peer: PeerProgram?, directory: @escaping @Sendable (_ group: String) -> String? = { _ in nil }
     ) {
+        self.directory = directory
         name = plugin.name
         self.peer = peer
         self.plugin = plugin
@@ -35,7 +38,8 @@ package struct PluginHarness: ConformanceHarness {
 
     package func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
         let name = "conformance-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-        return PluginTestGroup(plugin: plugin, place: place, name: name, settings: settings)
+        return PluginTestGroup(
+            plugin: plugin, place: place, name: name, directory: directory(name), settings: settings)
     }
 
     /// Opens a group for a peer.
@@ -89,6 +93,7 @@ private struct PluginTestGroup: ConformanceGroup {
     let plugin: BackendPlugin
     let place: PluginAddress
     let name: String
+    let directory: String?
     let settings: GroupSettings
 
     var address: String { place.words(of: name) }

@@ -91,7 +91,7 @@
             let options = HubOptions(
                 group: name, storage: hub, endpoints: [endpoint], keys: keys?.hub, lease: .seconds(600))
             return ZMQTestGroup(
-                hub: try await start(options), options: options, directory: directory, keys: keys?.client,
+                hub: try await start(options), options: options, parent: directory, keys: keys?.client,
                 settings: settings)
         }
 
@@ -128,15 +128,15 @@
         private let running: Mutex<Running>
         private let options: HubOptions
         private let endpoint: HubEndpoint
-        private let directory: String
+        private let parent: String
         private let keys: CurveClientKeys?
         private let settings: GroupSettings
 
-        init(hub: Hub, options: HubOptions, directory: String, keys: CurveClientKeys?, settings: GroupSettings) {
+        init(hub: Hub, options: HubOptions, parent: String, keys: CurveClientKeys?, settings: GroupSettings) {
             running = Mutex(Running(hub: hub, bootID: settings.clock?.bootID))
             endpoint = hub.endpoints[0]
             self.options = options
-            self.directory = directory
+            self.parent = parent
             self.keys = keys
             self.settings = settings
         }
@@ -144,6 +144,12 @@
         var address: String {
             let words = ["zmq", endpoint.description] + (keys.map { [$0.own.secretKey, $0.hub] } ?? [])
             return words.joined(separator: " ")
+        }
+
+        /// The files behind the hub.
+        var directory: String? {
+            guard case .files(let directory, _) = options.storage else { return nil }
+            return directory
         }
 
         func open(
@@ -177,8 +183,8 @@
         func remove() async {
             await running.withLock { $0.hub }.stop()
             // A group that could not be removed is in the way of no other: each has a name of its own.
-            Directory.removeWithFiles(path: directory + "/group")
-            Directory.removeWithFiles(path: directory)
+            Directory.removeWithFiles(path: parent + "/group")
+            Directory.removeWithFiles(path: parent)
         }
     }
 

@@ -60,6 +60,10 @@ public protocol ConformanceGroup: Sendable {
     /// Empty for a group of one process.
     var address: String { get }
 
+    /// The path of the directory that holds every file of the group and nothing else; nil for a group without files.
+    /// L4e compares its content, and is skipped where it is nil.
+    var directory: String? { get }
+
     /// Removes the group with everything that it has stored. All handles of this process are closed by then.
     func remove() async
 
@@ -75,6 +79,7 @@ public protocol ConformanceGroup: Sendable {
 
 extension ConformanceGroup {
     public var address: String { "" }
+    public var directory: String? { nil }
 
     public func openToRead(_ description: SessionDescription) async throws -> any SharedGroup {
         throw HarnessLimitation("this backend has no readers without a session, or the harness opens none")

@@ -96,7 +96,8 @@ extension BundledBackend {
                 "S15d",
                 "W1j", "N1c", "N3d", "N4c", "N9a", "N9b", "L1e", "L1f", "L1g", "L2b", "L3b", "L3d", "C3b", "M4d",
                 "M6f")
-        ) { first, _ in first }.merging(ofOneMachine) { first, _ in first },
+        ) { first, _ in first }.merging(ofOneMachine) { first, _ in first }
+            .merging(withoutFiles) { first, _ in first },
         .files: simulatedFaults.merging(ofOneMachine) { first, _ in first },
         .filesOnDisk: simulatedFaults.merging(ofOneMachine) { first, _ in first },
         .hubOnMemory: stoppedHub.merging(simulatedFaults) { first, _ in first }
@@ -125,7 +126,10 @@ extension BundledBackend {
     ) { first, _ in first }
 
     private static let goneWithHub = gaps(
-        "in front of memory, the group is gone with its hub", "S3c", "S8j", "S8k", "S10h", "C10d")
+        "in front of memory, the group is gone with its hub", "S3c", "S8j", "S8k", "S10h", "C10d"
+    ).merging(withoutFiles) { first, _ in first }
+
+    private static let withoutFiles = gaps("a group in memory has no files", "L4e")
 
     /// Within a process there is no second one.
     private static let withinProcess = stoppedHub.merging(simulatedFaults) { first, _ in first }.merging(

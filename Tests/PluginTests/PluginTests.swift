@@ -183,7 +183,8 @@ struct PluginConformanceTests {
         let plugin = try #require(try BackendPlugin.load("directory", from: build.path))
         let scratch = try TemporaryDirectory()
         let peer = PeerProgram(path: try ChildProcess.built("sharedcore-test-peer"))
-        let harness = PluginHarness(plugin, values: [:], durability: nil, in: scratch.path, peer: peer)
+        let path = scratch.path
+        let harness = PluginHarness(plugin, values: [:], durability: nil, in: path, peer: peer) { "\(path)/\($0).log" }
         await conformanceCase.test(on: TestScope.harness(harness), leavingOut: Self.gaps)
     }
 

@@ -114,7 +114,7 @@ public final class FileGroup: SharedGroup {
         options: FileGroupOptions = FileGroupOptions()
     ) async throws(SharedCoreError) -> any SharedGroup {
         var options = options
-        options.access = .readOnly
+        if !Defect.participatingReader.isPresent { options.access = .readOnly }
         do throws(SharedCoreError) {
             return try await open(directory: directory, as: description, options: options)
         } catch {

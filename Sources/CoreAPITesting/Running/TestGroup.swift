@@ -88,6 +88,16 @@ package final class TestGroup: Sendable {
     /// The address by which a second process finds the group.
     package var address: String { group.address }
 
+    /// The files of the group.
+    ///
+    /// - Throws: ``HarnessLimitation`` for a group without files.
+    func files() throws -> GroupFiles {
+        guard let directory = group.directory else {
+            throw HarnessLimitation("a group of this backend has no files, or the harness names no directory")
+        }
+        return GroupFiles(directory: directory)
+    }
+
     /// Closes all handles and removes the group, once.
     func end() async {
         let isFirst = hasEnded.update { hasEnded in

@@ -67,6 +67,11 @@ package final class Directory: Sendable {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// Sets the permissions of a file or of a directory.
+    package static func setPermissions(_ permissions: UInt32, ofPath path: String) throws(SystemCallError) {
+        _ = try SystemCall.run("chmod", at: path) { chmod(path, permissions) }
+    }
+
     /// Removes an empty directory.
     package static func remove(path: String) throws(SystemCallError) {
         _ = try SystemCall.run("rmdir", at: path) { rmdir(path) }

@@ -27,6 +27,8 @@ package struct FileStatus: Hashable, Sendable {
     package let kind: FileKind
     /// When its content was last changed, in whole seconds since 1970.
     package let modifiedSeconds: Int
+    /// The nanoseconds within that second.
+    package let modifiedNanoseconds: Int
 
     init(_ status: stat) {
         identity = Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
@@ -39,6 +41,7 @@ package struct FileStatus: Hashable, Sendable {
         nameCount = Int(status.st_nlink)
         kind = FileKind(status.st_mode)
         modifiedSeconds = status.st_mtim.tv_sec
+        modifiedNanoseconds = status.st_mtim.tv_nsec
     }
 
     package var isDirectory: Bool { kind == .directory }

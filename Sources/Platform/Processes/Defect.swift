@@ -61,6 +61,8 @@ package enum Defect: BackendDefect {
     case unawaitedEnds
     /// A held lock proves that the process is alive, even if a child of the ended process holds it.
     case believedLock
+    /// A reader is opened as a participant, with a session and the right to write.
+    case participatingReader
 
     #if FAIL_POINTS
         package static let present = injected()

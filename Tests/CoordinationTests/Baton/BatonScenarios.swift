@@ -518,6 +518,34 @@ struct BatonScenarios {
         await executor.participant.close()
     }
 
+    @Test("C25: the host closes a baton at its deadline by its own clock, also where it is shown nothing of the group")
+    func hostForgetsByItsClock() async throws {
+        let clock = ManualClock()
+        let store = try await MemorySpace(clock: clock).open("group")
+        let host = try BatonHost(of: store, clock: clock)
+        try await host.start()
+        let path = BatonHostRecord(bytes: try #require(try await store.get(OwnershipKey.batonHost)).value).path
+        let output = try await Self.deposit(at: path, until: clock.now().advanced(by: .seconds(10)))
+        clock.advance(by: .seconds(9))
+        #expect(Poll.wait(for: [output.descriptor], timeout: .milliseconds(20)) == [false], "it is kept until then")
+        clock.advance(by: .seconds(1))
+        try await eventually("the host has closed its duplicate") {
+            Poll.wait(for: [output.descriptor], timeout: .zero)[0]
+        }
+        host.stop()
+    }
+
+    /// Gives a host the writing end of a pipe, which no other has then, and returns the reading end.
+    private static func deposit(at path: String, until deadline: BootInstant) async throws -> OpenFile {
+        let pipe = try Pipe()
+        let baton = try Baton(
+            "test/1", bytes: [1], descriptors: [pipe.input.descriptor], calls: [#require(CallID("a"))])
+        let keeper = try LocalBatonTransport(hostBound: TestTimeout.long).keep(baton, of: Revision(rawValue: 7))
+        #expect(await keeper.deposit(at: path, until: deadline))
+        keeper.close()
+        return pipe.output
+    }
+
     @Test("C25: bytes that are not those of the record are refused")
     func wrongBytes() async throws {
         let baton = try Baton("test/1", bytes: [1, 2, 3], descriptors: [], calls: [#require(CallID("a"))])

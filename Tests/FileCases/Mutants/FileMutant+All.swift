@@ -84,5 +84,8 @@ extension FileMutant {
         FileMutant(
             "takes a held lock for a life", .believedLock, caughtBy: "L3b",
             saying: "what one held that was killed with a child left"),
+        FileMutant(
+            "lets a reader take part", .participatingReader, caughtBy: "L4e",
+            saying: "the files that reader 0 has changed beside a participant"),
     ]
 }

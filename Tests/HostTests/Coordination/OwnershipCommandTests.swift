@@ -115,6 +115,33 @@ struct OwnershipCommandTests {
         #expect(try await program.run("check").status == 0)
     }
 
+    @Test("A Main waits for an Executor's activity; one that insists interrupts it (contracts C17, C18)")
+    func insists() async throws {
+        let program = try HostProgram()
+        // A slow machine needs time for the core to end by itself.
+        try program.write("handover:\n  timeout: 60s\n  maximumTimeout: 60s\n", to: "sharedcore.yaml")
+        _ = try await program.run("store", "put", "group", "is there")
+        let peer = HostProgram(named: "sharedcore-test-peer", in: program.directory)
+        let owner = try await peer.running(
+            "busy", program.directory.path(of: "state/sharedcore/default"), "1", "call"
+        ) { owner in
+            try await owner.untilOutput(has: 1)
+            let patient = try await program.running("main", "--json") { main in
+                try await main.untilErrors(contain: "busy with call “1”")
+                try main.send(.terminate)
+            }
+            #expect(try patient.objects().allSatisfy { $0["event"] != .text("owning") })
+            let main = try await program.running("main", "--insist", "--json") { main in
+                try await main.untilOutput(has: 1)
+                try main.send(.terminate)
+            }
+            #expect(main.status == 0, "\(main.errors)")
+            #expect(try main.objects().first?["event"] == .text("owning"))
+        }
+        #expect(owner.status == 0 && owner.output == "busy\nstopped insisted")
+        #expect(try await program.run("check").status == 0)
+    }
+
     @Test("A second Main takes over when told to, and the first one says so (contract C14)")
     func takeOver() async throws {
         let program = try HostProgram()

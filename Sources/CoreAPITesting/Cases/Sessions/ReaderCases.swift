@@ -2,7 +2,7 @@ internal import CoreAPI
 
 /// L4: readers without a session.
 enum ReaderCases {
-    static let all = [leavesNoTrace, readsOneRevision, makesNothing, hidesWhatIsOver]
+    static let all = [leavesNoTrace, readsOneRevision, makesNothing, hidesWhatIsOver, writesNothing]
 
     static let leavesNoTrace = ConformanceCase(
         "L4a", "a reader sees what has returned, is among no participants, takes no revision, and is forbidden to write"
@@ -119,6 +119,40 @@ enum ReaderCases {
             try expect(try await later.list().entries.map(\.key), is: ["kept"], "what stands later")
             try expect(try await later.get("short"), is: nil, "the entry past its time")
             try expect(try await later.sessions().map(\.id), is: [writer.session.id], "who is there")
+        }
+    }
+
+    static let writesNothing = ConformanceCase(
+        "L4e", "a reader changes no byte and no time of a file of the group, and needs no permission to write one"
+    ) { context in
+        try await context.withGroup { group in
+            let writer = try await group.open()
+            let files = try group.files()
+            try await writer.put("k", [1])
+            try await writer.post("news", state: 7)
+            try await leavesAsItIs(files, in: group, "beside a participant")
+            await group.closeAll()
+            try await files.withoutWritePermission {
+                try await leavesAsItIs(files, in: group, "when all participants have left")
+            }
+            let successor = try await group.open()
+            try expect(try await successor.get("k")?.value, is: [1], "what the next participant finds")
+        }
+    }
+
+    private static func leavesAsItIs(_ files: GroupFiles, in group: TestGroup, _ situation: String) async throws {
+        let before = try files.contents()
+        try expect(!before.isEmpty, "the group has files \(situation)")
+        for round in 0..<3 {
+            let reader = try await group.openToRead()
+            try expect(try await reader.get("k")?.value, is: [1], "what reader \(round) finds \(situation)")
+            try expect(try await reader.list().entries.map(\.key), is: ["k"], "what it lists \(situation)")
+            try expect(try await reader.state(of: "news").state, is: 7, "the state word \(situation)")
+            _ = try await reader.sessions()
+            await reader.close()
+            let after = try files.contents()
+            let changed = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
+            try expect(changed.sorted(), is: [], "the files that reader \(round) has changed \(situation)")
         }
     }
 }
