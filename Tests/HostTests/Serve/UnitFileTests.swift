@@ -7,7 +7,7 @@ internal import Testing
 @Suite("The units for the user's service manager")
 struct UnitFileTests {
     private static let analyzer = "/usr/bin/systemd-analyze"
-    private static let units = ["sharedcore.service", "sharedcore-hub.service"]
+    private static let units = ["sharedcore.service", "sharedcore-hub.service", "sharedcore-holder.service"]
 
     private func text(of unit: String) throws -> String {
         let path = #filePath.components(upTo: "Tests") + "Examples/systemd/" + unit
@@ -19,7 +19,8 @@ struct UnitFileTests {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "sharedcore.service")
         // Its program stands where a user has put it; here any will do.
-        let installed = text.replacing("%h/.local/bin/sharedcore", with: "/bin/true")
+        let installed = text.replacing("%h/.local/bin/sharedcore-holder", with: "/bin/true")
+            .replacing("%h/.local/bin/sharedcore", with: "/bin/true")
         try Data(installed.utf8).write(to: URL(filePath: path))
         let check = try ChildProcess(
             Self.analyzer, ["verify", "--user", "--man=no", path],
@@ -62,10 +63,13 @@ struct UnitFileTests {
     func directives(unit: String) throws {
         let lines = try text(of: unit).split(separator: "\n").map(String.init)
         for line in [
-            "LimitCORE=0", "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK", "RestrictNamespaces=yes",
+            "LimitCORE=0", "RestrictNamespaces=yes",
             "RestrictRealtime=yes", "RestrictSUIDSGID=yes", "NoNewPrivileges=yes", "SystemCallArchitectures=native",
             "SystemCallFilter=@system-service", "SystemCallFilter=~@privileged",
         ] { #expect(lines.contains(line)) }
+        // The holder talks to its keeper alone.
+        let families = unit == "sharedcore-holder.service" ? "AF_UNIX" : "AF_UNIX AF_INET AF_INET6 AF_NETLINK"
+        #expect(lines.contains("RestrictAddressFamilies=" + families))
         // A user's manager can only give them with a user namespace.
         for name in ["ProtectSystem=", "PrivateTmp="] { #expect(!lines.contains { $0.hasPrefix(name) }) }
     }
