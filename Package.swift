@@ -424,8 +424,8 @@ let package = Package(
         tests(
             "CommandCoreTests",
             of: [
-                "CommandCore", "CoreAPI", "Coordination", "FileNotifyBackend", "InMemoryBackend", "Platform",
-                "ProgramOutput",
+                "BundledHarnesses", "CommandCore", "CoreAPI", "Coordination", "FileNotifyBackend", "InMemoryBackend",
+                "Platform", "ProgramOutput",
             ]),
         tests(
             "NetworkMonitorTests", of: ["CoreAPI", "NetworkMonitor", "Platform", "sharedcore-network-watcher"],

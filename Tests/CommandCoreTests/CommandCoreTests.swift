@@ -1,3 +1,4 @@
+internal import BundledHarnesses
 internal import Coordination
 internal import CoreAPI
 internal import CoreAPITesting
@@ -15,11 +16,17 @@ struct CommandCoreTests {
     /// Where a group is kept.
     enum Place: Sendable, CaseIterable {
         case memory, files
+        #if ZMQ
+            case hub
+        #endif
     }
 
     private let script: PythonCore
     private let directory: TemporaryDirectory
     private let space = MemorySpace()
+    #if ZMQ
+        private let hub = LazyHub()
+    #endif
 
     init() throws {
         script = try PythonCore()
@@ -31,6 +38,9 @@ struct CommandCoreTests {
         return switch place {
         case .memory: try await space.open("group", as: description)
         case .files: try await FileGroup.open(directory: directory.path(of: "group"), as: description)
+        #if ZMQ
+            case .hub: try await hub.open(as: description)
+        #endif
         }
     }
 
@@ -245,9 +255,10 @@ struct CommandCoreTests {
             ("kill", "ended: the program was killed by signal 9"), ("garbage", "malformed: "),
             ("number", "malformed: "), ("answer", "malformed: "), ("long", "tooLong: "), ("endless", "tooLong: "),
             ("close-output", "closed: "), ("close-input", "closed: "),
-        ])
-    func failure(mode: String, reason: String) async throws {
-        let group = try await open(as: .main, "main")
+        ], Place.allCases)
+    func failure(failing: (mode: String, reason: String), place: Place) async throws {
+        let (mode, reason) = failing
+        let group = try await open(place, as: .main, "main")
         let isFirst = Box(true)
         let main = try MainParticipant(of: group) { [script] in
             let first = isFirst.update { first in
@@ -292,9 +303,9 @@ struct CommandCoreTests {
 
     @Test(
         "One that does not stop is asked by SIGTERM, then killed within its time, and the timeline says so",
-        arguments: ["hang-in-stop", "term", "hang", "freeze", "garbage-in-stop", "die-in-stop"])
-    func stopping(mode: String) async throws {
-        let group = try await open(as: .main, "main")
+        arguments: ["hang-in-stop", "term", "hang", "freeze", "garbage-in-stop", "die-in-stop"], Place.allCases)
+    func stopping(mode: String, place: Place) async throws {
+        let group = try await open(place, as: .main, "main")
         // A quarter of it is left after the kill, for a slow machine.
         let main = try main(script.command(mode), of: group, stopTimeout: .seconds(40))
         try await main.start()
@@ -343,9 +354,10 @@ struct CommandCoreTests {
         for pid in pids { #expect(isGone(pid)) }
     }
 
-    @Test("Requests that it does not wait for are carried out in their order, one at a time")
-    func order() async throws {
-        let group = try await open(as: .main, "main")
+    @Test(
+        "Requests that it does not wait for are carried out in their order, one at a time", arguments: Place.allCases)
+    func order(place: Place) async throws {
+        let group = try await open(place, as: .main, "main")
         let (begun, gate) = (Box<[String]>([]), Promise<Void>())
         let context = CoreContext(
             store: group, epoch: Revision(rawValue: 7), role: .main,
@@ -747,6 +759,35 @@ struct CommandCoreTests {
         }
     }
 }
+
+#if ZMQ
+    /// The hub of one test, started when its group is first opened.
+    private actor LazyHub {
+        private struct Started: Sendable {
+            let directory: TemporaryDirectory
+            let group: any ConformanceGroup
+        }
+
+        private var starting: Task<Started, any Error>?
+
+        func open(as description: SessionDescription) async throws -> any SharedGroup {
+            let starting =
+                starting
+                ?? Task {
+                    let directory = try TemporaryDirectory()
+                    let harness = ZMQHarness(.memory, over: .ipc, in: directory.path, peer: nil)
+                    return Started(directory: directory, group: try await harness.makeGroup(GroupSettings()))
+                }
+            self.starting = starting
+            return try await starting.value.group.open(description, requiring: .none)
+        }
+
+        deinit {
+            guard let starting else { return }
+            Task { try await starting.value.group.remove() }
+        }
+    }
+#endif
 
 extension Transaction.Operation {
     fileprivate func puts(below path: String) -> Bool {
