@@ -1,5 +1,4 @@
 public import CoreAPI
-internal import Foundation
 public import LogBackend
 
 /// Groups that live in one SQLite database each.
@@ -14,17 +13,16 @@ public enum SQLiteGroup {
         try await ReplicatedGroup.open(log: try await TableLog.open(path: path), as: description, options: options)
     }
 
-    /// Opens the group in a database to read it, without a session or a record of it.
+    /// Opens the group in a database to read it, without a session or a record of it, and without a change to any file:
+    /// it works where nothing may be written. It needs an SQLite that takes URIs for names (`SQLITE_USE_URI`), as
+    /// Debian's does.
     ///
-    /// - Throws: `unavailable` where there is no database, otherwise as ``open(path:as:options:)``.
+    /// - Throws: `unavailable` where there is no database, or an empty file, or a write-ahead log without its index;
+    ///   otherwise as ``open(path:as:options:)``.
     public static func openToRead(
         path: String, as description: SessionDescription = SessionDescription(), options: LogGroupOptions = .sqlite
     ) async throws(SharedCoreError) -> any SharedGroup {
-        guard FileManager.default.fileExists(atPath: path) else {
-            throw SharedCoreError(.unavailable, "There is no database.", at: path)
-        }
-        return try await ReplicatedGroup.openToRead(
-            log: try await TableLog.open(path: path), as: description, options: options)
+        try await ReplicatedGroup.openToRead(log: TableReader(path: path), as: description, options: options)
     }
 }
 

@@ -35,18 +35,32 @@ final class TableLog: SharedLog {
 
     /// Makes the tables, or checks whether they are ours.
     private static func prepare(_ database: Database) throws {
+        guard try isEmpty(database) else { return try checkVersion(of: database) }
+        try database.execute(
+            sql: """
+                CREATE TABLE record (position INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+                CREATE TABLE part (number INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+                CREATE TABLE start (id INTEGER PRIMARY KEY CHECK (id = 0), position INTEGER NOT NULL);
+                INSERT INTO start VALUES (0, 0);
+                PRAGMA user_version = \(version);
+                """)
+    }
+
+    /// Checks that the tables are there and ours.
+    static func validate(_ database: Database) throws {
+        guard try !isEmpty(database) else {
+            throw SharedCoreError(.unavailable, "No participant has made its tables yet.", at: "database")
+        }
+        try checkVersion(of: database)
+    }
+
+    private static func isEmpty(_ database: Database) throws -> Bool {
+        try !(Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master)") ?? false)
+    }
+
+    private static func checkVersion(of database: Database) throws {
         let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        let isEmpty = try !(Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master)") ?? false)
-        if isEmpty {
-            try database.execute(
-                sql: """
-                    CREATE TABLE record (position INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-                    CREATE TABLE part (number INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-                    CREATE TABLE start (id INTEGER PRIMARY KEY CHECK (id = 0), position INTEGER NOT NULL);
-                    INSERT INTO start VALUES (0, 0);
-                    PRAGMA user_version = \(version);
-                    """)
-        } else if found != version {
+        guard found == version else {
             throw SharedCoreError(
                 .incompatible, "The tables have version \(found), not \(version). Name another file.", at: "database")
         }
@@ -65,17 +79,19 @@ final class TableLog: SharedLog {
 
     func read(from position: UInt64, limit: Int) async throws(SharedCoreError) -> LogSlice {
         try await calling { pool in
-            try await pool.read { database in
-                let start = try Self.start(of: database)
-                let parts =
-                    try position < start ? Self.bytes("SELECT bytes FROM part ORDER BY number", in: database) : nil
-                return LogSlice(
-                    start: start, snapshot: parts,
-                    records: try Self.bytes(
-                        "SELECT bytes FROM record WHERE position >= ? ORDER BY position LIMIT ?", in: database,
-                        [Int64(position), limit]))
-            }
+            try await pool.read { database in try Self.slice(of: database, from: position, limit: limit) }
         }
+    }
+
+    /// What a read finds in its transaction.
+    static func slice(of database: Database, from position: UInt64, limit: Int) throws -> LogSlice {
+        let start = try start(of: database)
+        let parts = try position < start ? bytes("SELECT bytes FROM part ORDER BY number", in: database) : nil
+        return LogSlice(
+            start: start, snapshot: parts,
+            records: try bytes(
+                "SELECT bytes FROM record WHERE position >= ? ORDER BY position LIMIT ?", in: database,
+                [Int64(position), limit]))
     }
 
     func wait(after position: UInt64) async throws(SharedCoreError) {

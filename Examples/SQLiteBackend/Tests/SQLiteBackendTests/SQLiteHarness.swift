@@ -22,15 +22,17 @@ struct SQLiteHarness: ConformanceHarness {
     func makeGroup(_ settings: GroupSettings) async throws -> any ConformanceGroup {
         let directory = FileManager.default.temporaryDirectory.appending(path: "sqlite-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        return SQLiteTestGroup(directory: directory, settings: settings)
+        return SQLiteTestGroup(place: directory, settings: settings)
     }
 }
 
 private struct SQLiteTestGroup: ConformanceGroup {
-    let directory: URL
+    let place: URL
     let settings: GroupSettings
 
-    var address: String { directory.appending(path: "group.sqlite").path }
+    var directory: String? { place.path }
+
+    var address: String { place.appending(path: "group.sqlite").path }
 
     func open(
         _ description: SessionDescription, requiring requirements: Requirements
@@ -52,6 +54,6 @@ private struct SQLiteTestGroup: ConformanceGroup {
     }
 
     func remove() async {
-        try? FileManager.default.removeItem(at: directory)
+        try? FileManager.default.removeItem(at: place)
     }
 }
