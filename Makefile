@@ -32,8 +32,9 @@ test-programs: dependencies
 simulate: dependencies
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" Scripts/simulate
 
-# The optimized program, attacked from outside: failing system calls, kills, full disks, replaced files, namespaces; then the
-# debug build, with what needs its fail points. Before, the optimized holder's memory is compared with its limit. In the short form a sample of it, in at most two minutes; as a whole in hours.
+# The memory of the optimized holder, beside its limit. Then the optimized program, attacked from outside: failing system calls,
+# kills, full disks, replaced files, namespaces; then the debug build, with what needs its fail points. In the short form a sample
+# of it, in at most two minutes; as a whole in hours.
 # ATTACK_OPTIONS is what else Scripts/attack is told.
 attack attack-brief attack-whole: attack-programs
 	Scripts/check-holder "$$($(SWIFT) build $(OPTIMIZED) --show-bin-path)/sharedcore-holder" \
@@ -46,6 +47,7 @@ attack-programs: optimized
 	@Scripts/install-dependencies strace e2fsprogs util-linux
 	$(SWIFT) build -j $(JOBS) --product sharedcore
 	$(SWIFT) build -j $(JOBS) --product sharedcore-attack
+	$(SWIFT) build -j $(JOBS) --product sharedcore-test-peer
 	$(SWIFT) build -j $(JOBS) --product sharedcore-test-peer
 
 # The optimized programs that users have, and their instructions read for async functions that write behind their context.

@@ -273,13 +273,10 @@ private func calls(_ group: UInt64) throws(Failure) -> Calls {
         guard let direction = UInt8(exactly: info.direction).flatMap(Call.Direction.init(rawValue:)) else {
             throw Failure(.invalidArgument, "There is no direction \(info.direction) of a call.", at: "direction")
         }
-        guard let media = UInt8(exactly: info.media).map(Call.Media.init(rawValue:)),
-            media.isSubset(of: [.audio, .video])
-        else { throw Failure(.invalidArgument, "There are no media \(info.media).", at: "media") }
         let description = CallDescription(
             try callID(info.id), direction, from: try optionalText(info.from, "from") ?? "",
             to: try optionalText(info.to, "to") ?? "", account: try optionalText(info.account, "account") ?? "",
-            media: media)
+            media: try callMedia(info.media))
         let state = try callState(info.state)
         let open = try wait { () async throws(SharedCoreError) in
             try await context.begin(call: description, in: state)
@@ -298,6 +295,23 @@ private func calls(_ group: UInt64) throws(Failure) -> Calls {
         try wait { () async throws(SharedCoreError) in try await open.change(to: state) }
         return Answer.ok
     }
+}
+
+@c @implementation public func sc_call_change_media(
+    _ call: UInt64, _ media: Int32, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let open = try Handles.find(call, as: OpenCallObject.self).call
+        let media = try callMedia(media)
+        try wait { () async throws(SharedCoreError) in try await open.change(media: media) }
+        return Answer.ok
+    }
+}
+
+private func callMedia(_ number: Int32) throws(Failure) -> Call.Media {
+    guard let media = UInt8(exactly: number).map(Call.Media.init(rawValue:)), media.isSubset(of: [.audio, .video])
+    else { throw Failure(.invalidArgument, "There are no media \(number).", at: "media") }
+    return media
 }
 
 @c @implementation public func sc_call_end(

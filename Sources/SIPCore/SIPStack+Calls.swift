@@ -136,7 +136,8 @@
         func note(_ number: UInt64, _ state: Call.State) {
             guard let call = calls[number] else { return }
             do {
-                try loop?.change(call, to: state)
+                // A held call has no media here; hold music is of the one that holds.
+                try loop?.change(call, to: state, media: state == .held ? [] : .audio)
             } catch {
                 loop?.report("the state of the call “\(call.id.text.prefix(64))” is not recorded: \(error)")
             }

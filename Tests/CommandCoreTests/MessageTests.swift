@@ -183,17 +183,21 @@ struct MessageTests {
         ]
         for (word, state) in states {
             guard
-                case .changeCall(id, state) = try call("changeCall", #"{"callID":"c","state":"\#(word)"}"#)
+                case .changeCall(id, state, media: nil) = try call("changeCall", #"{"callID":"c","state":"\#(word)"}"#)
             else {
                 throw NoRequest()
             }
         }
+        guard case .changeCall(id, nil, media: []) = try call("changeCall", #"{"callID":"c","media":[]}"#),
+            case .changeCall(id, .held, media: .video) = try call(
+                "changeCall", #"{"callID":"c","state":"held","media":["video"]}"#)
+        else { throw NoRequest() }
         let reasons: [Call.EndReason] = [
             .hungUp, .remoteHungUp, .declined, .missed, .answeredElsewhere, .busy, .failed("no line"),
         ]
         for reason in reasons {
             let parameters = #"{"callID":"c","reason":"\#(reason)","text":"no line"}"#
-            guard case .changeCall(id, .ended(reason)) = try call("endCall", parameters) else {
+            guard case .changeCall(id, .ended(reason), media: nil) = try call("endCall", parameters) else {
                 throw NoRequest()
             }
         }
@@ -221,6 +225,8 @@ struct MessageTests {
                 #"{"callID":"c","direction":"incoming","from":"a","to":"\#(String(repeating: "é", count: 257))"}"#
             ),
             ("changeCall", #"{"callID":"c"}"#), ("changeCall", #"{"callID":"c","state":"lost"}"#),
+            ("changeCall", #"{"callID":"c","media":"audio"}"#),
+            ("changeCall", #"{"callID":"c","state":"held","media":["smell"]}"#),
             ("endCall", #"{"callID":"c"}"#), ("endCall", #"{"callID":"c","reason":"lost"}"#),
             (
                 "endCall",

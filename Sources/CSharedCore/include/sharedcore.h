@@ -433,6 +433,8 @@ int32_t sc_call_acknowledge(sc_group group, const char *call_id, int32_t *acknow
 /* Begins a call. Reads `id`, `from`, `to`, `account`, `direction`, `media` and `state` of the description. */
 int32_t sc_call_begin(sc_core core, const sc_call_info *description, sc_call *call, sc_error *error);
 int32_t sc_call_change(sc_call call, int32_t state, sc_error *error);
+/* Says what media the call has from now on: SC_AUDIO and SC_VIDEO, or 0 for none, as while it is held. */
+int32_t sc_call_change_media(sc_call call, int32_t media, sc_error *error);
 /* Ends the call and closes its handle. `text` is for SC_END_FAILED; NULL is empty. After sc_close alone the call goes on, and
    is lost when the ownership ends. */
 int32_t sc_call_end(sc_call call, int32_t reason, const char *text, sc_error *error);

@@ -68,9 +68,9 @@ public final class ReceivedBaton: Sendable {
     ///
     /// - Returns: The calls that are open, each as it was.
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when the baton is over, for example because its time has passed or
-    ///   because an owner that knows no batons has ended its calls as lost, or when the core is superseded or told to stop. Then the calls are not this core's, and it sends nothing for
-    ///   them. If only the baton is over, the core may continue without the calls: its `start` need not throw. The
-    ///   store's errors.
+    ///   because an owner that knows no batons has ended its calls as lost, or when the core is superseded or told to
+    ///   stop. Then the calls are not this core's, and it sends nothing for them. If only the baton is over, the core may
+    ///   continue without the calls: its `start` need not throw. The store's errors.
     public func apply() async throws(SharedCoreError) -> [OpenCall] {
         context.system.place("baton.prepared")
         let result = Mutex<[OpenCall]>([])

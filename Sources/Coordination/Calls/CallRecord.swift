@@ -60,6 +60,19 @@ package struct CallRecord: Hashable, Sendable {
         }
     }
 
+    /// The media that the call has.
+    var media: Call.Media {
+        get { call.media }
+        set { call.media = newValue }
+    }
+
+    /// Whether it is the record of a call that is described so. The media may have changed since it began.
+    func isRecord(of description: CallDescription) -> Bool {
+        var former = call
+        former.media = description.media
+        return former == description
+    }
+
     /// Says that the call need not be shown again. What it was is forgotten.
     mutating func acknowledge() {
         if case .ended(let reason) = state { state = .ended(Call.EndReason(reason.kind)) }

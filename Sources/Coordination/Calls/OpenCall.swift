@@ -34,7 +34,7 @@ extension CoreContext {
                 let former = try await store.get(key, consistency: consistency)
                 if let former, isOpen(former) {
                     // As after an outcome that was not known.
-                    if CallRecord(former.value)?.call == call { return nil }
+                    if CallRecord(former.value)?.isRecord(of: call) == true { return nil }
                     throw SharedCoreError(.guardFailed, "Another call of this id is open.", at: key.text)
                 }
                 var transaction = try await beginning(activity, consistency: consistency)
@@ -103,14 +103,20 @@ extension CoreContext {
         }
     }
 
-    fileprivate func change(_ key: Key, to state: Call.State) async throws(SharedCoreError) {
+    /// - Parameters:
+    ///   - state: Nil where it stays.
+    ///   - media: Nil where they stay.
+    fileprivate func change(
+        _ key: Key, to state: Call.State?, media: Call.Media?
+    ) async throws(SharedCoreError) {
         _ = try await changeCalls { consistency throws(SharedCoreError) in
             guard let entry = try await store.get(key, consistency: consistency), isOpen(entry),
                 var record = CallRecord(entry.value)
             else { throw SharedCoreError(.guardFailed, "The call is over.", at: key.text) }
-            record.change(to: state, at: clock.now())
+            if let media { record.media = media }
+            if let state { record.change(to: state, at: clock.now()) }
             var transaction = Transaction(guards: [.revision(key, entry.revision)])
-            guard case .ended = state else {
+            guard case .ended? = state else {
                 transaction.put(key, record.bytes)
                 return transaction
             }
@@ -175,17 +181,27 @@ public struct OpenCall: Sendable {
     let key: Key
     let context: CoreContext
 
-    /// Says how far the call is.
+    /// Says how far the call is, and in the same commit what media it has, such as none while it is held.
     ///
+    /// - Parameters:
+    ///   - state: How far it is.
+    ///   - media: The media that it has from now on, which the level of its service allows; nil where they stay.
     /// - Throws: ``SharedCoreError/Code/guardFailed`` when the call is over, or the core is superseded: its calls are lost then;
     ///   ``SharedCoreError/Code/invalidArgument`` for a reason that is too long.
-    public func change(to state: Call.State) async throws(SharedCoreError) {
+    public func change(to state: Call.State, media: Call.Media? = nil) async throws(SharedCoreError) {
         if case .ended(let reason) = state, reason.text.utf8.count > CallDescription.maximumReasonByteCount {
             throw SharedCoreError(
                 .invalidArgument,
                 "The reason of a call's end has at most \(CallDescription.maximumReasonByteCount) bytes.", at: key.text)
         }
-        try await context.change(key, to: state)
+        try await context.change(key, to: state, media: media)
+    }
+
+    /// Says what media the call has from now on: none while the level of its service is `signalingOnly`.
+    ///
+    /// - Throws: As ``change(to:media:)``.
+    public func change(media: Call.Media) async throws(SharedCoreError) {
+        try await context.change(key, to: nil, media: media)
     }
 
     /// Says with which baton the call can move from now on, or that it cannot, as while a re-INVITE is under way.
@@ -197,7 +213,7 @@ public struct OpenCall: Sendable {
     /// - Parameters:
     ///   - kind: The kind of the ``Baton``; nil where the call cannot move for now.
     ///   - needs: What the next core needs of the baton.
-    /// - Throws: As ``change(to:)``; ``SharedCoreError/Code/guardFailed`` also where the call is not to move any more and a Main has asked
+    /// - Throws: As ``change(to:media:)``; ``SharedCoreError/Code/guardFailed`` also where the call is not to move any more and a Main has asked
     ///   that takes it: begin nothing that cannot move, the core is about to be told. ``SharedCoreError/Code/invalidArgument`` for a kind that
     ///   breaks its rule.
     public func setMoves(_ kind: String?, needs: BatonNeed = .descriptors) async throws(SharedCoreError) {
@@ -210,7 +226,7 @@ public struct OpenCall: Sendable {
     /// Ends the call, and the activity that kept the core for it, in one commit. A core ends its calls before its `stop` returns; those
     /// that are open then are lost.
     ///
-    /// - Throws: As ``change(to:)``.
+    /// - Throws: As ``change(to:media:)``.
     public func end(_ reason: Call.EndReason) async throws(SharedCoreError) {
         try await change(to: .ended(reason))
     }

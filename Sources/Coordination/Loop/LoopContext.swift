@@ -109,11 +109,13 @@ public struct LoopContext: Sendable {
         }
     }
 
-    /// Says how far a call is, or that it has ended. Blocks the loop until that is committed.
+    /// Says how far a call is, or that it has ended, and what media it has. Blocks the loop until that is committed.
     ///
-    /// - Throws: As ``OpenCall/change(to:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
-    public func change(_ call: OpenCall, to state: Call.State) throws(SharedCoreError) {
-        try wait { _ throws(SharedCoreError) in try await call.change(to: state) }
+    /// - Throws: As ``OpenCall/change(to:media:)``; ``SharedCoreError/Code/cancelled`` as ``deliver(_:)``.
+    public func change(
+        _ call: OpenCall, to state: Call.State, media: Call.Media? = nil
+    ) throws(SharedCoreError) {
+        try wait { _ throws(SharedCoreError) in try await call.change(to: state, media: media) }
     }
 
     /// Says that a command was carried out. Blocks the loop until that is committed.

@@ -32,20 +32,24 @@ final class OpenCalls: Sendable {
         if let former { await end(former) }
     }
 
-    /// Says how far a call is.
-    func change(_ id: CallID, to state: Call.State) async throws(SharedCoreError) {
+    /// Says how far a call is, and what media it has; nil where that stays.
+    func change(_ id: CallID, to state: Call.State?, media: Call.Media?) async throws(SharedCoreError) {
         guard let entry = entries.withLock({ $0[id] }) else {
             throw SharedCoreError(
                 .guardFailed, "The program has begun no call of this id, or it is over.", at: "call")
         }
         do throws(SharedCoreError) {
-            try await entry.call.change(to: state)
+            if let state {
+                try await entry.call.change(to: state, media: media)
+            } else if let media {
+                try await entry.call.change(media: media)
+            }
         } catch {
             // It is over; or another core owns, and this one is to stop.
             if error.code == .guardFailed { await forget(entry) }
             throw error
         }
-        if case .ended = state { await forget(entry) }
+        if case .ended? = state { await forget(entry) }
     }
 
     private func forget(_ entry: Entry) async {

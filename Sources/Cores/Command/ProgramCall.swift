@@ -129,7 +129,7 @@ enum ProgramCall {
     case beginActivity(Activity.Kind, id: String, expectedEnd: Duration?)
     case endActivity(name: String, id: String)
     case beginCall(CallDescription, in: Call.State)
-    case changeCall(CallID, to: Call.State)
+    case changeCall(CallID, to: Call.State?, media: Call.Media?)
     case report(String)
 
     /// The names of all requests, which the program is told: it can see whether a later one is known.
@@ -154,10 +154,13 @@ enum ProgramCall {
                 try Self.description(parameters),
                 in: try parameters.optionalWord("state", of: Self.states) ?? .incoming)
         case "changeCall":
-            self = .changeCall(
-                try Self.callID(parameters), to: try parameters.word("state", of: Self.states))
+            let state = try parameters.optionalWord("state", of: Self.states)
+            let media = try Self.media(parameters)
+            guard state != nil || media != nil else { throw .wrongParameters("“state” or “media” is needed.") }
+            self = .changeCall(try Self.callID(parameters), to: state, media: media)
         case "endCall":
-            self = .changeCall(try Self.callID(parameters), to: .ended(try Self.endReason(parameters)))
+            self = .changeCall(
+                try Self.callID(parameters), to: .ended(try Self.endReason(parameters)), media: nil)
         case "report": self = .report(try parameters.text("problem"))
         default: throw .unknownMethod(request.method)
         }
@@ -234,15 +237,18 @@ enum ProgramCall {
         ]
     }
 
+    private static func media(_ parameters: Parameters) throws(Refusal) -> Call.Media? {
+        try parameters.words("media", of: ["audio": Call.Media.audio, "video": .video]).map { Call.Media($0) }
+    }
+
     private static func description(_ parameters: Parameters) throws(Refusal) -> CallDescription {
-        let media = try parameters.words("media", of: ["audio": Call.Media.audio, "video": .video])
         let description = CallDescription(
             try callID(parameters),
             try parameters.word(
                 "direction", of: ["incoming": Call.Direction.incoming, "outgoing": .outgoing]),
             from: try parameters.text("from"), to: try parameters.text("to"),
             account: try parameters.optionalText("account") ?? "",
-            media: media.map { Call.Media($0) } ?? .audio)
+            media: try media(parameters) ?? .audio)
         if let problem = description.problem { throw .wrongParameters(problem) }
         return description
     }

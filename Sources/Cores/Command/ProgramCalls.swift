@@ -72,8 +72,8 @@ final class ProgramCalls: Sendable {
         case .beginCall(let description, let state):
             try await calls.begin(description, in: state, of: program)
             return [:]
-        case .changeCall(let id, let state):
-            try await calls.change(id, to: state)
+        case .changeCall(let id, let state, let media):
+            try await calls.change(id, to: state, media: media)
             return [:]
         case .report(let problem):
             guard reports.withLock({ $0.take(at: clock.now()) }) else {

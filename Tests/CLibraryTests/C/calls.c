@@ -127,6 +127,11 @@ static void calls(sc_core core) {
     struct sent sent = command(call, SC_COMMAND_ANSWER, NULL);
     CHECK(sent.code == SC_OK);
     CHECK_CODE(SC_OK, sc_call_change(call, SC_CALL_ANSWERED, &error));
+    CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_call_change_media(call, 4, &error));
+    CHECK_CODE(SC_OK, sc_call_change_media(call, 0, &error));
+    CHECK_CODE(SC_OK, sc_calls(group, &list, &error));
+    CHECK(list.count == 1 && list.calls[0].media == 0 && list.calls[0].state == SC_CALL_ANSWERED);
+    sc_call_list_free(&list);
     sent = command(call, SC_COMMAND_HOLD, "the line is dead");
     CHECK(sent.code == SC_ERR_REFUSED && strstr(sent.error.message, "the line is dead") != NULL);
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_call_end(call, SC_END_LOST, NULL, &error));
@@ -134,6 +139,7 @@ static void calls(sc_core core) {
     CHECK(acknowledged == 0);
     CHECK_CODE(SC_OK, sc_call_end(call, SC_END_FAILED, "no route", &error));
     CHECK_CODE(SC_ERR_HANDLE, sc_call_change(call, SC_CALL_HELD, &error));
+    CHECK_CODE(SC_ERR_HANDLE, sc_call_change_media(call, SC_AUDIO, &error));
     CHECK_CODE(SC_OK, sc_calls(group, &list, &error));
     CHECK(list.count == 1 && list.calls[0].state == SC_CALL_ENDED && list.calls[0].end_reason == SC_END_FAILED);
     CHECK(strcmp(list.calls[0].end_text, "no route") == 0 && list.calls[0].holder == 0);

@@ -818,6 +818,10 @@ static int32_t try_sc_call_change(void) {
     return sc_call_change(handle(TELEPHONE_CALL), one_of(8) ? (int32_t)number() : (int32_t)below(5), failure_place());
 }
 
+static int32_t try_sc_call_change_media(void) {
+    return sc_call_change_media(handle(TELEPHONE_CALL), one_of(8) ? (int32_t)number() : (int32_t)below(4), failure_place());
+}
+
 static int32_t try_sc_call_end(void) {
     sc_call call = handle(TELEPHONE_CALL);
     if (!is_wrong && !one_of(4)) call = 0, is_wrong = 1;
@@ -900,6 +904,7 @@ static const struct {
     CALL(sc_call_acknowledge),
     CALL(sc_call_begin),
     CALL(sc_call_change),
+    CALL(sc_call_change_media),
     CALL(sc_call_command),
     CALL(sc_call_end),
     CALL(sc_call_list_free),

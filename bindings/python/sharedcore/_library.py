@@ -208,6 +208,7 @@ _CALLS: dict[str, list[object]] = {
     "sc_call_acknowledge": [c_uint64, c_char_p, POINTER(c_int32), _error],
     "sc_call_begin": [c_uint64, POINTER(CCallInfo), _handle, _error],
     "sc_call_change": [c_uint64, c_int32, _error],
+    "sc_call_change_media": [c_uint64, c_int32, _error],
     "sc_call_end": [c_uint64, c_int32, c_char_p, _error],
     "sc_call_next_command": [c_uint64, c_int64, _handle, POINTER(c_int32), _error],
     "sc_command_accept": [c_uint64, _error],

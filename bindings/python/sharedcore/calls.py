@@ -98,6 +98,10 @@ class OpenCall(Stream["Command"]):
         """Changes the state: a state of :class:`Call` other than ``ended``."""
         call("sc_call_change", self._handle, _STATES.index(state))
 
+    def change_media(self, *, audio: bool, video: bool) -> None:
+        """Says what media the call has from now on: none while it is held."""
+        call("sc_call_change_media", self._handle, int(audio) + 2 * int(video))
+
     def end(self, reason: str, text: str = "") -> None:
         """Ends the call, such as by ``hungUp``, or by ``failed`` with a text for people."""
         call("sc_call_end", self._handle, _REASONS.index(reason) + 1, c.c_text(text))

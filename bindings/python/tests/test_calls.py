@@ -27,6 +27,7 @@ class Telephone:
         for command in call:
             if command.kind == "answer":
                 call.change("answered")
+                call.change_media(audio=True, video=False)
                 command.accept()
             elif command.kind == "hangUp":
                 command.accept()

@@ -4,7 +4,7 @@ internal import CoreAPI
 /// C23: a call is a record. C24: a command reaches the holder of its call at most once.
 enum CallCases {
     static let all = [
-        callIsRead, twoAtOnce, holderIsKilled, executorIsServed, commandIsCarriedOut, commandIsNotTaken,
+        callIsRead, twoAtOnce, holderIsKilled, executorIsServed, mediaChange, commandIsCarriedOut, commandIsNotTaken,
         holderEndsWithCommand, senderEnds, holderIsFrozen,
     ]
 
@@ -99,6 +99,31 @@ enum CallCases {
             try expect(try await executor.tell("acknowledgeCall ring"), is: "true", "the acknowledgement")
             try await executor.ask("ring", as: 3)
             try expect(try await executor.answer(3).hasPrefix("nothing "), "what one hears behind that")
+        }
+    }
+
+    static let mediaChange = ConformanceCase(
+        "C23e", "the media of a call change while it is open, alone or with its state, for every process"
+    ) { context in
+        try await context.withTroupe { troupe in
+            let main = try await troupe.owningMain(apart: true)
+            let calls = Calls(troupe.observer)
+            func media() async throws -> Call.Media? { try await calls.list().first?.media }
+            try expect(try await main.tell("call ring answered"), is: "written", "the call")
+            try expect(try await media(), is: [.audio, .video], "its media")
+            try expect(try await main.tell("callHas ring none held"), is: "written", "a hold")
+            let held = try expectSome(try await calls.list().first, "the held call")
+            try expect(held.media, is: [], "the media of the held call")
+            try expect(held.state, is: .held, "its state, of the same commit")
+            try expect(try await main.tell("call ring answered"), is: "written", "the same one again")
+            try expect(try await media(), is: [], "its media behind that")
+            try expect(try await main.tell("callHas ring audio"), is: "written", "audio alone")
+            let back = try expectSome(try await calls.list().first, "the call then")
+            try expect(back.media, is: .audio, "its media then")
+            try expect(back.state, is: .held, "its state, which stays")
+            try expect(try await main.tell("callIs ring hungUp"), is: "written", "the end")
+            try expect(try await main.tell("callHas ring none"), is: "guardFailed", "a change behind the end")
+            try expect(try await media(), is: .audio, "the media of the ended call")
         }
     }
 

@@ -31,6 +31,14 @@ extension PlayerSession {
                 throw Self.refused(command)
             }
             return await written { _ throws(SharedCoreError) in try await call.change(to: state) }
+        case "callHas":
+            guard let call = openCalls.value[first] else { throw Self.refused(command) }
+            let media: Call.Media = second == "audio" ? .audio : []
+            guard let word = arguments.dropFirst(2).first else {
+                return await written { _ throws(SharedCoreError) in try await call.change(media: media) }
+            }
+            guard let state = Self.states[word] else { throw Self.refused(command) }
+            return await written { _ throws(SharedCoreError) in try await call.change(to: state, media: media) }
         case "calls":
             return try await Calls(handle).list().map { "\($0.id)=\($0.state.word)" }.joined(separator: " ")
         case "acknowledgeCall": return String(try await Calls(handle).acknowledge(Self.callID(first)))

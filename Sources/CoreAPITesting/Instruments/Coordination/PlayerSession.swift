@@ -141,7 +141,8 @@ final class PlayerSession: Sendable {
             } catch {
                 return "failed \(error.code)"
             }
-        case "call", "moving", "batons", "callIs", "calls", "acknowledgeCall", "obey", "obeyed", "send", "sent":
+        case "call", "moving", "batons", "callIs", "callHas", "calls", "acknowledgeCall", "obey", "obeyed", "send",
+            "sent":
             return try await runCall(command, arguments)
         case "rest", "resume", "asleep", "hold", "holding", "wake": return try await runRest(command)
         case "woken": return rests.value.joined(separator: " ")
