@@ -48,7 +48,6 @@ attack-programs: optimized
 	$(SWIFT) build -j $(JOBS) --product sharedcore
 	$(SWIFT) build -j $(JOBS) --product sharedcore-attack
 	$(SWIFT) build -j $(JOBS) --product sharedcore-test-peer
-	$(SWIFT) build -j $(JOBS) --product sharedcore-test-peer
 
 # The optimized programs that users have, and their instructions read for async functions that write behind their context.
 # OPTIMIZED says how they are built, and where.

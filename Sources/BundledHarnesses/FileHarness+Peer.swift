@@ -132,17 +132,20 @@ extension FileHarness {
         }
     }
 
-    /// Returns whether it has ended, whether a signal reaches it, its status, and the start time that is known if its
-    /// number belongs to this process meanwhile.
+    /// Returns whether the handle of a reaped child says that it has ended, whether a signal reaches it, its status, and
+    /// the start time of a handle whose number belongs to another process.
     private static func handleOfReaped() async throws(SharedCoreError) -> String {
         let program = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try StartedProgram("/bin/true", [], streams: [])
         }
-        while kill(program.pid, 0) == 0 { try? await Task.sleep(for: .milliseconds(5)) }
+        let deadline = ContinuousClock.now.advanced(by: .seconds(30))
+        while kill(program.pid, 0) == 0, ContinuousClock.now < deadline {
+            try? await Task.sleep(for: .milliseconds(5))
+        }
         return try SharedCoreError.wrapping { () throws(SystemCallError) in
             let status = try program.waitForEnd(until: .now) ?? 0
             let file = try OpenFile(duplicating: program.handle.descriptor)
-            let reused = ProcessHandle(owning: try file.duplicate(), ofChild: getpid())
+            let reused = try ProcessHandle(owning: try file.duplicate(), ofChild: getpid())
             return [
                 "\(program.handle.hasEnded)", "\(try program.handle.signal(.kill))", "\(status)",
                 "\(reused.identity.startTime)",

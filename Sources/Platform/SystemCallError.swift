@@ -79,7 +79,7 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
         case ("inotify_init1", EMFILE):
             "inotify instances for this user (fs.inotify.max_user_instances), or descriptors for this process (ulimit -n)"
         case ("epoll_ctl", ENOSPC): "epoll watches for this user (fs.epoll.max_user_watches)"
-        case ("pthread_create", EAGAIN), ("fork", EAGAIN), ("posix_spawnp", EAGAIN):
+        case ("pthread_create", EAGAIN), ("clone", EAGAIN), ("posix_spawnp", EAGAIN):
             "threads or processes for this user (ulimit -u, pids.max)"
         case (_, EMFILE): "descriptors for this process (ulimit -n)"
         case (_, ENFILE): "open files on this machine (fs.file-max)"

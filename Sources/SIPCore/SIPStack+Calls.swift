@@ -136,7 +136,7 @@
         func note(_ number: UInt64, _ state: Call.State) {
             guard let call = calls[number] else { return }
             do {
-                // A held call has no media here; hold music is of the one that holds.
+                // While this side holds the call it sends no media. While the other side does, that one may send music.
                 try loop?.change(call, to: state, media: state == .held ? [] : .audio)
             } catch {
                 loop?.report("the state of the call “\(call.id.text.prefix(64))” is not recorded: \(error)")

@@ -14,7 +14,7 @@ struct SystemErrorTests {
             ("inotify_add_watch", ENOSPC, "fs.inotify.max_user_watches"),
             ("inotify_init1", EMFILE, "fs.inotify.max_user_instances"), ("inotify_init1", ENFILE, "fs.file-max"),
             ("epoll_ctl", ENOSPC, "fs.epoll.max_user_watches"), ("pthread_create", EAGAIN, "threads"),
-            ("fork", EAGAIN, "processes"), ("openat", EMFILE, "descriptors"), ("openat", ENFILE, "fs.file-max"),
+            ("clone", EAGAIN, "processes"), ("openat", EMFILE, "descriptors"), ("openat", ENFILE, "fs.file-max"),
             ("fcntl(F_OFD_SETLK)", ENOLCK, "file locks"),
         ])
     func exhausted(call: String, number: Int32, name: String) {

@@ -49,7 +49,7 @@ extension KeeperTests {
             try await start(["SHAREDCORE_FAIL_POINT": "rest.offered:stop"])
             let main = try await stage.startedMain()
             try await eventually("the host is a holder") { try await isThere(OwnershipKey.holder) }
-            await group.host?.freeze()
+            await (try #require(group.host)).freeze()
             try await group.server.send("rest")
             try await untilStopped(main)
             #expect(try await isThere(OwnershipKey.rest))
@@ -121,7 +121,7 @@ extension KeeperTests {
             try await eventually("no push is left") { try await queue.count() == PushQueue.Count() }
             let history = try await Timeline(observer).history()
             let report = TimelineChecker.check(history)
-            #expect(registrar.taken == ["call-1"])
+            try await eventually("the call is taken, once: \(registrar.taken)") { registrar.taken == ["call-1"] }
             #expect(registrar.overlaps == [])
             if let registered { #expect(registrar.registered == registered) }
             #expect(report.isClean, "\(report.violations), \(report.overlaps) overlaps")

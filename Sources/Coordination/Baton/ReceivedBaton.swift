@@ -115,7 +115,7 @@ public final class ReceivedBaton: Sendable {
         var isUnclear = false
         while true {
             let (transaction, open) = try await applying(consistency)
-            if open.isEmpty, try await hasLostCall(consistency) {
+            if open.count < calls.count, try await hasLostCall(consistency) {
                 // A participant of an earlier release has owned meanwhile. The former owner ends them over the network.
                 try await refuse(because: "its calls have ended as lost")
                 throw SharedCoreError(

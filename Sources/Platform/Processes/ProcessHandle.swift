@@ -37,14 +37,20 @@ package final class ProcessHandle: Sendable {
 
     /// Takes over the descriptor of a process that this one has started, and which may have been reaped since.
     ///
-    /// The start time of its identity is 0 if it cannot be read any more.
-    package init(owning descriptor: Int32, ofChild pid: Int32) {
-        self.descriptor = descriptor
-        let found = try? ProcessIdentity.startTime(of: pid).get()
+    /// The start time of its identity is 0 if it was reaped.
+    ///
+    /// - Throws: If it was not reaped, and its start time cannot be read. The descriptor is closed then.
+    package init(owning descriptor: Int32, ofChild pid: Int32) throws(SystemCallError) {
+        let found = ProcessIdentity.startTime(of: pid)
         // After the child was reaped its number may belong to another process. A zombie can still be signalled.
         let isReaped = clinux_signal_process(descriptor, 0) == -ESRCH
+        if !isReaped, case .failure(let error) = found {
+            Glibc.close(descriptor)
+            throw error
+        }
+        self.descriptor = descriptor
         identity = ProcessIdentity(
-            bootID: SystemClock.currentBootID, pid: pid, startTime: isReaped ? 0 : found ?? 0)
+            bootID: SystemClock.currentBootID, pid: pid, startTime: isReaped ? 0 : (try? found.get()) ?? 0)
     }
 
     deinit {

@@ -104,7 +104,17 @@ package struct StartedProgram: Sendable {
                 path, words + [nil], pairs + [nil], streams, count, directory, options | faults, report.descriptor,
                 &descriptor)
         }
-        return (ProcessHandle(owning: descriptor, ofChild: pid), pipe.output)
+        do throws(SystemCallError) {
+            guard descriptor >= 0 else {
+                throw SystemCallError("clone(CLONE_PIDFD)", number: EOPNOTSUPP, at: path)
+            }
+            return (try ProcessHandle(owning: descriptor, ofChild: pid), pipe.output)
+        } catch {
+            // Nothing could supervise it. It has not been reaped, so the number is still its own.
+            Glibc.kill(pid, SIGKILL)
+            _ = try? SystemCall.negated("waitpid", at: "process \(pid)") { clinux_wait_for_child(pid) }
+            throw error
+        }
     }
 
     /// Waits, for at most ``startTimeout``, until a child runs its program or reports a failure.

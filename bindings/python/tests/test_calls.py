@@ -97,7 +97,9 @@ class CallTests(unittest.TestCase):
                 self.assertEqual((call.id, call.sender, call.state, call.video), ("c-1", "ann", "ringing", True))
                 self.assertEqual(call.holder, own.session)
                 group.command("c-1", "answer", timeout=30)
-                self.assertIsNotNone(group.calls()[0].answered)
+                answered = group.calls()[0]
+                self.assertIsNotNone(answered.answered)
+                self.assertEqual((answered.audio, answered.video), (True, False))
                 with self.assertRaises(sharedcore.RefusedError) as caught:
                     group.command("c-1", "hold", timeout=30)
                 self.assertIn("not now", caught.exception.message)

@@ -3,12 +3,12 @@ internal import Foundation
 internal import GRDB
 internal import LogBackend
 
-/// The log in a table, for one who only reads it: no file is made, and none is changed.
+/// A log in a table that is only read: it makes and changes no file.
 ///
-/// A database with a write-ahead log has two files beside it while it is open. A connection that may write makes them
-/// where they are missing, and marks in one of them, the index, how far it reads. With `readonly_shm` it marks nothing;
-/// with `immutable`, for a database that nobody has open, it uses neither of the two, and locks nothing. So each read
-/// has a connection of its own, and is repeated where the files were others when it had ended.
+/// While a database with a write-ahead log is open, two files are beside it. A connection that may write creates them, and
+/// marks in the index how far it reads. With `readonly_shm` a connection marks nothing. With `immutable`, for a database
+/// that no process has open, it uses neither file and takes no lock. So each read opens its own connection, and is
+/// repeated if the files changed meanwhile.
 struct TableReader: SharedLog {
     /// How often a read is tried while participants come and go.
     private static let attempts = 100
@@ -30,7 +30,7 @@ struct TableReader: SharedLog {
                 if try Files(of: path) == files { return try slice.get() }
                 try await Task.sleep(for: TableLog.pollInterval)
             }
-            throw SharedCoreError(.unavailable, "Participants opened and left the database all the time.", at: path)
+            throw SharedCoreError(.unavailable, "Participants opened and closed the database during each read. Try again.", at: path)
         } catch {
             throw SharedCoreError(error, at: path)
         }
@@ -42,7 +42,7 @@ struct TableReader: SharedLog {
                 .unavailable, "The write-ahead log has lost its index; the next participant makes it.", at: path)
         }
         guard files.hasIndex || files.byteCount > 0 else {
-            throw SharedCoreError(.unavailable, "The file is empty, no database.", at: path)
+            throw SharedCoreError(.unavailable, "The file is empty: no participant has made its tables yet.", at: path)
         }
         var configuration = Configuration()
         configuration.busyMode = .timeout(30)
