@@ -30,7 +30,8 @@ struct TableReader: SharedLog {
                 if try Files(of: path) == files { return try slice.get() }
                 try await Task.sleep(for: TableLog.pollInterval)
             }
-            throw SharedCoreError(.unavailable, "Participants opened and closed the database during each read. Try again.", at: path)
+            throw SharedCoreError(
+                .unavailable, "Participants opened and closed the database during each read. Try again.", at: path)
         } catch {
             throw SharedCoreError(error, at: path)
         }
