@@ -210,7 +210,7 @@ extension KeeperTests {
         @Test("C26: the keeper is stopped at rest: a push wakes Main all the same, by the group")
         func keeperStopped() async throws {
             let main = try await restingMain()
-            let keeper = try #require(try await stage.status()?.keeper)
+            let keeper = try await stage.status().keeper
             kill(keeper, SIGSTOP)
             try await push()
             try await expectServed(told: "a push came")
@@ -221,7 +221,7 @@ extension KeeperTests {
         @Test("C26: the keeper is killed behind a wake: Main resumes, and serves the push")
         func keeperKilled() async throws {
             let main = try await restingMain()
-            let keeper = try #require(try await stage.status()?.keeper)
+            let keeper = try await stage.status().keeper
             // Main sees its wake when the keeper is gone.
             kill(main, SIGSTOP)
             let pushing = try startPush()
@@ -250,7 +250,7 @@ extension KeeperTests {
         @Test("C26: the keeper is killed at an offer, which the host takes: Main serves the push by its core")
         func keeperKilledAtAnOffer() async throws {
             let main = try await offeringMain()
-            let keeper = try #require(try await stage.status()?.keeper)
+            let keeper = try await stage.status().keeper
             kill(keeper, SIGKILL)
             let host = try #require(group.host)
             host.signal(.continue)
@@ -277,7 +277,7 @@ extension KeeperTests {
         @Test("C26: the keeper is killed while Main resumes: Main's core goes on, and serves the push")
         func keeperKilledWhileMainResumes() async throws {
             let (main, pushing) = try await resumingMain()
-            let keeper = try #require(try await stage.status()?.keeper)
+            let keeper = try await stage.status().keeper
             kill(keeper, SIGKILL)
             kill(main, SIGCONT)
             #expect(await pushing.end() == .exited(0))

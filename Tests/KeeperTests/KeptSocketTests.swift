@@ -39,10 +39,10 @@ extension KeeperTests {
             let main = stage.mainPid
             try await server.send("sleep")
             try await stage.until("it sleeps") { $0.presence == "asleep" }
-            #expect(try await stage.status()?.kept == ["line"])
+            #expect(try await stage.status().kept == ["line"])
             try await server.send("one")
             try await stage.untilNoted("read one")
-            #expect(try await stage.status()?.presence == "woken")
+            #expect(try await stage.status().presence == "woken")
             try await stage.untilNoted("event wake(budget: 120.0 seconds)")
             try await server.send("sleep")
             try await stage.until("it sleeps again") { $0.presence == "asleep" }
@@ -61,10 +61,10 @@ extension KeeperTests {
             try await server.send("sleep")
             try await stage.until("it sleeps") { $0.presence == "asleep" }
             #expect(await !onThread { client.mainWasWoken(other) })
-            #expect(try await stage.status()?.presence == "asleep")
+            #expect(try await stage.status().presence == "asleep")
             #expect(await onThread { client.mainWasWoken(main) })
             try await stage.untilNoted("event woken(budget: 120.0 seconds)")
-            #expect(try await stage.status()?.presence == "woken")
+            #expect(try await stage.status().presence == "woken")
             // The next wake comes before Main sleeps again. A holder tells of each wake once.
             #expect(await onThread { client.mainWasWoken(main) })
             #expect(stage.notes.count { $0.hasPrefix("event woken") } == 1)
@@ -168,7 +168,7 @@ extension KeeperTests {
             try await stage.start(mainOf: server)
             try await stage.untilNoted("event keeperFound")
             #expect(stage.mainPid == main)
-            #expect(try await stage.status()?.kept == ["line"])
+            #expect(try await stage.status().kept == ["line"])
             kill(try #require(main), SIGKILL)
             try await server.send("after")
             try await stage.untilNoted("read after")
@@ -231,7 +231,7 @@ extension KeeperTests {
                 try await stage.untilNoted("read line \(said)")
                 said += 1
             } while start.duration(to: .now) < budget * 5
-            #expect(try await stage.status()?.presence == "woken")
+            #expect(try await stage.status().presence == "woken")
             #expect(stage.mainPid == main)
             try await server.send("calls 0")
             try await stage.until("it is killed after the call") { $0.lastEnd == "killed 9 budget" }

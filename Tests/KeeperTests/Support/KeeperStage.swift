@@ -4,6 +4,7 @@ internal import KeptSockets
 internal import Lifecycle
 internal import Platform
 internal import TestSupport
+internal import Testing
 
 /// A keeper as a process, in a directory of its own, and its clients.
 final class KeeperStage {
@@ -12,7 +13,7 @@ final class KeeperStage {
 
     let place: KeeperPlace
 
-    /// A keeper's directory of its own, or that of a group.
+    /// A keeper's directory of its own, or that of a group, whose host starts the keeper.
     init(in directory: TemporaryDirectory? = nil, place: KeeperPlace? = nil) throws {
         let directory = try directory ?? TemporaryDirectory()
         self.directory = directory
@@ -102,7 +103,10 @@ final class KeeperStage {
     }
 
     var notes: [String] { Self.lines(notebook) }
-    var log: [String] { Self.lines(directory.path(of: "log")) }
+    /// What the keeper wrote, and the one that a host started.
+    var log: [String] {
+        Self.lines(directory.path(of: "log")) + Self.lines(place.directory + "/" + KeeperPlace.logName)
+    }
 
     static func lines(_ path: String) -> [String] {
         guard let bytes = try? OpenFile(path: path, .read).read(count: 1 << 20, at: 0) else { return [] }
@@ -113,10 +117,24 @@ final class KeeperStage {
         try MessageSocket(connectingTo: place.socket)
     }
 
-    func status() async throws -> KeeperStatus? {
-        guard case .status(let status) = try await ask(.status) else { return nil }
+    func status() async throws -> KeeperStatus {
+        let answer = try await ask(.status)
+        guard case .status(let status) = answer else {
+            throw NoStatus(answer: answer, errorNumber: lastErrorNumber, log: log)
+        }
         return status
     }
+
+    /// The keeper gave no status.
+    struct NoStatus: Error {
+        let answer: KeeperMessage?
+        /// 0 where the keeper closed the connection.
+        let errorNumber: Int32
+        let log: [String]
+    }
+
+    /// The error of the last read that ended a connection.
+    private var lastErrorNumber: Int32 = 0
 
     @discardableResult
     func ask(_ request: KeeperRequest) async throws -> KeeperMessage? {
@@ -130,11 +148,17 @@ final class KeeperStage {
         try connection.send(bytes, with: file.map { [$0] } ?? [])
         var answer: KeeperMessage?
         try await eventually("an answer") {
-            switch connection.receive(upTo: KeeperLimits.messageByteCount) {
+            errno = 0
+            let arrival = connection.receive(upTo: KeeperLimits.messageByteCount)
+            let number = errno
+            switch arrival {
             case .message(let bytes, _):
                 answer = KeeperMessage(bytes)
+                if answer == nil { Issue.record("unknown: \(String(decoding: bytes, as: UTF8.self))") }
                 return true
-            case .end: return true
+            case .end:
+                lastErrorNumber = number
+                return true
             case .nothing, .tooLong: return false
             }
         }
