@@ -322,7 +322,7 @@ extension CoreContext {
             throw SharedCoreError(.invalidArgument, problem, at: OwnershipKey.activities.text)
         }
         var open: [Activity] = []
-        try await gate.begin { () async throws(SharedCoreError) in
+        try await beginWork { () async throws(SharedCoreError) in
             let (work, revision) = try await changeActivities { work, _ throws(SharedCoreError) in
                 let open = work.open(under: epoch)
                 if open.contains(where: { $0.isSameWork(as: activity) }) { return nil }

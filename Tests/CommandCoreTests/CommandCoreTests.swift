@@ -735,15 +735,17 @@ struct CommandCoreTests {
     @Test("The activity of an open call is not ended by its id, and is over when the call is (C17, C23)")
     func activityOfCall() async throws {
         let (begin, end) = (#"beginActivity {"kind":"call","id":"a"}"#, #"endActivity {"kind":"call","id":"a"}"#)
+        let endCall = #"endCall {"callID":"a","reason":"missed"}"#
         let core = script.command(
-            "ask", begin, Self.beginCall("a"), end, #"endCall {"callID":"a","reason":"missed"}"#, end, begin, end)
+            "ask", begin, Self.beginCall("a"), end, endCall, end, begin, end, Self.beginCall("a"), end, endCall, end)
         let main = try main(core, of: try await open(as: .main, "main"))
         try await main.start()
         _ = try await script.untilNote("asked")
         let answers = script.notes().compactMap {
             $0.hasPrefix("answer") ? $0.split(separator: " ").last : nil
         }
-        #expect(answers == ["done", "done", "guardFailed", "done", "done", "done", "done"])
+        let ofFirst = ["done", "done", "guardFailed", "done", "done", "done", "done"]
+        #expect(answers.map(String.init) == ofFirst + ["done", "guardFailed", "done", "done"])
         await main.stop()
     }
 

@@ -137,8 +137,13 @@ package struct CallRecord: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The activity that keeps the core while the call is open. Its id may be only a hash.
-    package var activityID: String { PathPart.text(for: call.id.text, maximumByteCount: 128) }
+    /// The activity that keeps the core while the call is open.
+    package var activityID: String { call.id.activityID }
+}
+
+extension CallID {
+    /// The id of the activity of the call that is open. It may be only a hash.
+    package var activityID: String { PathPart.text(for: text, maximumByteCount: 128) }
 }
 
 extension CallRecord {

@@ -4,7 +4,7 @@ extension CoreContext {
     /// Begins a call: its record, and the activity that keeps this core while it is open, in one commit.
     ///
     /// The call lasts until ``OpenCall/end(_:)``. One that is open when its ownership is over is lost. A call of this id that has
-    /// ended makes room for it; the same one that is open is not begun anew, and stays in its state.
+    /// ended makes room for it; the same one that is open is not begun anew, and keeps its state and its media.
     ///
     /// Source: contract C23, C17.
     ///
@@ -29,7 +29,7 @@ extension CoreContext {
         let now = clock.now()
         let record = CallRecord(call, in: state, began: now, bootID: clock.bootID)
         let activity = Activity(.call, id: record.activityID, begun: now, moves: moves, needs: needs)
-        try await gate.begin { () async throws(SharedCoreError) in
+        try await beginWork { () async throws(SharedCoreError) in
             try await changeCalls { consistency throws(SharedCoreError) in
                 let former = try await store.get(key, consistency: consistency)
                 if let former, isOpen(former) {
@@ -44,6 +44,15 @@ extension CoreContext {
             }
         }
         return OpenCall(id: call.id, key: key, context: self)
+    }
+
+    /// Does what begins work, as ``ActivityGate/begin(_:)`` does, and says why none begins.
+    func beginWork(_ body: () async throws(SharedCoreError) -> Revision) async throws(SharedCoreError) {
+        do throws(SharedCoreError) {
+            try await gate.begin(body)
+        } catch {
+            throw OpenWork.refusal(of: error)
+        }
     }
 
     /// The transaction that begins an activity. One that is open is the call's from then on, and its record is written anew: what would end
@@ -206,7 +215,8 @@ public struct OpenCall: Sendable {
 
     /// Says with which baton the call can move from now on, or that it cannot, as while a re-INVITE is under way.
     ///
-    /// While the call moves it delays no Main that takes batons of this kind.
+    /// While the call moves it delays no Main that takes batons of this kind. Where a Main waits for another activity anyway, the call may
+    /// stop to move: that Main then waits for it as for any call (C17), and may insist.
     ///
     /// Source: contract C25.
     ///

@@ -26,6 +26,20 @@ package struct OpenWork: Sendable {
     /// Whether a failed guard on a key means that another commit came first: the caller reads again, and tries again.
     static func isGuarded(by key: Key?) -> Bool { key == OwnershipKey.activities || key == OwnershipKey.moving }
 
+    /// The error of a call that begins work, with the reason where a guard of ``beginning(_:under:reach:)`` failed.
+    static func refusal(of error: SharedCoreError) -> SharedCoreError {
+        guard let failure = error.guardFailure else { return error }
+        let reason =
+            switch failure.condition.key {
+            case OwnershipKey.handover: "A Main waits for this core: it begins no activity any more."
+            case OwnershipKey.rest: "The core rests: it begins no activity."
+            case OwnershipKey.owner: "The core is superseded: it begins no activity any more."
+            default: error.message
+            }
+        return SharedCoreError(
+            error.code, reason, at: error.location, cause: error.cause, guardFailure: failure)
+    }
+
     /// Whether a pending request, which nothing holds up now, would be held up by an activity in another form. The owner
     /// has been told to stop, or is about to be.
     package func wouldHoldUp(_ changed: Activity) -> Bool {

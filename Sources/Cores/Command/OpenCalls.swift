@@ -52,6 +52,11 @@ final class OpenCalls: Sendable {
         if case .ended? = state { await forget(entry) }
     }
 
+    /// Whether an activity is that of an open call.
+    func hasOne(withActivity id: String) -> Bool {
+        entries.withLock { $0.keys.contains { $0.activityID == id } }
+    }
+
     private func forget(_ entry: Entry) async {
         await end(entry)
         entries.withLock { entries in

@@ -64,6 +64,10 @@ final class ProgramCalls: Sendable {
             return [:]
         case .endActivity(let name, let id):
             let key = ActivityName(name: name, id: id)
+            // Also where the call began its activity itself.
+            if name == Activity.Kind.call.name, calls.hasOne(withActivity: id) {
+                throw SharedCoreError(.guardFailed, "The activity is that of a call, and ends with it.", at: "activity")
+            }
             // One that has ended stays so.
             guard let activity = activities.withLock({ $0[key] }) else { return [:] }
             try await activity.end()

@@ -68,6 +68,7 @@ struct ActivityScenarios {
             try await busy.context.begin(.transfer, id: "photo-17")
         }
         #expect(refusal?.code == .guardFailed)
+        #expect(refusal?.message == "A Main waits for this core: it begins no activity any more.")
         #expect(try await busy.context.begin(.call, id: "0").activity == busy.activities.first?.activity)
         #expect(try await world.owner()?.state == .running)
         #expect(busy.requests.value.isEmpty)
