@@ -21,8 +21,8 @@ final class CallCore: Core {
         var give: (@Sendable (StopRequest) throws -> Baton?)?
         /// Called with the baton in place of applying it.
         var receive: (@Sendable (ReceivedBaton) async throws -> [OpenCall])?
-        /// Whether it begins a call where it gets no baton.
-        var begins = true
+        /// The calls that it begins where it gets no baton.
+        var calls = ["call-1"]
     }
 
     static let marker = Array("do-not-store-this-key".utf8)
@@ -44,11 +44,13 @@ final class CallCore: Core {
 
     func start(in context: CoreContext) async throws {
         guard let baton = context.baton else {
-            guard plan.begins, let id = CallID("call-1") else { return }
-            let call = try await context.begin(
-                call: CallDescription(id, .incoming, from: "sip:ann", to: "sip:bob"), in: .answered,
-                moves: plan.moves)
-            open.update { $0 = call }
+            guard !plan.calls.isEmpty else { return }
+            for id in plan.calls {
+                let call = try await context.begin(
+                    call: CallDescription(#require(CallID(id)), .incoming, from: "sip:ann", to: "sip:bob"),
+                    in: .answered, moves: plan.moves)
+                open.update { $0 = $0 ?? call }
+            }
             return note("began")
         }
         note("got \(baton.bytes.count) bytes")
@@ -90,7 +92,7 @@ final class CallCore: Core {
     func baton(_ kind: String = "test/1") throws -> Baton {
         try Baton(
             kind, bytes: Self.marker, descriptors: line.value.map { [$0.descriptor] } ?? [],
-            calls: [#require(CallID("call-1"))])
+            calls: plan.calls.isEmpty ? [#require(CallID("call-1"))] : plan.calls.map { try #require(CallID($0)) })
     }
 
     func batonEnded(_ end: BatonEnd) async {
@@ -248,7 +250,7 @@ struct BatonScenarios {
         try await executor.participant.start()
         var options = options
         options.takesBatons = kinds
-        let main = try await main(.init(begins: false), options: options)
+        let main = try await main(.init(calls: []), options: options)
         let start = Task { try await main.participant.start() }
         try await eventually("Main has asked") { try await told().contains { $0.kind == .asked } }
         try await executor.core.value?.open.value?.end(.hungUp)
@@ -263,7 +265,7 @@ struct BatonScenarios {
     func unmovable() async throws {
         let executor = try await executor(.init(moves: nil))
         try await executor.participant.start()
-        let main = try await main(.init(begins: false))
+        let main = try await main(.init(calls: []))
         let start = Task { try await main.participant.start() }
         try await eventually("Main has asked") { try await told().contains { $0.kind == .asked } }
         let call = try #require(executor.core.value?.open.value)
@@ -282,7 +284,7 @@ struct BatonScenarios {
         let call = try #require(executor.core.value?.open.value)
         try await call.setMoves(nil)
         try await call.setMoves("other/1")
-        let main = try await main(.init(begins: false))
+        let main = try await main(.init(calls: []))
         let start = Task { try await main.participant.start() }
         try await eventually("Main has asked") { try await told().contains { $0.kind == .asked } }
         try await call.setMoves(nil)
@@ -310,18 +312,20 @@ struct BatonScenarios {
         await executor.participant.close()
     }
 
-    @Test("C25: a baton whose call an older owner has ended is not applied: the giver ends the call over the network")
-    func endedOnRecord() async throws {
-        let executor = try await executor()
+    @Test(
+        "C25: a baton of which an older owner has ended a call is not applied: the giver ends its calls over the network",
+        arguments: [["call-1"], ["call-1", "call-2"]])
+    func endedOnRecord(ids: [String]) async throws {
+        let executor = try await executor(.init(calls: ids))
         try await executor.participant.start()
         let failure = Box<SharedCoreError.Code?>(nil)
         let main = try await main(
             .init(receive: { [space, clock] baton in
                 // As an owner of a release that knows no batons does.
                 let older = try await space.open("group", as: SessionDescription(role: .tool, name: "older"))
-                let left = try await older.list(CallKey.records).entries
+                let left = try await older.list(CallKey.records).entries.prefix(1)
                 _ = try await older.commit(
-                    CallRecord.ending(lost: left, at: clock.now(), for: .seconds(60)))
+                    CallRecord.ending(lost: Array(left), at: clock.now(), for: .seconds(60)))
                 do throws(SharedCoreError) { return try await baton.apply() } catch {
                     failure.update { $0 = error.code }
                     return []
@@ -331,7 +335,7 @@ struct BatonScenarios {
         try await untilNoted("executor hears failed")
         #expect(failure.value == .guardFailed)
         #expect(try await told().last { $0.kind == .batonFailed }?.reason == "its calls have ended as lost")
-        #expect(try await calls().map(\.state) == [.ended(.lost)])
+        #expect(try await calls().map(\.state) == ids.map { _ in .ended(.lost) })
         #expect(try await observer().get(OwnershipKey.baton) == nil)
         await main.participant.stop()
         await executor.participant.close()
@@ -428,7 +432,7 @@ struct BatonScenarios {
                 .init(give: { _ in try kind.map { try Baton($0, bytes: [], calls: [#require(CallID("call-1"))]) } }))
             try await executor.participant.start()
             made.update { $0 = executor.core.value }
-            let main = try await main(.init(begins: false))
+            let main = try await main(.init(calls: []))
             try await main.participant.start()
             if kind != nil { try await untilNoted("executor hears refused") }
             #expect(try await calls().first?.state == .ended(.lost), "\(number)")
@@ -453,7 +457,7 @@ struct BatonScenarios {
         }
         for bytes in records {
             try await store.put(OwnershipKey.baton, bytes)
-            let executor = try await executor(.init(begins: false))
+            let executor = try await executor(.init(calls: []))
             try await executor.participant.start()
             await executor.participant.close()
             let record = try await store.get(OwnershipKey.baton).map { BatonRecord(bytes: $0.value) }
@@ -484,7 +488,7 @@ struct BatonScenarios {
         record.keepers = ["/nonexistent/baton"]
         try await store.put(OwnershipKey.baton, record.bytes)
         await store.close()
-        let third = try await self.executor(.init(begins: false), "third")
+        let third = try await self.executor(.init(calls: []), "third")
         try await third.participant.start()
         #expect(try await calls().map(\.state) == [.ended(.lost)])
         #expect(try await observer().get(OwnershipKey.baton) == nil)
