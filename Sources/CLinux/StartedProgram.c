@@ -89,7 +89,7 @@ static void take_streams(const int *streams, int count, int options, int *report
 /// Forks, and opens the child in the same call: where the parent ignores SIGCHLD, the kernel reaps a child at its end, and
 /// no later call could open it.
 static pid_t fork_with_handle(int *handle) {
-    // The descriptor is stored where clone() stores the number of a new thread: the third argument on every machine.
+    // The third argument is the place for the descriptor, as the system call has it on x86-64 and on arm64.
     // clone3() is not used: the filters of containers refuse it.
     return (pid_t)syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, handle, NULL, NULL);
 }

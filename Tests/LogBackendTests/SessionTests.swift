@@ -13,10 +13,12 @@ struct SessionTests {
     private let log = MemoryLog()
 
     /// Adds the session of a process that has never opened the log.
-    private func addSession(of process: ProcessIdentity) throws -> SessionID {
+    private func addSession(
+        of process: ProcessIdentity, _ token: ProcessMark.Token? = nil
+    ) throws -> SessionID {
         let revision = Revision(rawValue: try #require(try log.effects().last).revision.rawValue + 1)
         let opening = SessionOpening(
-            process: process, description: SessionDescription(), backendData: ProcessMark.current.bytes)
+            process: process, description: SessionDescription(), backendData: ProcessMark.current(token).bytes)
         try log.add(.sessionOpened(opening), at: revision, time: SystemClock().now())
         return SessionID(rawValue: revision.rawValue)
     }
@@ -45,6 +47,47 @@ struct SessionTests {
         try await eventually("the end is recorded") { try log.hasEnd(of: session) }
         #expect(failures.count == 3 && failures.areApart())
         await group.close()
+    }
+
+    @Test("C3: the process of a session is proved by its socket alone, whatever a record says, and no other is")
+    func proof() async throws {
+        let (owner, other) = (try await log.join { _ in }, try await log.join { _ in })
+        let process = ProcessIdentity.current
+        #expect(await other.doubt(that: process, has: owner.session.id) == nil)
+        let stranger = try ChildProcess("sleep", ["3600"])
+        #expect(await other.doubt(that: stranger.identity, has: owner.session.id)?.contains("another process") == true)
+        // A record names a process that has never opened the log, as one of a release without sockets does.
+        let named = try addSession(of: stranger.identity)
+        // Another takes over the socket's name of a session: it names that process, which it cannot be.
+        let token = ProcessMark.Token.random()
+        let taken = try addSession(of: stranger.identity, token)
+        let socket = try #require(SessionSocket(named: token.socketName))
+        try await other.sync()
+        #expect(await other.doubt(that: stranger.identity, has: named)?.contains("no socket") == true)
+        #expect(await other.doubt(that: stranger.identity, has: taken)?.contains("another process") == true)
+        withExtendedLifetime(socket) {}
+        await owner.close()
+        try await other.sync()
+        #expect(await other.doubt(that: process, has: owner.session.id) == "its session is over")
+        await other.close()
+    }
+
+    @Test("C3: the socket of a session answers again when a flood of connections to it has ended")
+    func flood() async throws {
+        let (owner, other) = (try await log.join { _ in }, try await log.join { _ in })
+        let name = try #require(other.mark(of: owner.session.id)?.token?.socketName)
+        var connections: [StreamConnection] = []
+        while connections.count < 4096, let connection = try? StreamConnection(to: "@sharedcore/" + name) {
+            connections.append(connection)
+        }
+        #expect(await other.doubt(that: .current, has: owner.session.id)?.contains("does not answer") == true)
+        connections = []
+        try await other.put("k", [1])
+        try await eventually("it is proved again") {
+            await other.doubt(that: .current, has: owner.session.id) == nil
+        }
+        await owner.close()
+        await other.close()
     }
 
     @Test("L3: a process that is dead before its session is seen is noticed as well")

@@ -341,7 +341,7 @@
             guard let state = feed.replica.read({ $0.sessions[session] }), let mark = EtcdSessionMark(state.backendData)
             else { return "its session is over" }
             if EtcdDefect.believedRecord.isPresent { return nil }
-            return SessionSocket.doubt(that: process.pid, hasLease: mark.lease)
+            return SessionSocket.doubt(that: process.pid, hasSessionNamed: Seat.socketName(ofLease: mark.lease))
         }
     }
 

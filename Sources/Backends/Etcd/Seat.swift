@@ -30,6 +30,14 @@
             var numbers: [UInt64] = []
         }
 
+        /// Each session takes a descriptor, and a process may have more sessions than the usual soft limit of 1,024.
+        private static let descriptors: Void = SpareDescriptors.raiseLimit()
+
+        /// The name of the socket of the session that has a lease.
+        static func socketName(ofLease lease: Int64) -> String {
+            "etcd/" + String(UInt64(bitPattern: lease), radix: 16)
+        }
+
         private init(
             id: SessionID, lease: Int64, _ confirmation: LeaseConfirmation, record: SessionRecord,
             socket: SessionSocket?
@@ -89,7 +97,8 @@
                 throw SharedCoreError(.unavailable, "The cluster grants no lease.", at: "open", cause: grant.error)
             }
             let confirmation = LeaseConfirmation(.seconds(max(1, grant.ttl)), at: began)
-            let socket = SessionSocket(ofLease: grant.id)
+            _ = Self.descriptors
+            let socket = SessionSocket(named: Self.socketName(ofLease: grant.id))
             // The lease is kept alive from the start: several members in turn may fail to take the session.
             if !EtcdDefect.lateRenewal.isPresent { cluster.leases.add(grant.id, confirmation, socket: socket) }
             do throws(SharedCoreError) {

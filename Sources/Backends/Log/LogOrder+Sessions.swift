@@ -1,4 +1,4 @@
-internal import CoreAPI
+package import CoreAPI
 internal import Platform
 internal import Replica
 internal import StoreEngine
@@ -64,15 +64,19 @@ extension LogOrder {
     /// Records a participant.
     func join(_ description: SessionDescription) async throws(SharedCoreError) -> Session {
         let present = ProcessIdentity.current
+        // Its name is taken before others can read it.
+        let token = ProcessMark.Token.random()
+        let socket = SessionSocket(named: token.socketName)
         let opening = SessionOpening(
             process: ProcessIdentity(
                 bootID: options.clock.bootID, pid: present.pid, startTime: present.startTime),
-            description: description, backendData: ProcessMark.current.bytes)
+            description: description, backendData: ProcessMark.current(socket == nil ? nil : token).bytes)
         let id = SessionID(rawValue: try await record(.join(opening)).get().revision.rawValue)
         do throws(SharedCoreError) {
             try await log.hold(id)
             try await refresh()
             guard let session = replica.read({ $0.sessions[id]?.session }) else { throw .sessionEnded(id) }
+            progress.withLock { $0.socket = socket }
             return session
         } catch {
             _ = try? await Self.uncancelled { () throws(SharedCoreError) in try await self.record(.end(id)) }
@@ -125,6 +129,7 @@ extension LogOrder {
             }
             do throws(SharedCoreError) {
                 try await wait(after: position)
+                progress.withLock(\.socket)?.drain()
                 var hasNews = progress.withLock { $0.place.position > position }
                 if !hasNews { hasNews = try await catchUp() }
                 // The wait may have ended for a session, also where there is news besides.
@@ -176,6 +181,22 @@ extension LogOrder {
                 do throws(SharedCoreError) { try await Self.pause(delay.next()) } catch { return }
             }
         }
+    }
+}
+
+extension ReplicatedGroup: SessionProver {
+    package func doubt(that process: ProcessIdentity, has session: SessionID) async -> String? {
+        guard order.replica.read({ $0.hasSession(session) }) else { return "its session is over" }
+        guard let mark = mark(of: session), mark.isVisible else {
+            return "its process number is of another machine or namespace"
+        }
+        guard let token = mark.token else { return "it has no socket that proves its session" }
+        return SessionSocket.doubt(that: process.pid, hasSessionNamed: token.socketName)
+    }
+
+    /// What is recorded of the process of a session.
+    func mark(of session: SessionID) -> ProcessMark? {
+        order.replica.read { $0.sessions[session] }.flatMap { ProcessMark($0.backendData) }
     }
 }
 

@@ -20,6 +20,8 @@ final class LogOrder: Sendable {
         var compaction: Task<Void, Never>?
         /// The number of times that sessions were opened or ended.
         var sessionChanges = 0
+        /// Proves that the participant's session is this process's.
+        var socket: SessionSocket?
     }
 
     /// The number of records that are read at once.
@@ -240,6 +242,7 @@ final class LogOrder: Sendable {
         timer.end()
         let compaction = progress.withLock { progress in
             progress.failure = progress.failure ?? .closed(options.backend)
+            progress.socket = nil
             return progress.compaction
         }
         // Participants may live so shortly that no compaction would ever end otherwise.

@@ -97,33 +97,63 @@ struct LogRecord {
     }
 }
 
-/// The marks that the group records of a participant's process beside its number: they say where that number is valid.
+/// What the group records of a participant's process beside its number: where that number is valid, and the name of the
+/// socket that proves to others which process has the session.
 struct ProcessMark: Hashable {
     /// The run of the machine as the system tells it: a group may live by a clock with another boot id.
     let bootID: BootID
     /// The namespace of process numbers.
     let namespace: UInt64
 
-    static var current: ProcessMark {
-        ProcessMark(bootID: ProcessIdentity.current.bootID, namespace: ProcessIdentity.currentNamespace)
+    /// Chosen at random for each session, so that nobody can take the socket's name before; nil where the process is not
+    /// proved: by a participant of an earlier release, or one that has no socket.
+    let token: Token?
+
+    struct Token: Hashable {
+        let high: UInt64
+        let low: UInt64
+
+        static func random() -> Token { Token(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max)) }
+
+        /// The name of the session's socket.
+        var socketName: String { "log/" + String(high, radix: 16) + "-" + String(low, radix: 16) }
+    }
+
+    /// The mark of this process.
+    static func current(_ token: Token? = nil) -> ProcessMark {
+        ProcessMark(
+            bootID: ProcessIdentity.current.bootID, namespace: ProcessIdentity.currentNamespace, token: token)
     }
 
     var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.bootID(bootID)
         writer.word(namespace)
+        if let token {
+            writer.word(token.high)
+            writer.word(token.low)
+        }
         return writer.bytes
     }
 
-    private init(bootID: BootID, namespace: UInt64) {
+    private init(bootID: BootID, namespace: UInt64, token: Token?) {
         self.bootID = bootID
         self.namespace = namespace
+        self.token = token
     }
 
     init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         guard let bootID = try? reader.bootID(), let namespace = try? reader.word() else { return nil }
-        self.init(bootID: bootID, namespace: namespace)
+        var token: Token?
+        if let high = try? reader.word(), let low = try? reader.word() { token = Token(high: high, low: low) }
+        self.init(bootID: bootID, namespace: namespace, token: token)
+    }
+
+    /// Whether process numbers mean the same there as in this process.
+    var isVisible: Bool {
+        let present = ProcessMark.current()
+        return bootID == present.bootID && namespace == present.namespace && namespace != 0
     }
 }
 
@@ -131,9 +161,8 @@ extension SessionState {
     /// The session's process as the system knows it; nil where its number means nothing here: on another machine, after
     /// a new start of this one, or in another namespace.
     var visibleProcess: ProcessIdentity? {
-        let present = ProcessMark.current
-        guard ProcessMark(backendData) == present, present.namespace != 0 else { return nil }
+        guard let mark = ProcessMark(backendData), mark.isVisible else { return nil }
         return ProcessIdentity(
-            bootID: present.bootID, pid: session.process.pid, startTime: session.process.startTime)
+            bootID: mark.bootID, pid: session.process.pid, startTime: session.process.startTime)
     }
 }

@@ -25,7 +25,7 @@ public final class ReplicatedGroup: SharedGroup {
     /// The time that closing waits for the log to take the session's end, and then to close.
     private static let closeTimeout = Duration.seconds(5)
 
-    private let order: LogOrder
+    let order: LogOrder
     private let handle: GroupHandle
     private let following: Task<Void, Never>
 

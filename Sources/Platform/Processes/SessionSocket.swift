@@ -1,0 +1,37 @@
+/// Proves to processes of this machine which process has a session: the process listens at a socket with an abstract
+/// name that belongs to the session. The kernel tells the socket's process, even while that is stopped.
+///
+/// It ends with the process. A full queue of connections leaves the process unproven, for example if others connect
+/// faster than ``drain()`` is called: every user of the machine may connect to an abstract name.
+package final class SessionSocket: Sendable {
+    /// The most connections in its queue.
+    private static let queueLength = 64
+
+    private let listener: StreamListener
+
+    /// - Parameter name: The backend's name, and what is the session's alone.
+    /// - Returns: Nil if the name is taken or the system has no socket left: then the process is not proven.
+    package init?(named name: String) {
+        guard let listener = try? StreamListener(abstractName: Self.prefix + name) else { return nil }
+        self.listener = listener
+    }
+
+    /// Takes the connections out of the queue: the kernel has answered their question already.
+    package func drain() {
+        for _ in 0...Self.queueLength {
+            guard (try? listener.accept()) != nil else { return }
+        }
+    }
+
+    /// Returns why a process may not be the one that has the session with a name; nil if it is.
+    package static func doubt(that process: Int32, hasSessionNamed name: String) -> String? {
+        do throws(SystemCallError) {
+            return try StreamConnection(to: "@" + prefix + name).peer?.process == process
+                ? nil : "another process has its session's socket"
+        } catch {
+            return "its session's socket does not answer (\(error.reason))"
+        }
+    }
+
+    private static let prefix = "sharedcore/"
+}
