@@ -55,11 +55,24 @@ extension Resolution {
             "backend is “\(backend)”, which this build does not have; it has " + names.joined(separator: " and ") + ".")
     }
 
-    /// Paths are shown as they are used.
+    /// The durability that the backend has by itself; nil where that is the setting's default.
+    private func ownDurability() throws(ConfigurationFailure) -> Durability? {
+        if let plugin { return plugin.durability }
+        switch try value(Settings.backend) {
+        case "memory": return .memory
+        #if ZMQ
+            case "zmq" where try value(Settings.zmqStorage) == "memory": return .memory
+        #endif
+        default: return nil
+        }
+    }
+
+    /// Paths and the durability are shown as they are used.
     func shown(_ setting: AnySetting) throws(ConfigurationFailure) -> String? {
         switch setting.name {
         case Settings.stateDirectory.name: try stateDirectory()
         case Settings.pluginDirectory.name: try absolutePath(Settings.pluginDirectory)
+        case Settings.durability.name where find(setting) == nil: try ownDurability()?.rawValue
         case Settings.coreMaildir.name: try maildir()
         case Settings.coreCommand.name: try coreCommand().map(CommandText.write)
         case Settings.metricsListen.name:

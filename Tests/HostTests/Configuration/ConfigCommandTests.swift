@@ -34,6 +34,20 @@ struct ConfigCommandTests {
             ]))
     }
 
+    @Test(
+        "A durability that is not set is the backend's",
+        arguments: [
+            (["BACKEND": "file"], "process"), (["BACKEND": "memory"], "memory"), (["BACKEND": "zmq"], "process"),
+            (["BACKEND": "zmq", "ZMQ_STORAGE": "memory"], "memory"),
+            (["BACKEND": "memory", "DURABILITY": "disk"], "disk"),
+        ])
+    func durability(variables: [String: String], durability: String) async throws {
+        var program = try HostProgram()
+        for (name, value) in variables { program.environment["SHAREDCORE_" + name] = value }
+        let ended = try await program.run("config", "get", "durability")
+        #expect(ended.output == durability + "\n", "\(ended.errors)")
+    }
+
     @Test("The file is --config, else SHAREDCORE_CONFIG, else sharedcore.yaml here, else the user's")
     func search() async throws {
         var program = try HostProgram()
