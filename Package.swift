@@ -121,7 +121,7 @@ let package = Package(
         room(
             "FileNotifyBackend", at: "Backends/FileNotify",
             knows: ["CoreAPI", "StoreEngine", "Replica", "Platform"]),
-        .systemLibrary(name: "CZMQ", path: "Sources/CZMQ", providers: [.apt(["libzmq3-dev"])]),
+        .target(name: "CZMQ", cSettings: [.define("ZMQ", .when(traits: ["ZMQ"]))]),
         room(
             "ZMQBackend", at: "Backends/ZMQ",
             knows: [
@@ -264,8 +264,7 @@ let package = Package(
             // Without the language's start and the dynamic linker: the least that a process can cost.
             linkerSettings: [.unsafeFlags(["-static-executable", "-nostartfiles"])]),
         .executableTarget(
-            name: "sharedcore-limits-zmq",
-            dependencies: ["CMeasuring", .target(name: "CZMQ", condition: .when(traits: ["ZMQ"]))],
+            name: "sharedcore-limits-zmq", dependencies: ["CMeasuring"],
             path: "Benchmarks/Sources/CLimitsZMQ",
             cSettings: optimized + [.define("ZMQ", .when(traits: ["ZMQ"]))],
             linkerSettings: [.linkedLibrary("zmq", .when(traits: ["ZMQ"]))]),

@@ -143,7 +143,7 @@ struct StatedLimitTests {
         Limit("an answer has at most #, one", wire, "answerByteLimit = "),
         Limit("one of the stream #, and", wire, "newsFrameByteLimit = "),
         Limit("over another one, # later", "Backends/ZMQ/Client/HubLink+Connecting.swift", "lossPatience = "),
-        Limit("more than # come between two renewals", "Backends/Etcd/Records/SessionSocket.swift", "queueLength = "),
+        Limit("more than # come in between", "Platform/Processes/SessionSocket.swift", "queueLength = "),
         Limit("parts are looked at | #; of", mail + "MailLimits.swift", "messageByteCount = "),
         Limit("in memory | # of its lines", mail + "MailLines.swift", "allocate(byteCount: "),
         Limit("fields of its headers of # each", mail + "MailLimits.swift", "fieldByteCount = "),

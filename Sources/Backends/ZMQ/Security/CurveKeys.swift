@@ -33,8 +33,9 @@ public struct CurveKeyPair: Hashable, Sendable {
 
     /// Generates a new pair.
     ///
-    /// - Throws: ``SharedCoreError/Code/unsupported`` when the library was built without CURVE.
+    /// - Throws: ``SharedCoreError/Code/unsupported`` when the messaging library is not there or was built without CURVE.
     public static func generate() throws(SharedCoreError) -> CurveKeyPair {
+        if let missing = SharedCoreError.missingLibrary(at: "CURVE") { throw missing }
         var publicText = [CChar](repeating: 0, count: 41)
         var secretText = [CChar](repeating: 0, count: 41)
         guard zmq_curve_keypair(&publicText, &secretText) == 0 else {
@@ -62,6 +63,7 @@ public struct CurveKeyPair: Hashable, Sendable {
 
     /// Throws if a text is no key. The message never contains a secret key.
     static func check(_ key: String, _ what: String) throws(SharedCoreError) {
+        if let missing = SharedCoreError.missingLibrary(at: what) { throw missing }
         guard isKey(key) else {
             throw SharedCoreError(
                 .invalidArgument, "A \(what) is 40 characters of Z85, this one is not.", at: what)

@@ -16,7 +16,7 @@ final class MessagingContext: Sendable {
     private static let socketLimit: Int32 = 16_384
 
     private init() {
-        // Nil only when memory is exhausted; then every socket is refused.
+        // Nil when memory is exhausted, or the library is not there; then every socket is refused.
         let context = zmq_ctx_new()
         zmq_ctx_set(context, ZMQ_MAX_SOCKETS, Self.socketLimit)
         address = UInt(bitPattern: context)
@@ -58,6 +58,10 @@ struct MessagingError: Error, Hashable {
 extension SharedCoreError {
     /// Converts the error to the one for users.
     init(_ error: MessagingError) {
+        if let missing = Self.missingLibrary(at: error.location) {
+            self = missing
+            return
+        }
         typealias Number = SystemCallError.Number
         let code: Code =
             switch error.number {
@@ -72,6 +76,14 @@ extension SharedCoreError {
         self.init(
             code, "The messaging library refuses the endpoint or the socket: \(error.text).", at: error.location,
             cause: "\(error.call): \(error.text)")
+    }
+
+    /// The error of a process that cannot load libzmq; nil where it is loaded.
+    static func missingLibrary(at location: String) -> SharedCoreError? {
+        guard let problem = czmq_problem() else { return nil }
+        return SharedCoreError(
+            .unsupported, "The messaging library \(CZMQ_LIBRARY) cannot be loaded; install it (Debian: libzmq5).",
+            at: location, cause: String(cString: problem))
     }
 
     static func wrapping<Value>(_ body: () throws(MessagingError) -> Value) throws(SharedCoreError) -> Value {
