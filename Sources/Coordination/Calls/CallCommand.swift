@@ -16,6 +16,15 @@ public enum CallCommand: UInt8, Hashable, Sendable, CaseIterable, CustomStringCo
         case .hangUp: "hangUp"
         }
     }
+
+    /// The end of the call that it asks for; nil for one that asks for none.
+    var end: Call.EndReason? {
+        switch self {
+        case .hangUp: .hungUp
+        case .decline: .declined
+        case .answer, .hold, .resume: nil
+        }
+    }
 }
 
 /// A command as it stands in the group: version, command, the call that it is for, and its deadline, each of these two with the run of the

@@ -122,7 +122,18 @@ extension Calls {
         } catch {
             reason = CoordinationError(ofCommand: error)
         }
-        return try await withdraw(key).map { outcome(of: $0) } ?? .failure(reason)
+        guard let progress = try await withdraw(key) else { return .failure(reason) }
+        if progress.kind == .taken, await shows(command, of: open.record, at: call) { return .success(()) }
+        return outcome(of: progress)
+    }
+
+    /// Whether the record of a call shows what a command asked for: a holder that stops, as for a hand-over, may end the call without an
+    /// answer.
+    private func shows(_ command: CallCommand, of call: CallRecord, at key: Key) async -> Bool {
+        guard let end = command.end, let entry = try? await store.get(key), let record = CallRecord(entry.value) else {
+            return false
+        }
+        return record.state == .ended(end) && (record.began, record.bootID) == (call.began, call.bootID)
     }
 
     private func outcome(of progress: CommandProgress) -> Result<Void, CoordinationError> {

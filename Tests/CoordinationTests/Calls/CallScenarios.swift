@@ -174,6 +174,42 @@ struct CallScenarios {
         #expect(try await commands.next() == nil)
     }
 
+    @Test(
+        "C24: a holder that ends the call as it was told, and then ends without an answer, has done it",
+        arguments: [
+            (CallCommand.hangUp, Call.EndReason.hungUp, true), (.decline, .declined, true), (.hangUp, .declined, false),
+            (.hold, .hungUp, false), (.hangUp, .lost, false),
+        ])
+    func endedWithoutAnswer(command: CallCommand, reason: Call.EndReason, isDone: Bool) async throws {
+        let world = World()
+        let call = try description("ring")
+        let taken = Box<ReceivedCallCommand?>(nil)
+        var script = ScriptedCore.Script()
+        script.onStart = { context in
+            let open = try await context.begin(call: call, in: .answered)
+            let commands = try await open.commands()
+            Task {
+                for try await received in commands {
+                    if reason != .lost { try await open.end(reason) }
+                    taken.update { $0 = received }
+                }
+            }
+        }
+        let main = try await world.main(script: script)
+        try await main.participant.start()
+        let calls = try await Calls(world.observer())
+        let sent = Task { try await calls.send(command, to: call.id, within: .seconds(600)) }
+        try await eventually("it is taken") { taken.value != nil }
+        await main.participant.stop()
+        let result = await sent.result
+        if isDone {
+            #expect(throws: Never.self) { try result.get() }
+        } else {
+            let error = #expect(throws: CoordinationError.self) { try result.get() }
+            #expect(error?.code == .outcomeUnknown)
+        }
+    }
+
     @Test("C24: a command whose group falls silent behind its take is unknown a second behind its time")
     func silentGroup() async throws {
         let core = try await CallsFixture()
