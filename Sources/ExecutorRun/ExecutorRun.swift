@@ -183,7 +183,7 @@ package struct ExecutorFailure: Error, Hashable, Sendable {
             } else {
                 self.init(.no, "interrupted")
             }
-        case .coreFailed: self.init(.coreFailed, "the core failed: \(error.message)")
+        case .coreFailed: self.init(.coreFailed, error.message)
         default:
             self.init(error.cause.map { ExitStatus($0.code) } ?? .unavailable, error.cause?.sentence ?? error.message)
         }

@@ -334,7 +334,7 @@ extension Participant {
                 "The Main \(refusal.title), pid \(owner.record.process.pid), owns the core with epoch \(owner.claim) and "
                     + "answers."
             }
-                ?? "The Main \(refusal.title) is about to own the core.",
+                ?? "The Main \(refusal.title) has asked for the core before.",
             owner: refusal.owner.map(GroupOwner.init))
     }
 

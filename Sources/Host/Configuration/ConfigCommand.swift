@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BackendRegistry
 internal import CoreAPI
+internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
@@ -107,7 +108,7 @@ struct ConfigValidate: HostCommand {
             """
             Status 78, and a line for each mistake with its place, when it is not. The settings are read as “serve” reads \
             them, those of ZeroMQ and its files of keys whatever the backend is. A variable of the environment that is no \
-            setting is a mistake as well. Not tried: whether a place to listen at is free, and whether a host or a cluster \
+            setting is a mistake as well, and so is a command whose program is not found from here. Not tried: whether a place to listen at is free, and whether a host or a cluster \
             answers.
             """, examples: ["sharedcore config validate --config sharedcore.yaml"]))
 
@@ -156,6 +157,12 @@ struct ConfigValidate: HostCommand {
         check { _ = try resolution.coordinationOptions() }
         check { _ = try ExecutorSettings(resolution) }
         check { _ = try resolution.supervision() }
+        check { try resolution.requireProgram(resolution.coreCommand(), of: Settings.coreCommand.erased) }
+        check { try resolution.requireProgram(resolution.optional(Settings.mainCommand), of: Settings.mainCommand.erased) }
+        check {
+            let words = try resolution.optional(Settings.executorCommand)
+            try resolution.requireProgram(words, of: Settings.executorCommand.erased)
+        }
         check { try resolution.loadingPlugin().checkBackend(among: context.registry.names) }
         #if ZMQ
             for hubCheck in resolution.hubChecks { check(hubCheck) }
@@ -163,6 +170,19 @@ struct ConfigValidate: HostCommand {
         // Each check that needs a wrong value reports it.
         var seen: Set<String> = []
         return failures.filter { seen.insert($0.description).inserted }
+    }
+}
+
+extension Resolution {
+    /// Refuses a command whose program is not there.
+    fileprivate func requireProgram(_ words: [String]?, of setting: AnySetting) throws {
+        guard let program = words?.first else { return }
+        do throws(CommandSearch.Failure) {
+            try CommandSearch.check(Array(program.utf8), path: OwnProcess.variable("PATH"))
+        } catch {
+            throw ConfigurationFailure(
+                at: find(setting)?.origin.description, "\(setting.name): \(error.message).")
+        }
     }
 }
 

@@ -106,8 +106,8 @@ struct MainCommand: HostCommand {
                 ("sessionEnded", "The session is over for the group.", CommandFailure(.unavailable))
             case .coreFailed(let problem):
                 (
-                    "coreFailed", "The core failed: \(problem)",
-                    CommandFailure(.coreFailed, "the core failed: \(problem)")
+                    "coreFailed", "Main has ended: \(problem)",
+                    CommandFailure(.coreFailed, problem)
                 )
             }
         try await context.output.emit(text: sentence, json: ["event": .text(event)])

@@ -81,6 +81,9 @@ struct ConfigCommandTests {
         arguments: [
             ("executor:\n  warning: 40s\n", "executor.warning"), ("executor:\n  memory: 24\n", "executor.memory"),
             ("executor:\n  command: sh -c 'echo {id}'\n", "executor.command"),
+            ("executor:\n  command: absent-program {id}\n", "executor.command: “absent-program” was not found"),
+            ("core:\n  command: pythn3 core.py\n", "sharedcore.yaml:2:12: core.command: “pythn3” was not found"),
+            ("main:\n  command: /etc/passwd\n", "main.command: “/etc/passwd” cannot be executed"),
             ("zmq:\n  clientMemory: 25MiB\n", "zmq.clientMemory"), ("zmq:\n  clientMemory: none\n", "zmq.clientMemory"),
             ("zmq:\n  endpoint: nowhere\n", "sharedcore.yaml:2:13: zmq.endpoint"),
             ("zmq:\n  endpoint: inproc://x\n", "sharedcore.yaml:2:13: zmq.endpoint"),
