@@ -309,15 +309,38 @@ enum {
 
 enum { SC_RESULT_MESSAGE = 1, SC_RESULT_CALL = 2, SC_RESULT_NOTHING = 3 };
 
+/* A field that the application keeps with a message: a name as a `kind` has it, and at most 1,024 bytes. */
 typedef struct {
-    const char *call_id;
-    const char *kind; /* "text", "invitation" or a word of your own; NULL is "text" */
+    const char *name;
+    const char *value;
+} sc_field;
+
+/* Milliseconds since 1970 that stand for no time. */
+#define SC_NO_TIME INT64_MIN
+
+/* What a core received (contract C20). Texts end with a NUL. In a result, texts are NULL only where "NULL for none" is said. */
+typedef struct {
+    /* sizeof(sc_message). SC_MESSAGE_INIT sets it, and no time; everything else but `call_id` may be 0. */
+    size_t size;
+    const char *call_id;  /* the identifier that its push announced; not empty */
+    const char *sequence; /* tells it from others of the call-id: 1 to 64 of A-Z, a-z, 0-9, '-', '.', '_'; NULL for none (C21) */
+    /* "text", "invitation", "too-large", "nothing", or your own of 1 to 64 of a-z, 0-9, '-', '.'; NULL is "text". Show a kind
+       that you do not know by its sender and text. */
+    const char *kind;
     const char *sender;
     const char *recipient;
     const char *text;
     const uint8_t *body;
     size_t body_count;
+    const char *account;      /* at most 256 bytes; NULL for none */
+    const char *conversation; /* at most 512 bytes; NULL for none */
+    const char *content_type; /* of the body (RFC 2045), at most 256 bytes; NULL for none */
+    int64_t time;             /* that its sender gave it, milliseconds since 1970 within 2^53; SC_NO_TIME for none */
+    const sc_field *fields;   /* at most 32, each name once; in a result in the order of the names */
+    size_t field_count;
 } sc_message;
+
+#define SC_MESSAGE_INIT {sizeof(sc_message), NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, SC_NO_TIME, NULL, 0}
 
 typedef struct {
     sc_core core;     /* with SC_CORE_START and SC_CORE_STOP */
@@ -325,7 +348,7 @@ typedef struct {
     uint64_t request; /* with SC_RESULT: what sc_executor_ask gave */
     sc_taken taken;   /* with SC_RESULT_MESSAGE: acknowledge it, or give it back */
     int64_t timeout;  /* with SC_CORE_STOP */
-    sc_message message;
+    const sc_message *message; /* with SC_RESULT_MESSAGE; with SC_RESULT_CALL its `call_id` alone says which call; else NULL */
     const char *reason;    /* with SC_CORE_STOP: "handover", "served", "budget", "closing" ..; else the error's text */
     const char *requester; /* with SC_CORE_STOP: the name of the Main that asked; else NULL */
     int32_t kind;
@@ -346,17 +369,20 @@ void sc_participant_event_free(sc_participant_event *event);
 /* Begins to end the participation: SC_CORE_STOP comes if a core runs, then SC_PARTICIPANT_ENDED. sc_close instead ends it at
    once, and treats a running core as stopped. */
 int32_t sc_participant_end(sc_participant participant, sc_error *error);
-/* Asks for the message of a call-id. SC_RESULT comes within `timeout` ms. */
+/* Asks for the message of a call-id: of any sequence, or with `sequence` of that one or of none. SC_RESULT comes within `timeout` ms.
+   `sequence` may be NULL. */
 int32_t sc_executor_ask(
-    sc_participant executor, const char *call_id, int64_t timeout, uint64_t *request, sc_error *error);
+    sc_participant executor, const char *call_id, const char *sequence, int64_t timeout, uint64_t *request, sc_error *error);
 /* Asks for SC_FINISHED, which comes when the core of this participant, if one runs, has served all calls and stopped. */
 int32_t sc_executor_finish(sc_participant executor, sc_error *error);
 /* Removes the message, or lets other participants have it. Each closes the handle. `acknowledged` is 0 if the take had ended
    before; it may be NULL. */
 int32_t sc_taken_acknowledge(sc_taken taken, int32_t *acknowledged, sc_error *error);
 int32_t sc_taken_give_back(sc_taken taken, sc_error *error);
-/* Acknowledges a message that a Main has shown. `acknowledged` is 0 if none waited; it may be NULL. */
-int32_t sc_main_acknowledge(sc_participant main, const char *call_id, int32_t *acknowledged, sc_error *error);
+/* Acknowledges a message that a Main has shown, of exactly this identity: `sequence` is NULL for a message without one.
+   `acknowledged` is 0 if none waited; it may be NULL. */
+int32_t sc_main_acknowledge(
+    sc_participant main, const char *call_id, const char *sequence, int32_t *acknowledged, sc_error *error);
 
 /* The core runs: the answer to SC_CORE_START. */
 int32_t sc_core_started(sc_core core, sc_error *error);
@@ -364,10 +390,72 @@ int32_t sc_core_started(sc_core core, sc_error *error);
 int32_t sc_core_failed(sc_core core, const char *reason, sc_error *error);
 /* The core has stopped: the answer to SC_CORE_STOP. Closes the handle of the core. */
 int32_t sc_core_stopped(sc_core core, sc_error *error);
-/* Stores a message. Acknowledge it to its server only after SC_OK. `duplicate` is 1 if it was stored before; it may be NULL. */
+/* Stores a message. Acknowledge it to its server only after SC_OK. `duplicate` is 1 if it was stored before; it may be NULL.
+   SC_ERR_INVALID_ARGUMENT: a value of the message breaks its rule. SC_ERR_LIMIT_EXCEEDED: the message is larger than a value can
+   be; deliver one of the kind "too-large" in its place. SC_ERR_STORAGE_FULL: deliver it again later. SC_ERR_GUARD_FAILED: the core
+   is superseded. */
 int32_t sc_core_deliver(sc_core core, const sc_message *message, int32_t *duplicate, sc_error *error);
+
+/* What an update or a withdrawal did (contract C22). */
+enum {
+    /* The message waited: from now on participants get what the change says. */
+    SC_UPDATE_CHANGED = 1,
+    /* The same, and a participant has it in hand and may have shown the former content. */
+    SC_UPDATE_CHANGED_IN_HAND = 2,
+    /* It was acknowledged before, or had nothing to show: nothing was changed. */
+    SC_UPDATE_OVER = 3,
+    /* There is none of this identity: nothing was changed. */
+    SC_UPDATE_ABSENT = 4
+};
+
+/* Replaces the content of a message that waits to be acknowledged; `call_id` and `sequence` are exactly those with which it was
+   delivered. `change` may be NULL. Errors are those of sc_core_deliver. */
+int32_t sc_core_update(sc_core core, const sc_message *message, int32_t *change, sc_error *error);
+/* Takes back a message that waits to be acknowledged: a wait for it ends with nothing to show. `sequence` may be NULL for a
+   message without one, and `change` too. */
+int32_t sc_core_withdraw(sc_core core, const char *call_id, const char *sequence, int32_t *change, sc_error *error);
 /* Gets a handle of the group whose writes all have the core's epoch as a guard. Close it after use; the group stays open. */
 int32_t sc_core_group(sc_core core, sc_group *group, sc_error *error);
+
+/* The inbox, for every process of the group. Reading takes no message. */
+
+enum {
+    /* Not there, as yet or since it has expired. */
+    SC_MESSAGE_ABSENT = 0,
+    /* It waits, and the first participant that asks takes it. */
+    SC_MESSAGE_STORED = 1,
+    /* It is in the hand of a participant that has not acknowledged it. */
+    SC_MESSAGE_TAKEN = 2,
+    /* It was shown. */
+    SC_MESSAGE_ACKNOWLEDGED = 3,
+    /* It had nothing to show, or was withdrawn. */
+    SC_MESSAGE_NOTHING = 4
+};
+
+typedef struct {
+    size_t size; /* what this library has of the structure */
+    const sc_message *message;
+    uint64_t stored_at; /* the revision at which it was first stored */
+    uint64_t taken_by;  /* the session that has it in hand; 0 for none */
+    int32_t state;      /* SC_MESSAGE_STORED, SC_MESSAGE_TAKEN */
+    int32_t reserved;
+} sc_listed_message;
+
+typedef struct {
+    size_t count;
+    const sc_listed_message *const *messages;
+    uint64_t next; /* `after` of the next page; 0 if this is the last one */
+} sc_inbox_page;
+
+/* Gets a page of the messages that wait to be acknowledged, the oldest first, at one revision: at most `limit`, which is 1 or
+   more, of those stored after the revision `after`; 0 for the first page (contract C20). A message that this version cannot read is
+   left out. */
+int32_t sc_inbox(sc_group group, uint64_t after, size_t limit, sc_inbox_page *page, sc_error *error);
+void sc_inbox_page_free(sc_inbox_page *page);
+/* Gets the state of an identity: of the messages that match it, that of the oldest that can be taken, else of one in hand, else
+   what is remembered. `sequence` is NULL for any. `taken_by` is the session with SC_MESSAGE_TAKEN, else 0; it may be NULL. */
+int32_t sc_inbox_state(
+    sc_group group, const char *call_id, const char *sequence, int32_t *state, uint64_t *taken_by, sc_error *error);
 
 /* Calls, for every process of the group. */
 

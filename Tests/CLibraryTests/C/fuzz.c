@@ -634,10 +634,10 @@ static int32_t try_sc_participant_end(void) {
 
 static int32_t try_sc_executor_ask(void) {
     uint64_t request;
-    const char *id = word(0);
+    const char *id = word(0), *of = one_of(4) ? "1" : NULL;
     sc_participant executor = handle(EXECUTOR);
     if (!is_wrong && !one_of(6)) id = NULL, is_wrong = 1;
-    return sc_executor_ask(executor, id, number(), one_of(4) ? NULL : &request, failure_place());
+    return sc_executor_ask(executor, id, of, number(), one_of(4) ? NULL : &request, failure_place());
 }
 
 static int32_t try_sc_executor_finish(void) {
@@ -661,8 +661,8 @@ static int32_t try_sc_taken_give_back(void) {
 
 static int32_t try_sc_main_acknowledge(void) {
     int32_t acknowledged;
-    const char *id = word(0);
-    return sc_main_acknowledge(handle(MAIN), id, one_of(2) ? NULL : &acknowledged, failure_place());
+    const char *id = word(0), *of = one_of(4) ? "1" : NULL;
+    return sc_main_acknowledge(handle(MAIN), id, of, one_of(2) ? NULL : &acknowledged, failure_place());
 }
 
 static int32_t try_sc_core_started(void) { return sc_core_started(handle(CORE), failure_place()); }
@@ -679,17 +679,90 @@ static int32_t try_sc_core_stopped(void) {
     return code;
 }
 
+static const char *sequence(void) {
+    static const char *const sequences[] = {NULL, "1", "2", "a.b_C-9", NULL, "1"};
+    if (one_of(8)) return word(1);
+    return sequences[below(sizeof sequences / sizeof *sequences)];
+}
+
+// A message of the caller's memory, with the fields in `fields`.
+static const sc_message *some_message(sc_message *message, sc_field fields[40]) {
+    *message = (sc_message)SC_MESSAGE_INIT;
+    message->call_id = word(0);
+    message->sequence = sequence();
+    message->kind = one_of(2) ? NULL : word(1);
+    message->sender = word(1);
+    message->recipient = word(1);
+    message->text = one_of(500) ? endless : word(1);
+    message->body = some_bytes(&message->body_count);
+    if (one_of(2)) {
+        message->account = word(1);
+        message->conversation = word(1);
+        message->content_type = word(1);
+    }
+    if (one_of(2)) message->time = number();
+    if (one_of(4)) {
+        message->fields = fields;
+        message->field_count = below(40);
+        for (size_t index = 0; index < message->field_count; index++) {
+            fields[index].name = one_of(4) ? word(0) : names[index % 8];
+            fields[index].value = one_of(4) ? word(0) : "x";
+        }
+    } else if (one_of(20)) {
+        is_wrong = 1;
+        message->fields = one_of(2) ? NULL : fields;
+        message->field_count = message->fields == NULL ? 1 + below(9) : (1 << 20) + 1 + (size_t)below(1000);
+    }
+    if (one_of(16)) {
+        message->size = (size_t)number();
+        if (message->size != sizeof *message) is_wrong = 1;
+    }
+    return out(message, 20);
+}
+
 static int32_t try_sc_core_deliver(void) {
-    sc_message message = {0};
+    sc_message message;
+    sc_field fields[40];
     int32_t duplicate;
-    message.call_id = word(0);
-    message.kind = one_of(2) ? NULL : word(1);
-    message.sender = word(1);
-    message.recipient = word(1);
-    message.text = one_of(500) ? endless : word(1);
-    message.body = some_bytes(&message.body_count);
-    const sc_message *place = out(&message, 20);
+    const sc_message *place = some_message(&message, fields);
     return sc_core_deliver(handle(CORE), place, one_of(2) ? NULL : &duplicate, failure_place());
+}
+
+static int32_t try_sc_core_update(void) {
+    sc_message message;
+    sc_field fields[40];
+    int32_t change;
+    const sc_message *place = some_message(&message, fields);
+    return sc_core_update(handle(CORE), place, one_of(2) ? NULL : &change, failure_place());
+}
+
+static int32_t try_sc_core_withdraw(void) {
+    int32_t change;
+    const char *id = word(0), *of = sequence();
+    return sc_core_withdraw(handle(CORE), id, of, one_of(2) ? NULL : &change, failure_place());
+}
+
+static int32_t try_sc_inbox(void) {
+    sc_inbox_page page = {0};
+    size_t limit = one_of(4) ? (size_t)number() : 1 + below(4);
+    if (limit == 0 || limit > SIZE_MAX / 2) is_wrong = 1;
+    uint64_t after = one_of(2) ? 0 : (uint64_t)number();
+    int32_t code = sc_inbox(handle(GROUP), after, limit, out(&page, 20), failure_place());
+    for (size_t index = 0; code == SC_OK && index < page.count; index++) {
+        const sc_message *message = page.messages[index]->message;
+        CHECK(message->call_id[0] != 0 && message->kind[0] != 0 && page.messages[index]->stored_at > after);
+        for (size_t field = 0; field < message->field_count; field++) CHECK(message->fields[field].name[0] != 0);
+    }
+    sc_inbox_page_free(&page);
+    return code;
+}
+
+static int32_t try_sc_inbox_state(void) {
+    int32_t message_state;
+    uint64_t taken_by;
+    const char *id = word(0), *of = sequence();
+    int32_t *place = out(&message_state, 20);
+    return sc_inbox_state(handle(GROUP), id, of, place, one_of(2) ? NULL : &taken_by, failure_place());
 }
 
 static int32_t try_sc_core_group(void) {
@@ -889,6 +962,7 @@ FREES(sc_list_free, sc_list_result)
 FREES(sc_event_free, sc_event)
 FREES(sc_bytes_free, sc_bytes)
 FREES(sc_call_list_free, sc_call_list)
+FREES(sc_inbox_page_free, sc_inbox_page)
 FREES(sc_participant_event_free, sc_participant_event)
 
 #define CALL(name) {#name, try_##name}
@@ -922,6 +996,8 @@ static const struct {
     CALL(sc_core_group),
     CALL(sc_core_started),
     CALL(sc_core_stopped),
+    CALL(sc_core_update),
+    CALL(sc_core_withdraw),
     CALL(sc_delete),
     CALL(sc_descriptor),
     CALL(sc_entry_free),
@@ -932,6 +1008,9 @@ static const struct {
     CALL(sc_get),
     CALL(sc_give_back),
     CALL(sc_handle_bus_errors),
+    CALL(sc_inbox),
+    CALL(sc_inbox_page_free),
+    CALL(sc_inbox_state),
     CALL(sc_list),
     CALL(sc_list_free),
     CALL(sc_mailbox_open),

@@ -32,7 +32,8 @@ from .group import (
     Snapshot,
     Watch,
 )
-from .participants import Core, CoreContext, Executor, Main, Message, Result, StopRequest
+from .messages import InboxPage, ListedMessage, Message, MessageState
+from .participants import Core, CoreContext, Executor, Main, Result, StopRequest
 
 __all__ = [
     "Activity",
@@ -52,9 +53,12 @@ __all__ = [
     "Guard",
     "GuardFailedError",
     "HandleError",
+    "InboxPage",
+    "ListedMessage",
     "Mailbox",
     "Main",
     "Message",
+    "MessageState",
     "Notification",
     "Observation",
     "OpenCall",

@@ -138,16 +138,43 @@ class CParticipantOptions(ctypes.Structure):
     ]
 
 
+class CField(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("value", c_char_p)]
+
+
 class CMessage(ctypes.Structure):
     _fields_ = [
+        ("size", c_size_t),
         ("call_id", c_char_p),
+        ("sequence", c_char_p),
         ("kind", c_char_p),
         ("sender", c_char_p),
         ("recipient", c_char_p),
         ("text", c_char_p),
         ("body", c_void_p),
         ("body_count", c_size_t),
+        ("account", c_char_p),
+        ("conversation", c_char_p),
+        ("content_type", c_char_p),
+        ("time", c_int64),
+        ("fields", POINTER(CField)),
+        ("field_count", c_size_t),
     ]
+
+
+class CListedMessage(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("message", POINTER(CMessage)),
+        ("stored_at", c_uint64),
+        ("taken_by", c_uint64),
+        ("state", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
+class CInboxPage(ctypes.Structure):
+    _fields_ = [("count", c_size_t), ("messages", POINTER(POINTER(CListedMessage))), ("next", c_uint64)]
 
 
 class CParticipantEvent(ctypes.Structure):
@@ -157,7 +184,7 @@ class CParticipantEvent(ctypes.Structure):
         ("request", c_uint64),
         ("taken", c_uint64),
         ("timeout", c_int64),
-        ("message", CMessage),
+        ("message", POINTER(CMessage)),
         ("reason", c_char_p),
         ("requester", c_char_p),
         ("kind", c_int32),
@@ -219,15 +246,19 @@ _CALLS: dict[str, list[object]] = {
     "sc_executor_open": [c_uint64, POINTER(CParticipantOptions), _handle, _error],
     "sc_participant_next": [c_uint64, c_int64, POINTER(CParticipantEvent), _error],
     "sc_participant_end": [c_uint64, _error],
-    "sc_executor_ask": [c_uint64, c_char_p, c_int64, _handle, _error],
+    "sc_executor_ask": [c_uint64, c_char_p, c_char_p, c_int64, _handle, _error],
     "sc_executor_finish": [c_uint64, _error],
     "sc_taken_acknowledge": [c_uint64, POINTER(c_int32), _error],
     "sc_taken_give_back": [c_uint64, _error],
-    "sc_main_acknowledge": [c_uint64, c_char_p, POINTER(c_int32), _error],
+    "sc_main_acknowledge": [c_uint64, c_char_p, c_char_p, POINTER(c_int32), _error],
     "sc_core_started": [c_uint64, _error],
     "sc_core_failed": [c_uint64, c_char_p, _error],
     "sc_core_stopped": [c_uint64, _error],
     "sc_core_deliver": [c_uint64, POINTER(CMessage), POINTER(c_int32), _error],
+    "sc_core_update": [c_uint64, POINTER(CMessage), POINTER(c_int32), _error],
+    "sc_core_withdraw": [c_uint64, c_char_p, c_char_p, POINTER(c_int32), _error],
+    "sc_inbox": [c_uint64, c_uint64, c_size_t, POINTER(CInboxPage), _error],
+    "sc_inbox_state": [c_uint64, c_char_p, c_char_p, POINTER(c_int32), _handle, _error],
     "sc_core_group": [c_uint64, _handle, _error],
 }
 
@@ -237,6 +268,7 @@ _FREES: dict[str, type[ctypes.Structure]] = {
     "sc_event_free": CEvent,
     "sc_bytes_free": CBytes,
     "sc_call_list_free": CCallList,
+    "sc_inbox_page_free": CInboxPage,
     "sc_participant_event_free": CParticipantEvent,
 }
 
@@ -383,6 +415,14 @@ def milliseconds(timeout: float | None) -> int:
     if timeout is None or timeout == float("inf"):
         return -1
     return max(0, min(int(timeout * 1000), 2**62))
+
+
+def optional_c_text(text: str | None) -> bytes | None:
+    """Returns text as UTF-8, and None for None.
+
+    :raises ValueError: the text has a NUL.
+    """
+    return None if text is None else c_text(text)
 
 
 def c_text(text: str) -> bytes:

@@ -16,6 +16,7 @@ from .group import (
     Delivery, Entry, Guard, Mailbox, Notification, Observation, Operation, Request, Responder, Snapshot, Watch,
 )
 from .group import Group as BlockingGroup
+from .messages import InboxPage, MessageState
 from .participants import (
     CoreContext, ParticipantEvent, Result, StopRequest, answer, next_event, open_participant,
 )
@@ -122,6 +123,12 @@ class Group(_Scoped):
 
     async def command(self, call_id: str, command: str, *, timeout: float = 5) -> None:
         await asyncio.to_thread(lambda: self.blocking.command(call_id, command, timeout=timeout))
+
+    async def inbox(self, *, after: int = 0, limit: int = 100) -> InboxPage:
+        return await asyncio.to_thread(lambda: self.blocking.inbox(after=after, limit=limit))
+
+    async def message_state(self, call_id: str, sequence: str | None = None) -> MessageState:
+        return await asyncio.to_thread(self.blocking.message_state, call_id, sequence)
 
     def mailbox(self, path: str, **options: Any) -> Mailbox:
         """Returns the mailbox at a path, whose calls block: see :func:`take`."""
@@ -261,6 +268,10 @@ class Main(_Participant):
         """
         await asyncio.shield(self._started)
 
+    async def acknowledge(self, call_id: str, sequence: str | None = None) -> bool:
+        """Says that a message of exactly this identity was shown. Returns whether it waited to be."""
+        return await asyncio.to_thread(participants.acknowledge, self._handle, call_id, sequence)
+
 
 class Executor(_Participant):
     """The short-lived process: it gets the message of its call-id, from the owner or with a core of its own."""
@@ -268,13 +279,16 @@ class Executor(_Participant):
     def __init__(self, group: Group, core: Callable[[], Core], **options: float) -> None:
         super().__init__(open_participant("sc_executor_open", group.blocking, **options), core)
 
-    async def message(self, call_id: str, timeout: float) -> Result:
-        """Waits for the message of a call-id, at most so many seconds.
+    async def message(self, call_id: str, timeout: float, *, sequence: str | None = None) -> Result:
+        """Waits for the message of a call-id, at most so many seconds: of any sequence, or of one.
 
         :raises WaitTimeoutError: it has not come.
         """
         request = c_uint64()
-        call("sc_executor_ask", self._handle, c.c_text(call_id), milliseconds(timeout), byref(request))
+        call(
+            "sc_executor_ask", self._handle, c.c_text(call_id), c.optional_c_text(sequence), milliseconds(timeout),
+            byref(request),
+        )
         future: asyncio.Future[Result] = self._loop.create_future()
         self._requests[request.value] = future
         return await future

@@ -13,6 +13,7 @@ from . import _library as c
 from ._library import Owned, Scoped, call, library, milliseconds
 from ._stream import Stream
 from .calls import COMMANDS, Call, CallChanges, call_list
+from .messages import InboxPage, MessageState, inbox_page, message_state
 
 _CHANGES = ("present", "put", "deleted", "expired", "sessionEnded")
 _EVENTS = ("snapshot", "changes", "lagged")
@@ -333,6 +334,17 @@ class Group(Scoped):
         handle = c_uint64()
         call("sc_responder_open", self._handle, c.c_text(name), c.c_text(codec), byref(handle))
         return Responder(handle.value)
+
+    def inbox(self, *, after: int = 0, limit: int = 100) -> InboxPage:
+        """Returns a page of the messages that wait to be acknowledged, the oldest first. It takes none.
+
+        ``after`` is ``next`` of the page before.
+        """
+        return inbox_page(self._handle, after, limit)
+
+    def message_state(self, call_id: str, sequence: str | None = None) -> MessageState:
+        """Returns what the inbox has for a call-id: of any sequence, or of one."""
+        return message_state(self._handle, call_id, sequence)
 
     def calls(self) -> tuple[Call, ...]:
         """Returns the open calls, the oldest first, then the ended ones that were not acknowledged."""
