@@ -179,50 +179,50 @@ private func inbox(_ group: UInt64) throws(Failure) -> Inbox {
 }
 
 @c @implementation public func sc_inbox(
-    _ group: UInt64, _ after: UInt64, _ limit: Int, _ page: UnsafeMutablePointer<sc_inbox_page>?,
+    _ group: UInt64, _ after: UInt64, _ limit: Int, _ page: UnsafeMutablePointer<UnsafePointer<sc_inbox_page>?>?,
     _ error: UnsafeMutablePointer<sc_error>?
 ) -> Int32 {
     boundary(error) { () throws(Failure) in
         let result = try required(page, "page")
-        result.pointee = sc_inbox_page()
+        result.pointee = nil
         let inbox = try inbox(group)
         let page = try wait { () async throws(SharedCoreError) in
             try await inbox.messages(after: Revision(rawValue: after), limit: limit)
         }
-        result.pointee = sc_inbox_page(page)
+        result.pointee = page.placed()
         return Answer.ok
     }
 }
 
-extension sc_inbox_page {
-    fileprivate init(_ page: InboxPage) {
-        self.init()
-        let listed = page.messages
+extension InboxPage {
+    /// The page as the structure of the header, at the beginning of a block of its own.
+    fileprivate func placed() -> UnsafePointer<sc_inbox_page> {
         let stride = MemoryLayout<sc_listed_message>.stride + MemoryLayout<UnsafePointer<sc_listed_message>?>.stride
-        var block = Block(size: listed.reduce(0) { $0 + stride + MessagePlace.byteCount(of: $1.message) })
-        let pointers = block.array(of: UnsafePointer<sc_listed_message>?.self, count: listed.count)
-        let structures = block.array(of: sc_listed_message.self, count: listed.count)
-        let place = MessagePlace(in: &block, for: listed.map(\.message))
+        var block = Block(
+            size: messages.reduce(MemoryLayout<sc_inbox_page>.stride) {
+                $0 + stride + MessagePlace.byteCount(of: $1.message)
+            })
+        let page = block.array(of: sc_inbox_page.self, count: 1)
+        let (listed, pointers) = block.pointed(sc_listed_message.self, count: messages.count)
+        let place = MessagePlace(in: &block, for: messages.map(\.message))
         var fields = place.fields
-        for (index, each) in listed.enumerated() {
+        for (index, each) in messages.enumerated() {
             place.messages[index] = block.message(each.message, fields: fields)
             fields += each.message.content.fields.count
-            structures[index] = sc_listed_message(
+            listed[index] = sc_listed_message(
                 size: MemoryLayout<sc_listed_message>.size, message: place.messages + index,
                 stored_at: each.storedAt.rawValue, taken_by: each.takenBy?.rawValue ?? 0,
                 state: Int32(each.takenBy == nil ? SC_MESSAGE_STORED : SC_MESSAGE_TAKEN), reserved: 0)
-            pointers[index] = UnsafePointer(structures + index)
         }
-        count = listed.count
-        messages = UnsafePointer(pointers)
-        next = page.next?.rawValue ?? 0
+        page.pointee = sc_inbox_page(
+            size: MemoryLayout<sc_inbox_page>.size, count: messages.count, messages: pointers,
+            next: next?.rawValue ?? 0)
+        return UnsafePointer(page)
     }
 }
 
-@c @implementation public func sc_inbox_page_free(_ page: UnsafeMutablePointer<sc_inbox_page>?) {
-    guard let page else { return }
-    Block.free(page.pointee.messages)
-    page.pointee = sc_inbox_page()
+@c @implementation public func sc_inbox_page_free(_ page: UnsafeMutablePointer<UnsafePointer<sc_inbox_page>?>?) {
+    Block.free(at: page)
 }
 
 @c @implementation public func sc_inbox_state(

@@ -160,6 +160,17 @@ func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
     return id
 }
 
+/// Returns a group that a Main or an Executor can take part in.
+///
+/// - Throws: `forbidden` for a group that is open to read only.
+private func participating(_ handle: UInt64) throws(Failure) -> GroupObject {
+    let group = try Handles.find(handle, as: GroupObject.self)
+    guard !group.isReadOnly else {
+        throw Failure(.forbidden, "The group was opened to read only: no participant can take part in it.", at: "group")
+    }
+    return group
+}
+
 @c @implementation public func sc_main_start(
     _ group: UInt64, _ options: UnsafePointer<sc_participant_options>?, _ participant: UnsafeMutablePointer<UInt64>?,
     _ error: UnsafeMutablePointer<sc_error>?
@@ -167,7 +178,7 @@ func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
     boundary(error) { () throws(Failure) in
         let result = try required(participant, "participant")
         result.pointee = 0
-        let group = try Handles.find(group, as: GroupObject.self)
+        let group = try participating(group)
         let options = try read(options, of: group)
         let events = try ParticipantEvents()
         let main = try store { () throws(SharedCoreError) in
@@ -187,7 +198,7 @@ func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
     boundary(error) { () throws(Failure) in
         let result = try required(participant, "participant")
         result.pointee = 0
-        let group = try Handles.find(group, as: GroupObject.self)
+        let group = try participating(group)
         let options = try read(options, of: group)
         let events = try ParticipantEvents()
         let executor = try store { () throws(SharedCoreError) in
@@ -340,6 +351,17 @@ private func executor(_ handle: UInt64) throws(Failure) -> (ParticipantObject, E
     boundary(error) { () throws(Failure) in
         try Handles.find(core, as: CoreObject.self).close()
         _ = Handles.remove(core)
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_core_report(
+    _ core: UInt64, _ problem: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let context = try Handles.find(core, as: CoreObject.self).context
+        let problem = try text(problem, "problem")
+        try wait { () async throws(SharedCoreError) in await context.report(problem) }
         return Answer.ok
     }
 }

@@ -116,9 +116,13 @@ typedef struct {
     /* For sc_open_configured: the path of the file, YAML or JSON. NULL is the one that SHAREDCORE_CONFIG names, else
        sharedcore/config.yaml in $XDG_CONFIG_HOME or ~/.config where it is there. "/dev/null" reads none. */
     const char *configuration_file;
+    /* 1 opens the group to read it, without a session and without a trace (contract L4): it writes nothing, makes no group and
+       starts no hub. SC_ERR_UNAVAILABLE: no participant has opened the group. Calls that write return SC_ERR_FORBIDDEN. */
+    int32_t read_only;
+    int32_t reserved;
 } sc_options;
 
-#define SC_OPTIONS_INIT {sizeof(sc_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL}
+#define SC_OPTIONS_INIT {sizeof(sc_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0}
 
 /* Opens a group of the backend in `directory`, which is made with mode 0700 if it is absent. */
 int32_t sc_open(const sc_options *options, sc_group *group, sc_error *error);
@@ -126,7 +130,8 @@ int32_t sc_open(const sc_options *options, sc_group *group, sc_error *error);
    `sharedcore` with these flags does. `backend`, `directory` and `durability` are settings here, and NULL. The timeouts of the
    group are the defaults of its Main and Executors. SC_ERR_FORBIDDEN: the file is another user's, or others may write it. */
 int32_t sc_open_configured(const sc_options *options, sc_group *group, sc_error *error);
-/* Gets the session of this handle: the revision at which it began, which is its identity in the group. */
+/* Gets the session of this handle: the revision at which it began, which is its identity in the group. Returns SC_NOTHING, and gets
+   0, for a group that is open to read only. */
 int32_t sc_session(sc_group group, uint64_t *session, sc_error *error);
 /* Returns when everything that was committed before can be taken from this handle's watches and observations. */
 int32_t sc_sync(sc_group group, sc_error *error);
@@ -414,6 +419,8 @@ int32_t sc_core_update(sc_core core, const sc_message *message, int32_t *change,
 /* Takes back a message that waits to be acknowledged: a wait for it ends with nothing to show. `sequence` may be NULL for a
    message without one, and `change` too. */
 int32_t sc_core_withdraw(sc_core core, const char *call_id, const char *sequence, int32_t *change, sc_error *error);
+/* Puts a sentence about something that the core had to set aside on the timeline. */
+int32_t sc_core_report(sc_core core, const char *problem, sc_error *error);
 /* Gets a handle of the group whose writes all have the core's epoch as a guard. Close it after use; the group stays open. */
 int32_t sc_core_group(sc_core core, sc_group *group, sc_error *error);
 
@@ -442,6 +449,7 @@ typedef struct {
 } sc_listed_message;
 
 typedef struct {
+    size_t size; /* what this library has of the structure */
     size_t count;
     const sc_listed_message *const *messages;
     uint64_t next; /* `after` of the next page; 0 if this is the last one */
@@ -449,13 +457,124 @@ typedef struct {
 
 /* Gets a page of the messages that wait to be acknowledged, the oldest first, at one revision: at most `limit`, which is 1 or
    more, of those stored after the revision `after`; 0 for the first page (contract C20). A message that this version cannot read is
-   left out. */
-int32_t sc_inbox(sc_group group, uint64_t after, size_t limit, sc_inbox_page *page, sc_error *error);
-void sc_inbox_page_free(sc_inbox_page *page);
+   left out. The page belongs to the library until sc_inbox_page_free, which sets the pointer to NULL. */
+int32_t sc_inbox(sc_group group, uint64_t after, size_t limit, const sc_inbox_page **page, sc_error *error);
+void sc_inbox_page_free(const sc_inbox_page **page);
 /* Gets the state of an identity: of the messages that match it, that of the oldest that can be taken, else of one in hand, else
    what is remembered. `sequence` is NULL for any. `taken_by` is the session with SC_MESSAGE_TAKEN, else 0; it may be NULL. */
 int32_t sc_inbox_state(
     sc_group group, const char *call_id, const char *sequence, int32_t *state, uint64_t *taken_by, sc_error *error);
+
+/* The state of a group, for every process of it. Structures that begin with a size have that many bytes in this library. Times are
+   milliseconds since the machine's start, by CLOCK_BOOTTIME. */
+
+/* A process of one run of one machine. */
+typedef struct {
+    const char *boot_id; /* the run of the machine: 32 hexadecimal digits */
+    uint64_t start_time; /* clock ticks since the machine's start; 0 if it is not known */
+    int32_t pid;
+    int32_t reserved;
+} sc_process;
+
+typedef struct {
+    size_t size;
+    uint64_t session;
+    const char *role;
+    const char *name;
+    sc_process process;
+    int64_t since;
+} sc_session_info;
+
+enum { SC_OWNER_STARTING = 1, SC_OWNER_RUNNING = 2, SC_OWNER_STOPPING = 3 };
+
+/* The owner of the core (contract C1). */
+typedef struct {
+    size_t size;
+    uint64_t session;
+    uint64_t epoch; /* the revision of its acquisition */
+    const char *role;
+    const char *name;
+    sc_process process;
+    int64_t since; /* its acquisition */
+    int32_t state; /* SC_OWNER_STARTING, SC_OWNER_RUNNING, SC_OWNER_STOPPING */
+    int32_t reserved;
+} sc_owner;
+
+/* A Main that has asked for the core and does not own it yet (contract C3). */
+typedef struct {
+    size_t size;
+    uint64_t session;
+    const char *name;
+    sc_process process; /* with the pid 0 if it is not known */
+    int64_t since;
+    int32_t takes_over; /* 1 if another Main has to let go too */
+    int32_t insists;    /* 1 if the owner's activities do not hold it up */
+} sc_asked;
+
+/* Work of the owner that a hand-over waits for (contract C17). */
+typedef struct {
+    size_t size;
+    const char *kind;
+    const char *id;
+    int64_t begun;
+    int64_t expected_end; /* -1 if it is not known */
+    int64_t latest_end;   /* from then on it keeps nothing */
+} sc_activity_info;
+
+typedef struct {
+    size_t size;
+    /* The sessions of the group, the oldest first. */
+    const sc_session_info *const *sessions;
+    size_t session_count;
+    /* The rest stands at this revision. */
+    uint64_t revision;
+    const sc_owner *owner; /* NULL for none */
+    const sc_asked *asked; /* NULL for none */
+    const sc_activity_info *const *activities;
+    size_t activity_count;
+} sc_group_status;
+
+/* Gets the state of a group. It belongs to the library until sc_status_free, which sets the pointer to NULL. A dead owner is not
+   believed where the backend can tell. */
+int32_t sc_status(sc_group group, const sc_group_status **status, sc_error *error);
+void sc_status_free(const sc_group_status **status);
+
+/* One thing that happened to the ownership of the core (contract C15). */
+typedef struct {
+    size_t size;
+    uint64_t revision;
+    const char *event;    /* "acquired", as `sharedcore timeline --json` has it; later versions have more */
+    const char *sentence; /* for people, without the time */
+    uint64_t session;     /* of the participant that did it */
+    const char *role;
+    const char *name;
+    sc_process process; /* without its start time */
+    int64_t at;
+    uint64_t epoch;           /* of the participant's own ownership; 0 for none */
+    uint64_t other;           /* of the ownership that this is about; 0 for none */
+    uint64_t previous_epoch;  /* with an acquisition: of the ownership before it; 0 for none */
+    const char *previous_end; /* how that ended: "released", "sessionEnded", "unanswered", "deadlinePassed", "replaced"; NULL for none */
+    const char *reason;
+    int64_t bound; /* a duration in milliseconds; -1 for none */
+    int32_t from;  /* the owner's state before and after, SC_OWNER_RUNNING; 0 for none */
+    int32_t to;
+} sc_timeline_entry;
+
+typedef struct {
+    size_t size;
+    const sc_timeline_entry *const *entries;
+    size_t count;
+    uint64_t next;            /* `after` of the next page; 0 if this is the last one */
+    uint64_t dropped_count;   /* how many entries the group has dropped since its beginning, the oldest first */
+    uint64_t dropped_through; /* the revision of the last of them; 0 for none */
+    uint64_t damaged_count;   /* how many entries of the timeline cannot be read or are not the participant's own */
+} sc_timeline_page;
+
+/* Gets a page of the timeline, the oldest entries first: of those after the revision `after`, 0 for the first page, `limit`, which is
+   1 or more, and the rest of the last one's commit. The page belongs to the library until sc_timeline_page_free, which sets the
+   pointer to NULL. */
+int32_t sc_timeline(sc_group group, uint64_t after, size_t limit, const sc_timeline_page **page, sc_error *error);
+void sc_timeline_page_free(const sc_timeline_page **page);
 
 /* Calls, for every process of the group. */
 

@@ -336,6 +336,7 @@ static int32_t try_sc_open(void) {
         snprintf(path, sizeof path, "%s/g%d", folder, (int)below(2));
         options.directory = path;
         options.backend = one_of(3) ? "memory" : NULL;
+        options.read_only = one_of(8) ? (int32_t)number() : 0;
     } else {
         static const char *const directories[] = {"", "/", "///", "relative/path", "/dev/null/group", "/proc/none/group", "/.",
             "/..", "/a\n", "/proc/self/fd/0/x"};
@@ -743,18 +744,52 @@ static int32_t try_sc_core_withdraw(void) {
 }
 
 static int32_t try_sc_inbox(void) {
-    sc_inbox_page page = {0};
+    const sc_inbox_page *page = NULL;
     size_t limit = one_of(4) ? (size_t)number() : 1 + below(4);
     if (limit == 0 || limit > SIZE_MAX / 2) is_wrong = 1;
     uint64_t after = one_of(2) ? 0 : (uint64_t)number();
     int32_t code = sc_inbox(handle(GROUP), after, limit, out(&page, 20), failure_place());
-    for (size_t index = 0; code == SC_OK && index < page.count; index++) {
-        const sc_message *message = page.messages[index]->message;
-        CHECK(message->call_id[0] != 0 && message->kind[0] != 0 && page.messages[index]->stored_at > after);
+    for (size_t index = 0; code == SC_OK && index < page->count; index++) {
+        const sc_message *message = page->messages[index]->message;
+        CHECK(message->call_id[0] != 0 && message->kind[0] != 0 && page->messages[index]->stored_at > after);
         for (size_t field = 0; field < message->field_count; field++) CHECK(message->fields[field].name[0] != 0);
     }
     sc_inbox_page_free(&page);
     return code;
+}
+
+static int32_t try_sc_status(void) {
+    const sc_group_status *status = NULL;
+    int32_t code = sc_status(handle(GROUP), out(&status, 20), failure_place());
+    for (size_t index = 0; code == SC_OK && index < status->session_count; index++) {
+        CHECK(status->sessions[index]->session != 0 && strlen(status->sessions[index]->process.boot_id) == 32);
+    }
+    for (size_t index = 0; code == SC_OK && index < status->activity_count; index++) {
+        CHECK(status->activities[index]->kind[0] != 0 && status->activities[index]->latest_end > 0);
+    }
+    if (code == SC_OK && status->owner != NULL) CHECK(status->owner->epoch != 0 && status->owner->epoch <= status->revision);
+    sc_status_free(&status);
+    return code;
+}
+
+static int32_t try_sc_timeline(void) {
+    const sc_timeline_page *page = NULL;
+    size_t limit = one_of(4) ? (size_t)number() : 1 + below(4);
+    if (limit == 0 || limit > SIZE_MAX / 2) is_wrong = 1;
+    uint64_t after = one_of(2) ? 0 : (uint64_t)number();
+    int32_t code = sc_timeline(handle(GROUP), after, limit, out(&page, 20), failure_place());
+    for (size_t index = 0; code == SC_OK && index < page->count; index++) {
+        CHECK(page->entries[index]->revision > after && page->entries[index]->sentence[0] != 0);
+    }
+    sc_timeline_page_free(&page);
+    return code;
+}
+
+static int32_t try_sc_core_report(void) {
+    const char *problem = word(0);
+    sc_core core = handle(CORE);
+    if (!is_wrong && !one_of(4)) problem = NULL, is_wrong = 1;
+    return sc_core_report(core, problem, failure_place());
 }
 
 static int32_t try_sc_inbox_state(void) {
@@ -962,7 +997,9 @@ FREES(sc_list_free, sc_list_result)
 FREES(sc_event_free, sc_event)
 FREES(sc_bytes_free, sc_bytes)
 FREES(sc_call_list_free, sc_call_list)
-FREES(sc_inbox_page_free, sc_inbox_page)
+FREES(sc_inbox_page_free, const sc_inbox_page *)
+FREES(sc_status_free, const sc_group_status *)
+FREES(sc_timeline_page_free, const sc_timeline_page *)
 FREES(sc_participant_event_free, sc_participant_event)
 
 #define CALL(name) {#name, try_##name}
@@ -994,6 +1031,7 @@ static const struct {
     CALL(sc_core_deliver),
     CALL(sc_core_failed),
     CALL(sc_core_group),
+    CALL(sc_core_report),
     CALL(sc_core_started),
     CALL(sc_core_stopped),
     CALL(sc_core_update),
@@ -1033,10 +1071,14 @@ static const struct {
     CALL(sc_send),
     CALL(sc_session),
     CALL(sc_state),
+    CALL(sc_status),
+    CALL(sc_status_free),
     CALL(sc_sync),
     CALL(sc_take),
     CALL(sc_taken_acknowledge),
     CALL(sc_taken_give_back),
+    CALL(sc_timeline),
+    CALL(sc_timeline_page_free),
     CALL(sc_version),
     CALL(sc_watch_next),
     CALL(sc_watch_open),

@@ -93,10 +93,11 @@ static void bounds(sc_core core) {
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_core_update(core, NULL, NULL, &error));
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_core_withdraw(core, NULL, NULL, NULL, &error));
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_core_withdraw(core, "id-1", "/", NULL, &error));
-    sc_inbox_page page;
+    const sc_inbox_page *page;
     CHECK_CODE(SC_OK, sc_inbox(group, 0, 10, &page, &error));
-    CHECK(page.count == 0 && page.next == 0);
+    CHECK(page->count == 0 && page->next == 0);
     sc_inbox_page_free(&page);
+    CHECK(page == NULL);
     sc_inbox_page_free(&page);
 }
 
@@ -121,7 +122,7 @@ static void check_state(const char *id, const char *sequence, int32_t expected, 
 static void delivered(sc_core core, sc_participant main, sc_participant executor, sc_group executor_group) {
     int32_t flag = -1, change = -1;
     uint64_t session;
-    sc_inbox_page page;
+    const sc_inbox_page *page;
     sc_participant_event event;
     sc_message message = full_message("2");
     check_state("id-1", "2", SC_MESSAGE_ABSENT, 0);
@@ -147,16 +148,16 @@ static void delivered(sc_core core, sc_participant main, sc_participant executor
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_inbox(group, 0, 0, &page, &error));
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_inbox(group, 0, SIZE_MAX, &page, &error));
     CHECK_CODE(SC_OK, sc_inbox(group, 0, 2, &page, &error));
-    CHECK(page.count == 2 && page.next == page.messages[1]->stored_at);
-    CHECK(page.messages[0]->size == sizeof(sc_listed_message) && page.messages[0]->stored_at > 0);
-    check_full_message(page.messages[0]->message, "2");
-    CHECK(page.messages[0]->state == SC_MESSAGE_STORED && page.messages[0]->taken_by == 0);
-    CHECK(equals(page.messages[1]->message->sequence, "10") && page.messages[1]->message->field_count == 0);
-    uint64_t after = page.next;
+    CHECK(page->size == sizeof(sc_inbox_page) && page->count == 2 && page->next == page->messages[1]->stored_at);
+    CHECK(page->messages[0]->size == sizeof(sc_listed_message) && page->messages[0]->stored_at > 0);
+    check_full_message(page->messages[0]->message, "2");
+    CHECK(page->messages[0]->state == SC_MESSAGE_STORED && page->messages[0]->taken_by == 0);
+    CHECK(equals(page->messages[1]->message->sequence, "10") && page->messages[1]->message->field_count == 0);
+    uint64_t after = page->next;
     sc_inbox_page_free(&page);
     CHECK_CODE(SC_OK, sc_inbox(group, after, 2, &page, &error));
-    CHECK(page.count == 1 && page.next == 0);
-    const sc_message *found = page.messages[0]->message;
+    CHECK(page->count == 1 && page->next == 0);
+    const sc_message *found = page->messages[0]->message;
     CHECK(equals(found->call_id, "id-2") && equals(found->sequence, NULL) && equals(found->kind, "text"));
     CHECK(equals(found->sender, "") && equals(found->text, "") && found->body_count == 0 && found->time == SC_NO_TIME);
     CHECK(equals(found->account, NULL) && equals(found->conversation, NULL) && equals(found->content_type, NULL));
@@ -179,7 +180,7 @@ static void delivered(sc_core core, sc_participant main, sc_participant executor
     sc_participant_event_free(&event);
     sc_participant_event_free(&event);
     CHECK_CODE(SC_OK, sc_inbox(group, 0, 2, &page, &error));
-    CHECK(page.messages[0]->state == SC_MESSAGE_TAKEN && page.messages[0]->taken_by == session);
+    CHECK(page->messages[0]->state == SC_MESSAGE_TAKEN && page->messages[0]->taken_by == session);
     sc_inbox_page_free(&page);
     message.text = "no tea";
     CHECK_CODE(SC_OK, sc_core_update(core, &message, &change, &error));
@@ -212,7 +213,7 @@ static void delivered(sc_core core, sc_participant main, sc_participant executor
     sc_participant_event_free(&event);
     check_state("id-2", NULL, SC_MESSAGE_NOTHING, 0);
     CHECK_CODE(SC_OK, sc_inbox(group, 0, 10, &page, &error));
-    CHECK(page.count == 0);
+    CHECK(page->count == 0);
     sc_inbox_page_free(&page);
 }
 

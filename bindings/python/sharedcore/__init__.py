@@ -34,9 +34,12 @@ from .group import (
 )
 from .messages import InboxPage, ListedMessage, Message, MessageState
 from .participants import Core, CoreContext, Executor, Main, Result, StopRequest
+from .status import ActivityInfo, Asked, Owner, Process, SessionInfo, Status, TimelineEntry, TimelinePage
 
 __all__ = [
     "Activity",
+    "ActivityInfo",
+    "Asked",
     "Call",
     "CallChanges",
     "Change",
@@ -63,13 +66,19 @@ __all__ = [
     "Observation",
     "OpenCall",
     "Operation",
+    "Owner",
+    "Process",
     "RefusedError",
     "Request",
     "Responder",
     "Result",
+    "SessionInfo",
     "SharedCoreError",
     "Snapshot",
+    "Status",
     "StopRequest",
+    "TimelineEntry",
+    "TimelinePage",
     "WaitTimeoutError",
     "Watch",
     "code_name",

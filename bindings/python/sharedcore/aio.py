@@ -20,6 +20,7 @@ from .messages import InboxPage, MessageState
 from .participants import (
     CoreContext, ParticipantEvent, Result, StopRequest, answer, next_event, open_participant,
 )
+from .status import Status, TimelinePage
 
 
 async def readable(descriptor: int) -> None:
@@ -123,6 +124,12 @@ class Group(_Scoped):
 
     async def command(self, call_id: str, command: str, *, timeout: float = 5) -> None:
         await asyncio.to_thread(lambda: self.blocking.command(call_id, command, timeout=timeout))
+
+    async def status(self) -> Status:
+        return await asyncio.to_thread(self.blocking.status)
+
+    async def timeline(self, *, after: int = 0, limit: int = 100) -> TimelinePage:
+        return await asyncio.to_thread(lambda: self.blocking.timeline(after=after, limit=limit))
 
     async def inbox(self, *, after: int = 0, limit: int = 100) -> InboxPage:
         return await asyncio.to_thread(lambda: self.blocking.inbox(after=after, limit=limit))

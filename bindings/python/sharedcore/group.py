@@ -14,6 +14,7 @@ from ._library import Owned, Scoped, call, library, milliseconds
 from ._stream import Stream
 from .calls import COMMANDS, Call, CallChanges, call_list
 from .messages import InboxPage, MessageState, inbox_page, message_state
+from .status import Status, TimelinePage, group_status, timeline_page
 
 _CHANGES = ("present", "put", "deleted", "expired", "sessionEnded")
 _EVENTS = ("snapshot", "changes", "lagged")
@@ -160,10 +161,12 @@ class Group(Scoped):
         durability: str | None = None,
         settings: Mapping[str, str] | None = None,
         open_timeout: float | None = None,
+        read_only: bool = False,
     ) -> None:
         """Joins a group.
 
-        ``directory`` is the group's own, and ``settings`` what one backend alone knows, such as ``zmq.endpoint``.
+        ``directory`` is the group's own, and ``settings`` what one backend alone knows, such as ``zmq.endpoint``. With
+        ``read_only`` the group is opened without a session and without a trace (contract L4).
         """
         pairs = [c.c_text(f"{key}={value}") for key, value in (settings or {}).items()]
         options = c.COptions(
@@ -176,6 +179,7 @@ class Group(Scoped):
             settings=(c_char_p * len(pairs))(*pairs),
             setting_count=len(pairs),
             open_timeout=0 if open_timeout is None else max(1, milliseconds(open_timeout)),
+            read_only=read_only,
         )
         handle = c_uint64()
         call("sc_open", byref(options), byref(handle))
@@ -190,6 +194,7 @@ class Group(Scoped):
         role: str = "tool",
         name: str = "",
         open_timeout: float | None = None,
+        read_only: bool = False,
     ) -> Self:
         """Joins the group that settings, such as ``group``, then the variables ``SHAREDCORE_*``, then a file describe.
 
@@ -204,6 +209,7 @@ class Group(Scoped):
             setting_count=len(pairs),
             open_timeout=0 if open_timeout is None else max(1, milliseconds(open_timeout)),
             configuration_file=None if file is None else c.c_text(file),
+            read_only=read_only,
         )
         handle = c_uint64()
         call("sc_open_configured", byref(options), byref(handle))
@@ -217,7 +223,7 @@ class Group(Scoped):
 
     @property
     def session(self) -> int:
-        """The identity of this participation."""
+        """The identity of this participation; 0 where the group is open to read only."""
         session = c_uint64()
         call("sc_session", self._handle, byref(session))
         return session.value
@@ -334,6 +340,17 @@ class Group(Scoped):
         handle = c_uint64()
         call("sc_responder_open", self._handle, c.c_text(name), c.c_text(codec), byref(handle))
         return Responder(handle.value)
+
+    def status(self) -> Status:
+        """Returns the owner, the Main that waits for the core, the owner's activities, and the sessions."""
+        return group_status(self._handle)
+
+    def timeline(self, *, after: int = 0, limit: int = 100) -> TimelinePage:
+        """Returns a page of what happened to the ownership of the core, the oldest entries first.
+
+        ``after`` is ``next`` of the page before. The entries of one commit stay together.
+        """
+        return timeline_page(self._handle, after, limit)
 
     def inbox(self, *, after: int = 0, limit: int = 100) -> InboxPage:
         """Returns a page of the messages that wait to be acknowledged, the oldest first. It takes none.

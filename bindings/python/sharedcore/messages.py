@@ -110,17 +110,13 @@ def message_of(found: c.CMessage) -> Message:
         text=found.text.decode(),
         body=string_at(found.body, found.body_count),
         kind=found.kind.decode(),
-        sequence=_optional(found.sequence),
-        account=_optional(found.account),
-        conversation=_optional(found.conversation),
+        sequence=c.optional_text(found.sequence),
+        account=c.optional_text(found.account),
+        conversation=c.optional_text(found.conversation),
         time=None if found.time == _NO_TIME else found.time / 1000,
-        content_type=_optional(found.content_type),
+        content_type=c.optional_text(found.content_type),
         fields={each.name.decode(): each.value.decode() for each in found.fields[: found.field_count]},
     )
-
-
-def _optional(text: bytes | None) -> str | None:
-    return None if text is None else text.decode()
 
 
 def change(name: str, *arguments: object) -> str:
@@ -132,9 +128,10 @@ def change(name: str, *arguments: object) -> str:
 
 def inbox_page(group: int, after: int, limit: int) -> InboxPage:
     """Gets a page of a group's inbox."""
-    page = c.CInboxPage()
-    call("sc_inbox", group, after, limit, byref(page))
+    place = ctypes.POINTER(c.CInboxPage)()
+    call("sc_inbox", group, after, limit, byref(place))
     try:
+        page = place.contents
         listed = (page.messages[index].contents for index in range(page.count))
         messages = tuple(
             ListedMessage(
@@ -144,7 +141,7 @@ def inbox_page(group: int, after: int, limit: int) -> InboxPage:
         )
         return InboxPage(messages, page.next or None)
     finally:
-        library.sc_inbox_page_free(byref(page))
+        library.sc_inbox_page_free(byref(place))
 
 
 def message_state(group: int, call_id: str, sequence: str | None) -> MessageState:

@@ -77,6 +77,10 @@ class CoreContext:
         """Takes back a message that waits: a wait for it ends with nothing to show. Returns as :meth:`update` does."""
         return change("sc_core_withdraw", self._handle, c.c_text(call_id), c.optional_c_text(sequence))
 
+    def report(self, problem: str) -> None:
+        """Puts a sentence about something that the core had to set aside on the timeline."""
+        call("sc_core_report", self._handle, c.c_text(problem))
+
     def group(self) -> Group:
         """Returns the group with the epoch as a guard on every write. Close it after use."""
         handle = c_uint64()
