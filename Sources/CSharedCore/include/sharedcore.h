@@ -90,7 +90,9 @@ const char *sc_code_name(int32_t code);
    handle that is closed or unknown, and SC_ERR_FORKED in a forked child, where nothing is closed. */
 int32_t sc_close(sc_handle handle);
 /* Gets the descriptor of a watch, an observation, a participant, a call or a list of calls. It is readable while the `next` call of
-   the handle has something to return. Poll it; do not read or close it. It is valid until the handle is closed. */
+   the handle has something to return. Poll it; do not read or close it. It is valid until the handle is closed.
+   That of a mailbox or a responder is readable while there is a message to take, and sometimes without one: take with a timeout of 0,
+   and poll again after SC_NOTHING. The first use of this call opens a watch of the group, which costs what sc_watch_open does. */
 int32_t sc_descriptor(sc_handle handle, int32_t *descriptor, sc_error *error);
 
 /* Groups. */
@@ -283,6 +285,8 @@ int32_t sc_responder_take(
 /* Replies, or refuses. Each closes the request. `sent` is 0 if the take had ended before: nothing was sent. It may be NULL. */
 int32_t sc_reply(sc_received request, const uint8_t *bytes, size_t count, int32_t *sent, sc_error *error);
 int32_t sc_refuse(sc_received request, const char *reason, int32_t *sent, sc_error *error);
+/* Lets another program take the request, and closes it. */
+int32_t sc_received_give_back(sc_received request, sc_error *error);
 
 /* Main and Executor. The program brings the core: events tell it to start and to stop, and the program answers with calls. */
 

@@ -313,7 +313,7 @@ static int32_t try_sc_close(void) {
 
 static int32_t try_sc_descriptor(void) {
     int32_t descriptor;
-    static const enum kind kinds[] = {WATCH, OBSERVATION, MAIN, EXECUTOR, CHANGES, TELEPHONE_CALL};
+    static const enum kind kinds[] = {WATCH, OBSERVATION, MAILBOX, RESPONDER, MAIN, EXECUTOR, CHANGES, TELEPHONE_CALL};
     enum { pollable_count = sizeof kinds / sizeof *kinds };
     sc_handle of = handle(kinds[below(pollable_count)]);
     // Another kind may be right.
@@ -857,6 +857,13 @@ static int32_t try_sc_reply(void) {
     return code;
 }
 
+static int32_t try_sc_received_give_back(void) {
+    sc_received request = handle(RECEIVED);
+    int32_t code = sc_received_give_back(request, failure_place());
+    if (code == SC_OK) retire(request);
+    return code;
+}
+
 static int32_t try_sc_refuse(void) {
     const char *reason = word(1);
     sc_received request = handle(RECEIVED);
@@ -1063,6 +1070,7 @@ static const struct {
     CALL(sc_participant_next),
     CALL(sc_post),
     CALL(sc_put),
+    CALL(sc_received_give_back),
     CALL(sc_refuse),
     CALL(sc_reply),
     CALL(sc_request),

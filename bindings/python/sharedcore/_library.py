@@ -333,6 +333,7 @@ _CALLS: dict[str, list[object]] = {
     "sc_responder_open": [c_uint64, c_char_p, c_char_p, _handle, _error],
     "sc_responder_take": [c_uint64, c_int64, _handle, POINTER(CBytes), _error],
     "sc_reply": [c_uint64, c_char_p, c_size_t, POINTER(c_int32), _error],
+    "sc_received_give_back": [c_uint64, _error],
     "sc_refuse": [c_uint64, c_char_p, POINTER(c_int32), _error],
     "sc_calls": [c_uint64, POINTER(CCallList), _error],
     "sc_calls_watch": [c_uint64, _handle, _error],
@@ -499,11 +500,19 @@ class Owned:
         if handle:
             library.sc_close(handle)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not closed."""
+        return self._handle != 0
+
     def __del__(self) -> None:
         self.close()
 
     def fileno(self) -> int:
-        """Returns a descriptor that is readable while there is an element to take. Do not read or close it."""
+        """Returns a descriptor that is readable while there is an element to take. Do not read or close it.
+
+        That of a mailbox or a responder may be readable without one: another process may be faster.
+        """
         descriptor = c_int32()
         call("sc_descriptor", self._handle, ctypes.byref(descriptor))
         return descriptor.value

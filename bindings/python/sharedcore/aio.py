@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_uint64
 from types import TracebackType
@@ -151,8 +154,60 @@ async def take(mailbox: Responder, timeout: float | None = None) -> Request | No
 
 
 async def take(mailbox: Mailbox | Responder, timeout: float | None = None) -> Delivery | Request | None:
-    """Takes a message of a mailbox, or a request. A thread of the loop's default executor waits for it."""
-    return await asyncio.to_thread(mailbox.take, timeout)
+    """Takes a message of a mailbox, or a request, and waits so many seconds for one; None waits without an end.
+
+    No thread waits: the loop polls the descriptor. A message that comes to a task that is cancelled is given back.
+
+    :raises ClosedError: the mailbox or its group was closed.
+    """
+    if timeout is not None and math.isnan(timeout):
+        raise ValueError("A timeout is a number of seconds, not nan.")
+    loop = asyncio.get_running_loop()
+    end = None if timeout is None else loop.time() + timeout
+    while True:
+        taken = await _take_now(mailbox)
+        if taken is not None:
+            return taken
+        left = None if end is None else end - loop.time()
+        if left is not None and left <= 0:
+            return None
+        # A copy: each task polls its own, and that of a mailbox which another task closes is not another file's.
+        descriptor = os.dup(await asyncio.to_thread(mailbox.fileno))
+        try:
+            # A message may have come before this was the descriptor's first use: it is readable then.
+            await asyncio.wait_for(readable(descriptor), left)
+        except TimeoutError:
+            return None
+        finally:
+            os.close(descriptor)
+        if not mailbox.is_open:
+            raise error_of(c.CLOSED, "The mailbox was closed.", "mailbox")
+
+
+async def _take_now(mailbox: Mailbox | Responder) -> Delivery | Request | None:
+    attempt = asyncio.ensure_future(asyncio.to_thread(mailbox.take, 0))
+    try:
+        return await asyncio.shield(attempt)
+    except asyncio.CancelledError:
+        attempt.add_done_callback(_give_back)
+        raise
+
+
+def _give_back(attempt: asyncio.Future[Delivery | Request | None]) -> None:
+    if attempt.cancelled() or attempt.exception() is not None:
+        return
+    taken = attempt.result()
+    if taken is not None:
+        # Of the loop, which may end before it has run.
+        threading.Thread(target=_give_back_now, args=[taken], name="sharedcore").start()
+
+
+def _give_back_now(taken: Delivery | Request) -> None:
+    try:
+        taken.give_back()
+    except SharedCoreError:
+        # The take ends with the session.
+        pass
 
 
 class Core(Protocol):

@@ -492,7 +492,8 @@ class Responder(Scoped):
 
 
 class Request(Owned):
-    """A request that was taken: reply to it, or refuse it. One that is kept goes to another program when this one ends."""
+    """A request that was taken: reply to it, or refuse it. One that is kept goes to another program when this one ends
+    or gives it back."""
 
     def __init__(self, handle: int, message: bytes) -> None:
         self._handle = handle
@@ -507,6 +508,12 @@ class Request(Owned):
     def refuse(self, reason: str) -> bool:
         """Refuses: the requester gets the reason. Returns as :meth:`reply` does."""
         return self._finish("sc_refuse", c.c_text(reason))
+
+    def give_back(self) -> None:
+        """Lets another program take the request."""
+        with self._lock:
+            call("sc_received_give_back", self._handle)
+            self._handle = 0
 
     def _finish(self, name: str, *arguments: object) -> bool:
         sent = c_int32()
