@@ -211,7 +211,18 @@ static void delivered(sc_core core, sc_participant main, sc_participant executor
     CHECK(change == SC_UPDATE_OVER);
     ask(executor, "id-2", NULL, SC_RESULT_NOTHING, &event);
     sc_participant_event_free(&event);
+}
+
+// The inbox remembers what became of the messages, also for a session that comes when no participant is left.
+static void remembered(const char *directory) {
+    CHECK_CODE(SC_OK, sc_close(group));
+    group = open_group(directory, NULL);
+    const sc_inbox_page *page;
+    check_state("id-1", "2", SC_MESSAGE_ACKNOWLEDGED, 0);
+    check_state("id-1", "10", SC_MESSAGE_ACKNOWLEDGED, 0);
+    check_state("id-1", NULL, SC_MESSAGE_ACKNOWLEDGED, 0);
     check_state("id-2", NULL, SC_MESSAGE_NOTHING, 0);
+    check_state("id-3", NULL, SC_MESSAGE_ABSENT, 0);
     CHECK_CODE(SC_OK, sc_inbox(group, 0, 10, &page, &error));
     CHECK(page->count == 0);
     sc_inbox_page_free(&page);
@@ -231,6 +242,7 @@ int main(int count, char **arguments) {
     CHECK_CODE(SC_ERR_HANDLE, sc_core_withdraw(core, "id-2", NULL, NULL, &error));
     CHECK_CODE(SC_OK, sc_close(executor_group));
     CHECK_CODE(SC_OK, sc_close(main_group));
+    remembered(arguments[1]);
     CHECK_CODE(SC_OK, sc_close(group));
     puts("messages: fine");
     return 0;
