@@ -18,6 +18,17 @@ struct Block {
         start.advanced(by: take(count * MemoryLayout<Element>.stride)).bindMemory(to: type, capacity: count)
     }
 
+    /// Places an array of uninitialized elements, and one of the pointers to them: a program that was built with a shorter element
+    /// finds each of them.
+    mutating func pointed<Element>(
+        _ type: Element.Type, count: Int
+    ) -> (UnsafeMutablePointer<Element>, UnsafePointer<UnsafePointer<Element>?>) {
+        let elements = array(of: type, count: count)
+        let pointers = array(of: UnsafePointer<Element>?.self, count: count)
+        for index in 0..<count { pointers[index] = UnsafePointer(elements + index) }
+        return (elements, UnsafePointer(pointers))
+    }
+
     /// Places UTF-8 text and a terminating NUL.
     mutating func text(_ text: String) -> UnsafePointer<CChar> {
         let count = text.utf8.count
@@ -58,6 +69,13 @@ struct Block {
         precondition(used + count <= size, "A block was measured as \(size) bytes, and \(used + count) are needed.")
         defer { used += count }
         return used
+    }
+
+    /// Frees the block that a caller's pointer points to, and sets the pointer to nil. Does nothing for nil.
+    static func free<Value>(at place: UnsafeMutablePointer<UnsafePointer<Value>?>?) {
+        guard let place else { return }
+        free(place.pointee)
+        place.pointee = nil
     }
 
     /// Frees the block that begins at an address. Does nothing for nil.

@@ -156,7 +156,8 @@ extension Call {
 }
 
 extension BootInstant {
-    fileprivate var milliseconds: Int64 { Int64(clamping: nanoseconds / 1_000_000) }
+    /// The whole milliseconds since the machine's start.
+    var milliseconds: Int64 { Int64(clamping: nanoseconds / 1_000_000) }
 }
 
 /// The state of an open call.

@@ -37,7 +37,8 @@ extension Handles {
     fileprivate static func findPollable(_ handle: UInt64) throws(Failure) -> any PollableObject {
         guard let object = find(handle) as? any PollableObject else {
             throw Failure(
-                .handle, "The handle is not of an open watch, observation, participant, call or list of calls.",
+                .handle,
+                "The handle is not of an open watch, observation, mailbox, responder, participant, call or list of calls.",
                 at: "handle \(handle)")
         }
         return object

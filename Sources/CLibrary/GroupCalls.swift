@@ -14,13 +14,17 @@ final class GroupObject: HandleObject {
     let store: any SharedStore
     /// Whether the store belongs to a core: closing the handle leaves it open.
     private let isBorrowed: Bool
+    /// Whether the group was opened to read it, so that it has no session.
+    let isReadOnly: Bool
     /// The default options of the group's participants.
     let coordination: CoordinationOptions
 
     init(
-        _ store: any SharedStore, isBorrowed: Bool = false, coordination: CoordinationOptions = CoordinationOptions()
+        _ store: any SharedStore, isBorrowed: Bool = false, isReadOnly: Bool = false,
+        coordination: CoordinationOptions = CoordinationOptions()
     ) {
         self.store = store
+        self.isReadOnly = isReadOnly
         self.coordination = coordination
         self.isBorrowed = isBorrowed
     }
@@ -104,10 +108,13 @@ private struct StaticText: @unchecked Sendable {
             throw Failure(.invalidArgument, "sc_open reads no file: call sc_open_configured.", at: "configuration_file")
         }
         let (configuration, description) = try read(options)
+        let isReadOnly = options.read_only != 0
         let store = try wait { () async throws(SharedCoreError) -> any SharedStore in
-            try await GroupObject.registry.open(configuration, as: description)
+            isReadOnly
+                ? try await GroupObject.registry.openToRead(configuration, as: description)
+                : try await GroupObject.registry.open(configuration, as: description)
         }
-        result.pointee = try Handles.add(GroupObject(store))
+        result.pointee = try Handles.add(GroupObject(store, isReadOnly: isReadOnly))
         return Answer.ok
     }
 }
@@ -130,12 +137,15 @@ private struct StaticText: @unchecked Sendable {
         let values = try settings(in: options)
         let file = try optionalText(options.configuration_file, "configuration_file")
         let openTimeout = openTimeout(in: options)
+        let isReadOnly = options.read_only != 0
         let object = try wait { () async throws(SharedCoreError) in
             var configured = try await ConfiguredGroup.read(values, file: file)
             if let openTimeout { configured.backend.openTimeout = openTimeout }
-            return GroupObject(
-                try await configured.open(as: description, in: GroupObject.registry),
-                coordination: configured.coordination)
+            let store =
+                isReadOnly
+                ? try await configured.openToRead(as: description, in: GroupObject.registry)
+                : try await configured.open(as: description, in: GroupObject.registry)
+            return GroupObject(store, isReadOnly: isReadOnly, coordination: configured.coordination)
         }
         result.pointee = try Handles.add(object)
         return Answer.ok
@@ -208,7 +218,11 @@ private func read(_ options: sc_options) throws(Failure) -> (BackendConfiguratio
     _ group: UInt64, _ session: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<sc_error>?
 ) -> Int32 {
     boundary(error) { () throws(Failure) in
-        try required(session, "session").pointee = try CLibrary.group(group).session.id.rawValue
+        let result = try required(session, "session")
+        result.pointee = 0
+        let object = try Handles.find(group, as: GroupObject.self)
+        guard !object.isReadOnly else { return Answer.nothing }
+        result.pointee = object.store.session.id.rawValue
         return Answer.ok
     }
 }

@@ -8,7 +8,7 @@ internal import Platform
 internal import Synchronization
 
 /// A mailbox of a group.
-final class MailboxObject: HandleObject {
+final class MailboxObject: PollableObject {
     let mailbox: QueueMailbox
     private let state = Mutex(State())
 
@@ -16,26 +16,60 @@ final class MailboxObject: HandleObject {
         var isClosed = false
         /// The watches of the threads that wait in ``MailboxObject/take(until:waits:)``.
         var waits: [ObjectIdentifier: PollableEvents<WatchEvent>] = [:]
+        /// Nil until the program asks for the descriptor: a program that does not poll needs no watch.
+        var arrivals: Arrivals?
     }
 
     init(_ mailbox: QueueMailbox) { self.mailbox = mailbox }
 
     func close() {
-        let waits = state.withLock { state in
+        let (waits, arrivals) = state.withLock { state in
             state.isClosed = true
-            defer { state.waits = [:] }
-            return state.waits.values
+            defer { (state.waits, state.arrivals) = ([:], nil) }
+            return (state.waits.values, state.arrivals)
         }
         for wait in waits { wait.cancel() }
+        arrivals?.cancel()
     }
 
-    /// Takes a message. Waits for one until the deadline if `waits`, then returns nil.
-    func take(until deadline: Deadline, waits: Bool) throws(Failure) -> QueueDelivery? {
+    var descriptor: Int32 { get throws(Failure) { try arrivals().descriptor } }
+
+    /// The descriptor and its watch, which the first use opens.
+    private func arrivals() throws(Failure) -> Arrivals {
+        if let arrivals = state.withLock({ $0.arrivals }) { return arrivals }
+        let made = try Arrivals(at: mailbox)
+        let kept = state.withLock { state -> Arrivals? in
+            if state.isClosed { return nil }
+            if state.arrivals == nil { state.arrivals = made }
+            return state.arrivals
+        }
+        if kept !== made { made.cancel() }
+        guard let kept else { throw closed }
+        return kept
+    }
+
+    /// Takes a message that is there now; nil for none. Then the descriptor becomes readable with the next one.
+    private func takeNow() throws(Failure) -> QueueDelivery? {
         let mailbox = mailbox
         if let delivery = try wait(for: { () async throws(SharedCoreError) in try await mailbox.take() }) {
             return delivery
         }
+        guard let arrivals = state.withLock({ $0.arrivals }) else { return nil }
+        // A message may have come since: its signal is not to be lost with those before.
+        arrivals.clear()
+        guard let delivery = try wait(for: { () async throws(SharedCoreError) in try await mailbox.take() }) else {
+            return nil
+        }
+        // Others may have come with it.
+        arrivals.raise()
+        return delivery
+    }
+
+    /// Takes a message. Waits for one until the deadline if `waits`, then returns nil.
+    func take(until deadline: Deadline, waits: Bool) throws(Failure) -> QueueDelivery? {
+        if let delivery = try takeNow() { return delivery }
         guard waits else { return nil }
+        let mailbox = mailbox
         // The watch begins before the next attempt, so no message is missed. Each waiting thread has its own: with one watch
         // for all, the thread that takes a message would use up the wake-up of the others.
         let watch = try wait { () async throws(SharedCoreError) in try await mailbox.watch(from: .now) }
@@ -46,9 +80,7 @@ final class MailboxObject: HandleObject {
         guard begin(changes) else { throw closed }
         defer { end(changes) }
         while true {
-            if let delivery = try wait(for: { () async throws(SharedCoreError) in try await mailbox.take() }) {
-                return delivery
-            }
+            if let delivery = try takeNow() { return delivery }
             guard deadline.wait(for: changes.descriptor) else { return nil }
             drain: while true {
                 switch try store({ () throws(SharedCoreError) in try changes.next() }) {
@@ -71,6 +103,65 @@ final class MailboxObject: HandleObject {
 
     private func end(_ wait: PollableEvents<WatchEvent>) {
         state.withLock { _ = $0.waits.removeValue(forKey: ObjectIdentifier(wait)) }
+    }
+}
+
+/// The descriptor of a mailbox: readable while a message may be there to take.
+private final class Arrivals: Sendable {
+    private let counter: EventCounter
+    private let watch: Watch
+    private let task: Task<Void, Never>
+
+    /// Begins to watch a mailbox. The descriptor is readable at first: a message may be there.
+    init(at mailbox: QueueMailbox) throws(Failure) {
+        do throws(SystemCallError) {
+            counter = try EventCounter()
+        } catch {
+            throw Failure(SharedCoreError(error))
+        }
+        watch = try wait { () async throws(SharedCoreError) in try await mailbox.watch(from: .now) }
+        counter.raise()
+        task = Task.detached(executorPreference: mailbox.store.deliveryExecutor) { [counter, watch] in
+            do throws(SharedCoreError) {
+                while let event = try await watch.next() {
+                    if mailbox.mayHaveMessage(after: event) { counter.raise() }
+                }
+            } catch {
+                // The next take fails as well, and says why.
+            }
+            counter.raise()
+        }
+    }
+
+    var descriptor: Int32 { counter.descriptor }
+
+    func raise() { counter.raise() }
+
+    func clear() { counter.clear() }
+
+    /// Ends the watch. Its end wakes the threads that poll.
+    func cancel() {
+        watch.cancel()
+        task.cancel()
+    }
+}
+
+extension QueueMailbox {
+    /// Whether an event says that a message has come, or that the take of one has ended and the message is still there.
+    fileprivate func mayHaveMessage(after event: WatchEvent) -> Bool {
+        guard case .changes(let changes) = event else { return true }
+        var removed: Set<ItemName> = []
+        var untaken: [ItemName] = []
+        for change in changes.changes {
+            guard let place = keys.place(of: change.key) else { continue }
+            switch (place.part, change.new) {
+            case (.message, .some): return true
+            case (.message, nil): removed.insert(place.item)
+            case (.take, nil): untaken.append(place.item)
+            default: break
+            }
+        }
+        return untaken.contains { !removed.contains($0) }
     }
 }
 

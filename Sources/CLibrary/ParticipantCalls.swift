@@ -78,7 +78,7 @@ final class ParticipantObject: PollableObject {
     }
 
     /// Asks for a message. The answer is an event with the number that this returns.
-    func ask(_ executor: ExecutorParticipant, for callID: CallID, within timeout: Int64) -> UInt64 {
+    func ask(_ executor: ExecutorParticipant, for id: MessageID, within timeout: Int64) -> UInt64 {
         let request = requests.withLock { requests in
             requests += 1
             return requests
@@ -86,7 +86,7 @@ final class ParticipantObject: PollableObject {
         let limit = Deadline.duration(timeout)
         Task.detached { [events] in
             do throws(CoordinationError) {
-                let result = try await executor.message(forCallID: callID, timeout: limit)
+                let result = try await executor.message(for: id, timeout: limit)
                 var taken: UInt64 = 0
                 if case .message(let message) = result.content {
                     taken = (try? Handles.add(TakenObject(message, of: executor))) ?? 0
@@ -160,6 +160,17 @@ func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
     return id
 }
 
+/// Returns a group that a Main or an Executor can take part in.
+///
+/// - Throws: `forbidden` for a group that is open to read only.
+private func participating(_ handle: UInt64) throws(Failure) -> GroupObject {
+    let group = try Handles.find(handle, as: GroupObject.self)
+    guard !group.isReadOnly else {
+        throw Failure(.forbidden, "The group was opened to read only: no participant can take part in it.", at: "group")
+    }
+    return group
+}
+
 @c @implementation public func sc_main_start(
     _ group: UInt64, _ options: UnsafePointer<sc_participant_options>?, _ participant: UnsafeMutablePointer<UInt64>?,
     _ error: UnsafeMutablePointer<sc_error>?
@@ -167,7 +178,7 @@ func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
     boundary(error) { () throws(Failure) in
         let result = try required(participant, "participant")
         result.pointee = 0
-        let group = try Handles.find(group, as: GroupObject.self)
+        let group = try participating(group)
         let options = try read(options, of: group)
         let events = try ParticipantEvents()
         let main = try store { () throws(SharedCoreError) in
@@ -187,7 +198,7 @@ func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
     boundary(error) { () throws(Failure) in
         let result = try required(participant, "participant")
         result.pointee = 0
-        let group = try Handles.find(group, as: GroupObject.self)
+        let group = try participating(group)
         let options = try read(options, of: group)
         let events = try ParticipantEvents()
         let executor = try store { () throws(SharedCoreError) in
@@ -219,7 +230,8 @@ func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
     _ event: UnsafeMutablePointer<sc_participant_event>?
 ) {
     guard let event else { return }
-    Block.free(event.pointee.reason)
+    // The message is the first value of the block where there is one.
+    if let message = event.pointee.message { Block.free(message) } else { Block.free(event.pointee.reason) }
     event.pointee = sc_participant_event()
 }
 
@@ -244,12 +256,12 @@ private func executor(_ handle: UInt64) throws(Failure) -> (ParticipantObject, E
 }
 
 @c @implementation public func sc_executor_ask(
-    _ executor: UInt64, _ id: UnsafePointer<CChar>?, _ timeout: Int64, _ request: UnsafeMutablePointer<UInt64>?,
-    _ error: UnsafeMutablePointer<sc_error>?
+    _ executor: UInt64, _ id: UnsafePointer<CChar>?, _ sequence: UnsafePointer<CChar>?, _ timeout: Int64,
+    _ request: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<sc_error>?
 ) -> Int32 {
     boundary(error) { () throws(Failure) in
         let (object, executor) = try CLibrary.executor(executor)
-        let number = object.ask(executor, for: try callID(id), within: timeout)
+        let number = object.ask(executor, for: try messageID(id, sequence), within: timeout)
         request?.pointee = number
         return Answer.ok
     }
@@ -296,14 +308,14 @@ private func executor(_ handle: UInt64) throws(Failure) -> (ParticipantObject, E
 }
 
 @c @implementation public func sc_main_acknowledge(
-    _ main: UInt64, _ id: UnsafePointer<CChar>?, _ acknowledged: UnsafeMutablePointer<Int32>?,
-    _ error: UnsafeMutablePointer<sc_error>?
+    _ main: UInt64, _ id: UnsafePointer<CChar>?, _ sequence: UnsafePointer<CChar>?,
+    _ acknowledged: UnsafeMutablePointer<Int32>?, _ error: UnsafeMutablePointer<sc_error>?
 ) -> Int32 {
     boundary(error) { () throws(Failure) in
         guard case .main(let participant) = try Handles.find(main, as: ParticipantObject.self).kind else {
             throw Failure(.handle, "The participant is an Executor, not a Main.", at: "handle \(main)")
         }
-        let message = MessageID(try callID(id))
+        let message = try messageID(id, sequence)
         let wasThere = try waitForParticipant { () async throws(CoordinationError) in
             try await participant.acknowledge(message)
         }
@@ -343,27 +355,13 @@ private func executor(_ handle: UInt64) throws(Failure) -> (ParticipantObject, E
     }
 }
 
-@c @implementation public func sc_core_deliver(
-    _ core: UInt64, _ message: UnsafePointer<sc_message>?, _ duplicate: UnsafeMutablePointer<Int32>?,
-    _ error: UnsafeMutablePointer<sc_error>?
+@c @implementation public func sc_core_report(
+    _ core: UInt64, _ problem: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<sc_error>?
 ) -> Int32 {
     boundary(error) { () throws(Failure) in
-        let core = try Handles.find(core, as: CoreObject.self)
-        guard let message = message?.pointee else {
-            throw Failure(.invalidArgument, "The message is NULL.", at: "message")
-        }
-        let kindName = try optionalText(message.kind, "kind") ?? "text"
-        guard let kind = InboxMessage.Kind(kindName) else {
-            throw Failure(.invalidArgument, "“\(kindName)” is no kind of message.", at: "kind")
-        }
-        let content = InboxMessage.Content(
-            kind: kind, sender: try optionalText(message.sender, "sender", limit: Bound.bytes) ?? "",
-            recipient: try optionalText(message.recipient, "recipient", limit: Bound.bytes) ?? "",
-            text: try optionalText(message.text, "text", limit: Bound.bytes) ?? "",
-            body: try bytes(message.body, message.body_count, "body"))
-        let received = InboxMessage(callID: try callID(message.call_id), content: content)
-        let result = try wait { () async throws(SharedCoreError) in try await core.context.deliver(received) }
-        duplicate?.pointee = result == .duplicate ? 1 : 0
+        let context = try Handles.find(core, as: CoreObject.self).context
+        let problem = try text(problem, "problem")
+        try wait { () async throws(SharedCoreError) in await context.report(problem) }
         return Answer.ok
     }
 }

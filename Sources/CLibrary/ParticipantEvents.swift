@@ -159,28 +159,20 @@ extension ParticipantEvent {
         place(failure?.message ?? "", in: &event)
     }
 
-    /// Places the texts of an event. The reason is the first, so its address is that of the block.
+    /// Places the message and the texts of an event. The address of the first is that of the block.
     private static func place(
         _ reason: String, by requester: String? = nil, message: InboxMessage? = nil,
         in event: inout sc_participant_event
     ) {
-        let texts = [
-            requester, message?.callID.text, message?.content.kind.name, message?.content.sender,
-            message?.content.recipient, message?.content.text,
-        ]
-        let body = message?.content.body ?? []
-        var block = Block(
-            size: texts.reduce(reason.utf8.count + 1) { $0 + ($1.map { $0.utf8.count + 1 } ?? 0) } + body.count)
-        event.reason = block.text(reason)
-        event.requester = texts[0].map { block.text($0) }
-        event.message.call_id = texts[1].map { block.text($0) }
-        event.message.kind = texts[2].map { block.text($0) }
-        event.message.sender = texts[3].map { block.text($0) }
-        event.message.recipient = texts[4].map { block.text($0) }
-        event.message.text = texts[5].map { block.text($0) }
-        if message != nil {
-            event.message.body = block.bytes(body)
-            event.message.body_count = body.count
+        var size = reason.utf8.count + 1 + (requester.map { $0.utf8.count + 1 } ?? 0)
+        if let message { size += MessagePlace.byteCount(of: message) }
+        var block = Block(size: size)
+        if let message {
+            let place = MessagePlace(in: &block, for: [message])
+            place.messages[0] = block.message(message, fields: place.fields)
+            event.message = UnsafePointer(place.messages)
         }
+        event.reason = block.text(reason)
+        event.requester = requester.map { block.text($0) }
     }
 }

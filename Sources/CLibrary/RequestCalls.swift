@@ -7,7 +7,7 @@ internal import Mailboxes
 internal import WormholeFormat
 
 /// The requests of one name, for a program that answers them.
-final class ResponderObject: HandleObject {
+final class ResponderObject: PollableObject {
     /// The queue of the requests.
     let queue: MailboxObject
     let codec: String
@@ -18,6 +18,8 @@ final class ResponderObject: HandleObject {
         self.codec = codec
         self.replyPath = replyPath
     }
+
+    var descriptor: Int32 { get throws(Failure) { try queue.descriptor } }
 
     func close() { queue.close() }
 
@@ -181,6 +183,17 @@ private func exchange(_ group: UInt64, _ name: UnsafePointer<CChar>?) throws(Fai
         return try finish(request, sent) { () async throws(SharedCoreError) in
             try await object.request.refuse(because: reason)
         }
+    }
+}
+
+@c @implementation public func sc_received_give_back(
+    _ request: UInt64, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let object = try Handles.find(request, as: ReceivedObject.self)
+        try wait { () async throws(SharedCoreError) in try await object.request.giveBack() }
+        _ = Handles.remove(request)
+        return Answer.ok
     }
 }
 

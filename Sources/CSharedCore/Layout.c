@@ -9,7 +9,21 @@ _Static_assert(sizeof(sc_event) == 40, "sc_event");
 _Static_assert(sizeof(sc_guard) == 32, "sc_guard");
 _Static_assert(sizeof(sc_operation) == 56, "sc_operation");
 _Static_assert(sizeof(sc_notification) == 32, "sc_notification");
-_Static_assert(sizeof(sc_message) == 56, "sc_message");
+_Static_assert(sizeof(sc_field) == 16, "sc_field");
+_Static_assert(sizeof(sc_process) == 24, "sc_process");
 _Static_assert(sizeof(sc_call_info) == 88, "sc_call_info");
 _Static_assert(sizeof(sc_call_list) == 16, "sc_call_list");
-_Static_assert(sizeof(sc_participant_event) == 128, "sc_participant_event");
+_Static_assert(sizeof(sc_participant_event) == 80, "sc_participant_event");
+
+// What begins with its size may grow, at its end.
+_Static_assert(offsetof(sc_options, read_only) == 80, "sc_options");
+_Static_assert(offsetof(sc_message, field_count) == 112, "sc_message");
+_Static_assert(offsetof(sc_listed_message, state) == 32, "sc_listed_message");
+_Static_assert(offsetof(sc_inbox_page, next) == 24, "sc_inbox_page");
+_Static_assert(offsetof(sc_session_info, since) == 56, "sc_session_info");
+_Static_assert(offsetof(sc_owner, state) == 72, "sc_owner");
+_Static_assert(offsetof(sc_asked, insists) == 60, "sc_asked");
+_Static_assert(offsetof(sc_activity_info, latest_end) == 40, "sc_activity_info");
+_Static_assert(offsetof(sc_group_status, activity_count) == 56, "sc_group_status");
+_Static_assert(offsetof(sc_timeline_entry, to) == 140, "sc_timeline_entry");
+_Static_assert(offsetof(sc_timeline_page, damaged_count) == 48, "sc_timeline_page");

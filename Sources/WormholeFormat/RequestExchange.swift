@@ -97,6 +97,11 @@ package struct TakenRequest: Sendable {
         }
     }
 
+    /// Lets another program take the request. Does nothing for a take that no longer exists.
+    package func giveBack() async throws(SharedCoreError) {
+        try await mailbox.giveBack(delivery)
+    }
+
     /// Stores a refusal in place of the reply, and removes the request.
     package func refuse(because reason: String) async throws(SharedCoreError) -> Acknowledgement {
         let shown = reason.cut(toByteCount: Self.reasonByteCount)

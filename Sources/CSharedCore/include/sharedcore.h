@@ -90,7 +90,9 @@ const char *sc_code_name(int32_t code);
    handle that is closed or unknown, and SC_ERR_FORKED in a forked child, where nothing is closed. */
 int32_t sc_close(sc_handle handle);
 /* Gets the descriptor of a watch, an observation, a participant, a call or a list of calls. It is readable while the `next` call of
-   the handle has something to return. Poll it; do not read or close it. It is valid until the handle is closed. */
+   the handle has something to return. Poll it; do not read or close it. It is valid until the handle is closed.
+   That of a mailbox or a responder is readable while there is a message to take, and sometimes without one: take with a timeout of 0,
+   and poll again after SC_NOTHING. The first use of this call opens a watch of the group, which costs what sc_watch_open does. */
 int32_t sc_descriptor(sc_handle handle, int32_t *descriptor, sc_error *error);
 
 /* Groups. */
@@ -116,9 +118,13 @@ typedef struct {
     /* For sc_open_configured: the path of the file, YAML or JSON. NULL is the one that SHAREDCORE_CONFIG names, else
        sharedcore/config.yaml in $XDG_CONFIG_HOME or ~/.config where it is there. "/dev/null" reads none. */
     const char *configuration_file;
+    /* 1 opens the group to read it, without a session and without a trace (contract L4): it writes nothing, makes no group and
+       starts no hub. SC_ERR_UNAVAILABLE: no participant has opened the group. Calls that write return SC_ERR_FORBIDDEN. */
+    int32_t read_only;
+    int32_t reserved;
 } sc_options;
 
-#define SC_OPTIONS_INIT {sizeof(sc_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL}
+#define SC_OPTIONS_INIT {sizeof(sc_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0}
 
 /* Opens a group of the backend in `directory`, which is made with mode 0700 if it is absent. */
 int32_t sc_open(const sc_options *options, sc_group *group, sc_error *error);
@@ -126,7 +132,8 @@ int32_t sc_open(const sc_options *options, sc_group *group, sc_error *error);
    `sharedcore` with these flags does. `backend`, `directory` and `durability` are settings here, and NULL. The timeouts of the
    group are the defaults of its Main and Executors. SC_ERR_FORBIDDEN: the file is another user's, or others may write it. */
 int32_t sc_open_configured(const sc_options *options, sc_group *group, sc_error *error);
-/* Gets the session of this handle: the revision at which it began, which is its identity in the group. */
+/* Gets the session of this handle: the revision at which it began, which is its identity in the group. Returns SC_NOTHING, and gets
+   0, for a group that is open to read only. */
 int32_t sc_session(sc_group group, uint64_t *session, sc_error *error);
 /* Returns when everything that was committed before can be taken from this handle's watches and observations. */
 int32_t sc_sync(sc_group group, sc_error *error);
@@ -278,6 +285,8 @@ int32_t sc_responder_take(
 /* Replies, or refuses. Each closes the request. `sent` is 0 if the take had ended before: nothing was sent. It may be NULL. */
 int32_t sc_reply(sc_received request, const uint8_t *bytes, size_t count, int32_t *sent, sc_error *error);
 int32_t sc_refuse(sc_received request, const char *reason, int32_t *sent, sc_error *error);
+/* Lets another program take the request, and closes it. */
+int32_t sc_received_give_back(sc_received request, sc_error *error);
 
 /* Main and Executor. The program brings the core: events tell it to start and to stop, and the program answers with calls. */
 
@@ -309,15 +318,38 @@ enum {
 
 enum { SC_RESULT_MESSAGE = 1, SC_RESULT_CALL = 2, SC_RESULT_NOTHING = 3 };
 
+/* A field that the application keeps with a message: a name as a `kind` has it, and at most 1,024 bytes. */
 typedef struct {
-    const char *call_id;
-    const char *kind; /* "text", "invitation" or a word of your own; NULL is "text" */
+    const char *name;
+    const char *value;
+} sc_field;
+
+/* Milliseconds since 1970 that stand for no time. */
+#define SC_NO_TIME INT64_MIN
+
+/* What a core received (contract C20). Texts end with a NUL. In a result, texts are NULL only where "NULL for none" is said. */
+typedef struct {
+    /* sizeof(sc_message). SC_MESSAGE_INIT sets it, and no time; everything else but `call_id` may be 0. */
+    size_t size;
+    const char *call_id;  /* the identifier that its push announced; not empty */
+    const char *sequence; /* tells it from others of the call-id: 1 to 64 of A-Z, a-z, 0-9, '-', '.', '_'; NULL for none (C21) */
+    /* "text", "invitation", "too-large", "nothing", or your own of 1 to 64 of a-z, 0-9, '-', '.'; NULL is "text". Show a kind
+       that you do not know by its sender and text. */
+    const char *kind;
     const char *sender;
     const char *recipient;
     const char *text;
     const uint8_t *body;
     size_t body_count;
+    const char *account;      /* at most 256 bytes; NULL for none */
+    const char *conversation; /* at most 512 bytes; NULL for none */
+    const char *content_type; /* of the body (RFC 2045), at most 256 bytes; NULL for none */
+    int64_t time;             /* that its sender gave it, milliseconds since 1970 within 2^53; SC_NO_TIME for none */
+    const sc_field *fields;   /* at most 32, each name once; in a result in the order of the names */
+    size_t field_count;
 } sc_message;
+
+#define SC_MESSAGE_INIT {sizeof(sc_message), NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, SC_NO_TIME, NULL, 0}
 
 typedef struct {
     sc_core core;     /* with SC_CORE_START and SC_CORE_STOP */
@@ -325,7 +357,7 @@ typedef struct {
     uint64_t request; /* with SC_RESULT: what sc_executor_ask gave */
     sc_taken taken;   /* with SC_RESULT_MESSAGE: acknowledge it, or give it back */
     int64_t timeout;  /* with SC_CORE_STOP */
-    sc_message message;
+    const sc_message *message; /* with SC_RESULT_MESSAGE; with SC_RESULT_CALL its `call_id` alone says which call; else NULL */
     const char *reason;    /* with SC_CORE_STOP: "handover", "served", "budget", "closing" ..; else the error's text */
     const char *requester; /* with SC_CORE_STOP: the name of the Main that asked; else NULL */
     int32_t kind;
@@ -346,17 +378,20 @@ void sc_participant_event_free(sc_participant_event *event);
 /* Begins to end the participation: SC_CORE_STOP comes if a core runs, then SC_PARTICIPANT_ENDED. sc_close instead ends it at
    once, and treats a running core as stopped. */
 int32_t sc_participant_end(sc_participant participant, sc_error *error);
-/* Asks for the message of a call-id. SC_RESULT comes within `timeout` ms. */
+/* Asks for the message of a call-id: of any sequence, or with `sequence` of that one or of none. SC_RESULT comes within `timeout` ms.
+   `sequence` may be NULL. */
 int32_t sc_executor_ask(
-    sc_participant executor, const char *call_id, int64_t timeout, uint64_t *request, sc_error *error);
+    sc_participant executor, const char *call_id, const char *sequence, int64_t timeout, uint64_t *request, sc_error *error);
 /* Asks for SC_FINISHED, which comes when the core of this participant, if one runs, has served all calls and stopped. */
 int32_t sc_executor_finish(sc_participant executor, sc_error *error);
 /* Removes the message, or lets other participants have it. Each closes the handle. `acknowledged` is 0 if the take had ended
    before; it may be NULL. */
 int32_t sc_taken_acknowledge(sc_taken taken, int32_t *acknowledged, sc_error *error);
 int32_t sc_taken_give_back(sc_taken taken, sc_error *error);
-/* Acknowledges a message that a Main has shown. `acknowledged` is 0 if none waited; it may be NULL. */
-int32_t sc_main_acknowledge(sc_participant main, const char *call_id, int32_t *acknowledged, sc_error *error);
+/* Acknowledges a message that a Main has shown, of exactly this identity: `sequence` is NULL for a message without one.
+   `acknowledged` is 0 if none waited; it may be NULL. */
+int32_t sc_main_acknowledge(
+    sc_participant main, const char *call_id, const char *sequence, int32_t *acknowledged, sc_error *error);
 
 /* The core runs: the answer to SC_CORE_START. */
 int32_t sc_core_started(sc_core core, sc_error *error);
@@ -364,10 +399,186 @@ int32_t sc_core_started(sc_core core, sc_error *error);
 int32_t sc_core_failed(sc_core core, const char *reason, sc_error *error);
 /* The core has stopped: the answer to SC_CORE_STOP. Closes the handle of the core. */
 int32_t sc_core_stopped(sc_core core, sc_error *error);
-/* Stores a message. Acknowledge it to its server only after SC_OK. `duplicate` is 1 if it was stored before; it may be NULL. */
+/* Stores a message. Acknowledge it to its server only after SC_OK. `duplicate` is 1 if it was stored before; it may be NULL.
+   SC_ERR_INVALID_ARGUMENT: a value of the message breaks its rule. SC_ERR_LIMIT_EXCEEDED: the message is larger than a value can
+   be; deliver one of the kind "too-large" in its place. SC_ERR_STORAGE_FULL: deliver it again later. SC_ERR_GUARD_FAILED: the core
+   is superseded. */
 int32_t sc_core_deliver(sc_core core, const sc_message *message, int32_t *duplicate, sc_error *error);
+
+/* What an update or a withdrawal did (contract C22). */
+enum {
+    /* The message waited: from now on participants get what the change says. */
+    SC_UPDATE_CHANGED = 1,
+    /* The same, and a participant has it in hand and may have shown the former content. */
+    SC_UPDATE_CHANGED_IN_HAND = 2,
+    /* It was acknowledged before, or had nothing to show: nothing was changed. */
+    SC_UPDATE_OVER = 3,
+    /* There is none of this identity: nothing was changed. */
+    SC_UPDATE_ABSENT = 4
+};
+
+/* Replaces the content of a message that waits to be acknowledged; `call_id` and `sequence` are exactly those with which it was
+   delivered. `change` may be NULL. Errors are those of sc_core_deliver. */
+int32_t sc_core_update(sc_core core, const sc_message *message, int32_t *change, sc_error *error);
+/* Takes back a message that waits to be acknowledged: a wait for it ends with nothing to show. `sequence` may be NULL for a
+   message without one, and `change` too. */
+int32_t sc_core_withdraw(sc_core core, const char *call_id, const char *sequence, int32_t *change, sc_error *error);
+/* Puts a sentence about something that the core had to set aside on the timeline. */
+int32_t sc_core_report(sc_core core, const char *problem, sc_error *error);
 /* Gets a handle of the group whose writes all have the core's epoch as a guard. Close it after use; the group stays open. */
 int32_t sc_core_group(sc_core core, sc_group *group, sc_error *error);
+
+/* The inbox, for every process of the group. Reading takes no message. */
+
+enum {
+    /* Not there, as yet or since it has expired. */
+    SC_MESSAGE_ABSENT = 0,
+    /* It waits, and the first participant that asks takes it. */
+    SC_MESSAGE_STORED = 1,
+    /* It is in the hand of a participant that has not acknowledged it. */
+    SC_MESSAGE_TAKEN = 2,
+    /* It was shown. */
+    SC_MESSAGE_ACKNOWLEDGED = 3,
+    /* It had nothing to show, or was withdrawn. */
+    SC_MESSAGE_NOTHING = 4
+};
+
+typedef struct {
+    size_t size; /* what this library has of the structure */
+    const sc_message *message;
+    uint64_t stored_at; /* the revision at which it was first stored */
+    uint64_t taken_by;  /* the session that has it in hand; 0 for none */
+    int32_t state;      /* SC_MESSAGE_STORED, SC_MESSAGE_TAKEN */
+    int32_t reserved;
+} sc_listed_message;
+
+typedef struct {
+    size_t size; /* what this library has of the structure */
+    size_t count;
+    const sc_listed_message *const *messages;
+    uint64_t next; /* `after` of the next page; 0 if this is the last one */
+} sc_inbox_page;
+
+/* Gets a page of the messages that wait to be acknowledged, the oldest first, at one revision: at most `limit`, which is 1 or
+   more, of those stored after the revision `after`; 0 for the first page (contract C20). A message that this version cannot read is
+   left out. The page belongs to the library until sc_inbox_page_free, which sets the pointer to NULL. */
+int32_t sc_inbox(sc_group group, uint64_t after, size_t limit, const sc_inbox_page **page, sc_error *error);
+void sc_inbox_page_free(const sc_inbox_page **page);
+/* Gets the state of an identity: of the messages that match it, that of the oldest that can be taken, else of one in hand, else
+   what is remembered. `sequence` is NULL for any. `taken_by` is the session with SC_MESSAGE_TAKEN, else 0; it may be NULL. */
+int32_t sc_inbox_state(
+    sc_group group, const char *call_id, const char *sequence, int32_t *state, uint64_t *taken_by, sc_error *error);
+
+/* The state of a group, for every process of it. Structures that begin with a size have that many bytes in this library. Times are
+   milliseconds since the machine's start, by CLOCK_BOOTTIME. */
+
+/* A process of one run of one machine. */
+typedef struct {
+    const char *boot_id; /* the run of the machine: 32 hexadecimal digits */
+    uint64_t start_time; /* clock ticks since the machine's start; 0 if it is not known */
+    int32_t pid;
+    int32_t reserved;
+} sc_process;
+
+typedef struct {
+    size_t size;
+    uint64_t session;
+    const char *role;
+    const char *name;
+    sc_process process;
+    int64_t since;
+} sc_session_info;
+
+enum { SC_OWNER_STARTING = 1, SC_OWNER_RUNNING = 2, SC_OWNER_STOPPING = 3 };
+
+/* The owner of the core (contract C1). */
+typedef struct {
+    size_t size;
+    uint64_t session;
+    uint64_t epoch; /* the revision of its acquisition */
+    const char *role;
+    const char *name;
+    sc_process process;
+    int64_t since; /* its acquisition */
+    int32_t state; /* SC_OWNER_STARTING, SC_OWNER_RUNNING, SC_OWNER_STOPPING */
+    int32_t reserved;
+} sc_owner;
+
+/* A Main that has asked for the core and does not own it yet (contract C3). */
+typedef struct {
+    size_t size;
+    uint64_t session;
+    const char *name;
+    sc_process process; /* with the pid 0 if it is not known */
+    int64_t since;
+    int32_t takes_over; /* 1 if another Main has to let go too */
+    int32_t insists;    /* 1 if the owner's activities do not hold it up */
+} sc_asked;
+
+/* Work of the owner that a hand-over waits for (contract C17). */
+typedef struct {
+    size_t size;
+    const char *kind;
+    const char *id;
+    int64_t begun;
+    int64_t expected_end; /* -1 if it is not known */
+    int64_t latest_end;   /* from then on it keeps nothing */
+} sc_activity_info;
+
+typedef struct {
+    size_t size;
+    /* The sessions of the group, the oldest first. */
+    const sc_session_info *const *sessions;
+    size_t session_count;
+    /* The rest stands at this revision. */
+    uint64_t revision;
+    const sc_owner *owner; /* NULL for none */
+    const sc_asked *asked; /* NULL for none */
+    const sc_activity_info *const *activities;
+    size_t activity_count;
+} sc_group_status;
+
+/* Gets the state of a group. It belongs to the library until sc_status_free, which sets the pointer to NULL. A dead owner is not
+   believed where the backend can tell. */
+int32_t sc_status(sc_group group, const sc_group_status **status, sc_error *error);
+void sc_status_free(const sc_group_status **status);
+
+/* One thing that happened to the ownership of the core (contract C15). */
+typedef struct {
+    size_t size;
+    uint64_t revision;
+    const char *event;    /* "acquired", as `sharedcore timeline --json` has it; later versions have more */
+    const char *sentence; /* for people, without the time */
+    uint64_t session;     /* of the participant that did it */
+    const char *role;
+    const char *name;
+    sc_process process; /* without its start time */
+    int64_t at;
+    uint64_t epoch;           /* of the participant's own ownership; 0 for none */
+    uint64_t other;           /* of the ownership that this is about; 0 for none */
+    uint64_t previous_epoch;  /* with an acquisition: of the ownership before it; 0 for none */
+    const char *previous_end; /* how that ended: "released", "sessionEnded", "unanswered", "deadlinePassed", "replaced"; NULL for none */
+    const char *reason;
+    int64_t bound; /* a duration in milliseconds; -1 for none */
+    int32_t from;  /* the owner's state before and after, SC_OWNER_RUNNING; 0 for none */
+    int32_t to;
+} sc_timeline_entry;
+
+typedef struct {
+    size_t size;
+    const sc_timeline_entry *const *entries;
+    size_t count;
+    uint64_t next;            /* `after` of the next page; 0 if this is the last one */
+    uint64_t dropped_count;   /* how many entries the group has dropped since its beginning, the oldest first */
+    uint64_t dropped_through; /* the revision of the last of them; 0 for none */
+    uint64_t damaged_count;   /* how many entries of the timeline cannot be read or are not the participant's own */
+} sc_timeline_page;
+
+/* Gets a page of the timeline, the oldest entries first: of those after the revision `after`, 0 for the first page, `limit`, which is
+   1 or more, and the rest of the last one's commit. The page belongs to the library until sc_timeline_page_free, which sets the
+   pointer to NULL. */
+int32_t sc_timeline(sc_group group, uint64_t after, size_t limit, const sc_timeline_page **page, sc_error *error);
+void sc_timeline_page_free(const sc_timeline_page **page);
 
 /* Calls, for every process of the group. */
 

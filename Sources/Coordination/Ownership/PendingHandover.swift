@@ -19,12 +19,26 @@ package struct PendingHandover: Hashable, Sendable {
 
     /// The request that stands in a group; nil when there is none, or when it cannot be read.
     package static func current(in store: some SharedStore) async throws(SharedCoreError) -> PendingHandover? {
-        guard let standing = try await store.get(OwnershipKey.handover).map({ Standing<HandoverRecord>($0) }),
-            standing.record.askedAt.nanoseconds > 0
-        else { return nil }
+        try await store.get(OwnershipKey.handover).flatMap { PendingHandover(Standing($0)) }
+    }
+
+    /// Nil for a record that cannot be read.
+    init?(_ standing: Standing<HandoverRecord>) {
         let record = standing.record
-        return PendingHandover(
+        guard record.askedAt.nanoseconds > 0 else { return nil }
+        self.init(
             session: standing.session, name: record.name, process: record.process, askedAt: record.askedAt,
             takesOver: record.takesOverMain, insists: record.insists)
+    }
+
+    private init(
+        session: SessionID, name: String, process: ProcessIdentity, askedAt: BootInstant, takesOver: Bool, insists: Bool
+    ) {
+        self.session = session
+        self.name = name
+        self.process = process
+        self.askedAt = askedAt
+        self.takesOver = takesOver
+        self.insists = insists
     }
 }

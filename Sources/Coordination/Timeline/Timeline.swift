@@ -70,6 +70,30 @@ extension Timeline {
         TimelineHistory(try await store.list(Self.prefix))
     }
 
+    /// Returns entries as they stand now, the oldest first.
+    ///
+    /// - Parameters:
+    ///   - revision: Where a page before has ended, ``TimelinePage/next``.
+    ///   - limit: How many entries; at least 1. The entries of one commit stay together, so a page may have a few more.
+    /// - Throws: ``SharedCoreError/Code/invalidArgument`` for a limit below 1; what ``SharedStore/list(_:consistency:)`` throws.
+    package func page(
+        after revision: Revision = .zero, limit: Int
+    ) async throws(SharedCoreError) -> TimelinePage {
+        guard limit > 0 else {
+            throw SharedCoreError(.invalidArgument, "A page has at least 1 entry, not \(limit).", at: Self.path)
+        }
+        let history = try await history()
+        var page = TimelinePage(records: [], next: nil, history: history)
+        for record in history.records where record.revision > revision {
+            if page.records.count >= limit, let last = page.records.last, record.revision > last.revision {
+                page.next = last.revision
+                break
+            }
+            page.records.append(record)
+        }
+        return page
+    }
+
     /// Begins to deliver entries: first those that stand, then each new one.
     public func follow() async throws(SharedCoreError) -> TimelineFollower {
         TimelineFollower(try await store.watch([Self.prefix], from: .snapshot))
@@ -115,6 +139,16 @@ extension Timeline {
         transaction.put(Self.checkpointKey, checkpoint.encoded())
         return transaction
     }
+}
+
+/// A part of a timeline.
+package struct TimelinePage: Hashable, Sendable {
+    /// The entries, the oldest first.
+    package fileprivate(set) var records: [TimelineRecord]
+    /// Where the next page begins; nil if this is the last one.
+    package fileprivate(set) var next: Revision?
+    /// All that stood when this was read.
+    package let history: TimelineHistory
 }
 
 /// The last ownership that there was, kept when its holder is gone: the next owner can tell exactly how it

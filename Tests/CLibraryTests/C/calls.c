@@ -3,7 +3,7 @@
 #include <poll.h>
 #include <pthread.h>
 
-#include "check.h"
+#include "participant.h"
 
 static const uint8_t *bytes_of(const char *text) { return (const uint8_t *)text; }
 
@@ -52,16 +52,6 @@ static void requests(void) {
     CHECK(strstr(error.message, "json") != NULL);
     CHECK_CODE(SC_OK, sc_close(responder));
     pthread_join(thread, NULL);
-}
-
-// Takes the next event of a participant, which is of a kind, and returns its core.
-static sc_core next(sc_participant participant, int32_t kind) {
-    sc_participant_event event;
-    CHECK_CODE(SC_OK, sc_participant_next(participant, 30000, &event, &error));
-    CHECK(event.kind == kind && event.code == SC_OK);
-    sc_core core = event.core;
-    sc_participant_event_free(&event);
-    return core;
 }
 
 struct sent {
@@ -168,18 +158,11 @@ int main(int count, char **arguments) {
     requests();
     sc_group own = open_group(arguments[1], "main");
     sc_participant participant;
-    CHECK_CODE(SC_OK, sc_main_start(own, NULL, &participant, &error));
-    sc_core core = next(participant, SC_CORE_START);
-    CHECK_CODE(SC_OK, sc_core_started(core, &error));
-    next(participant, SC_STARTED);
+    sc_core core = start_main(own, &participant);
     calls(core);
     sc_group guarded;
     CHECK_CODE(SC_OK, sc_core_group(core, &guarded, &error));
-    CHECK_CODE(SC_OK, sc_participant_end(participant, &error));
-    next(participant, SC_CORE_STOP);
-    CHECK_CODE(SC_OK, sc_core_stopped(core, &error));
-    next(participant, SC_PARTICIPANT_ENDED);
-    CHECK_CODE(SC_OK, sc_close(participant));
+    end_main(participant, core);
     sc_call_list list;
     CHECK_CODE(SC_OK, sc_calls(group, &list, &error));
     CHECK(list.count == 1 && list.calls[0].state == SC_CALL_ENDED && list.calls[0].end_reason == SC_END_LOST);

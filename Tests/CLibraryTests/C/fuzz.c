@@ -313,7 +313,7 @@ static int32_t try_sc_close(void) {
 
 static int32_t try_sc_descriptor(void) {
     int32_t descriptor;
-    static const enum kind kinds[] = {WATCH, OBSERVATION, MAIN, EXECUTOR, CHANGES, TELEPHONE_CALL};
+    static const enum kind kinds[] = {WATCH, OBSERVATION, MAILBOX, RESPONDER, MAIN, EXECUTOR, CHANGES, TELEPHONE_CALL};
     enum { pollable_count = sizeof kinds / sizeof *kinds };
     sc_handle of = handle(kinds[below(pollable_count)]);
     // Another kind may be right.
@@ -336,6 +336,7 @@ static int32_t try_sc_open(void) {
         snprintf(path, sizeof path, "%s/g%d", folder, (int)below(2));
         options.directory = path;
         options.backend = one_of(3) ? "memory" : NULL;
+        options.read_only = one_of(8) ? (int32_t)number() : 0;
     } else {
         static const char *const directories[] = {"", "/", "///", "relative/path", "/dev/null/group", "/proc/none/group", "/.",
             "/..", "/a\n", "/proc/self/fd/0/x"};
@@ -634,10 +635,10 @@ static int32_t try_sc_participant_end(void) {
 
 static int32_t try_sc_executor_ask(void) {
     uint64_t request;
-    const char *id = word(0);
+    const char *id = word(0), *of = one_of(4) ? "1" : NULL;
     sc_participant executor = handle(EXECUTOR);
     if (!is_wrong && !one_of(6)) id = NULL, is_wrong = 1;
-    return sc_executor_ask(executor, id, number(), one_of(4) ? NULL : &request, failure_place());
+    return sc_executor_ask(executor, id, of, number(), one_of(4) ? NULL : &request, failure_place());
 }
 
 static int32_t try_sc_executor_finish(void) {
@@ -661,8 +662,8 @@ static int32_t try_sc_taken_give_back(void) {
 
 static int32_t try_sc_main_acknowledge(void) {
     int32_t acknowledged;
-    const char *id = word(0);
-    return sc_main_acknowledge(handle(MAIN), id, one_of(2) ? NULL : &acknowledged, failure_place());
+    const char *id = word(0), *of = one_of(4) ? "1" : NULL;
+    return sc_main_acknowledge(handle(MAIN), id, of, one_of(2) ? NULL : &acknowledged, failure_place());
 }
 
 static int32_t try_sc_core_started(void) { return sc_core_started(handle(CORE), failure_place()); }
@@ -679,17 +680,124 @@ static int32_t try_sc_core_stopped(void) {
     return code;
 }
 
+static const char *sequence(void) {
+    static const char *const sequences[] = {NULL, "1", "2", "a.b_C-9", NULL, "1"};
+    if (one_of(8)) return word(1);
+    return sequences[below(sizeof sequences / sizeof *sequences)];
+}
+
+// A message of the caller's memory, with the fields in `fields`.
+static const sc_message *some_message(sc_message *message, sc_field fields[40]) {
+    *message = (sc_message)SC_MESSAGE_INIT;
+    message->call_id = word(0);
+    message->sequence = sequence();
+    message->kind = one_of(2) ? NULL : word(1);
+    message->sender = word(1);
+    message->recipient = word(1);
+    message->text = one_of(500) ? endless : word(1);
+    message->body = some_bytes(&message->body_count);
+    if (one_of(2)) {
+        message->account = word(1);
+        message->conversation = word(1);
+        message->content_type = word(1);
+    }
+    if (one_of(2)) message->time = number();
+    if (one_of(4)) {
+        message->fields = fields;
+        message->field_count = below(40);
+        for (size_t index = 0; index < message->field_count; index++) {
+            fields[index].name = one_of(4) ? word(0) : names[index % 8];
+            fields[index].value = one_of(4) ? word(0) : "x";
+        }
+    } else if (one_of(20)) {
+        is_wrong = 1;
+        message->fields = one_of(2) ? NULL : fields;
+        message->field_count = message->fields == NULL ? 1 + below(9) : (1 << 20) + 1 + (size_t)below(1000);
+    }
+    if (one_of(16)) {
+        message->size = (size_t)number();
+        if (message->size != sizeof *message) is_wrong = 1;
+    }
+    return out(message, 20);
+}
+
 static int32_t try_sc_core_deliver(void) {
-    sc_message message = {0};
+    sc_message message;
+    sc_field fields[40];
     int32_t duplicate;
-    message.call_id = word(0);
-    message.kind = one_of(2) ? NULL : word(1);
-    message.sender = word(1);
-    message.recipient = word(1);
-    message.text = one_of(500) ? endless : word(1);
-    message.body = some_bytes(&message.body_count);
-    const sc_message *place = out(&message, 20);
+    const sc_message *place = some_message(&message, fields);
     return sc_core_deliver(handle(CORE), place, one_of(2) ? NULL : &duplicate, failure_place());
+}
+
+static int32_t try_sc_core_update(void) {
+    sc_message message;
+    sc_field fields[40];
+    int32_t change;
+    const sc_message *place = some_message(&message, fields);
+    return sc_core_update(handle(CORE), place, one_of(2) ? NULL : &change, failure_place());
+}
+
+static int32_t try_sc_core_withdraw(void) {
+    int32_t change;
+    const char *id = word(0), *of = sequence();
+    return sc_core_withdraw(handle(CORE), id, of, one_of(2) ? NULL : &change, failure_place());
+}
+
+static int32_t try_sc_inbox(void) {
+    const sc_inbox_page *page = NULL;
+    size_t limit = one_of(4) ? (size_t)number() : 1 + below(4);
+    if (limit == 0 || limit > SIZE_MAX / 2) is_wrong = 1;
+    uint64_t after = one_of(2) ? 0 : (uint64_t)number();
+    int32_t code = sc_inbox(handle(GROUP), after, limit, out(&page, 20), failure_place());
+    for (size_t index = 0; code == SC_OK && index < page->count; index++) {
+        const sc_message *message = page->messages[index]->message;
+        CHECK(message->call_id[0] != 0 && message->kind[0] != 0 && page->messages[index]->stored_at > after);
+        for (size_t field = 0; field < message->field_count; field++) CHECK(message->fields[field].name[0] != 0);
+    }
+    sc_inbox_page_free(&page);
+    return code;
+}
+
+static int32_t try_sc_status(void) {
+    const sc_group_status *status = NULL;
+    int32_t code = sc_status(handle(GROUP), out(&status, 20), failure_place());
+    for (size_t index = 0; code == SC_OK && index < status->session_count; index++) {
+        CHECK(status->sessions[index]->session != 0 && strlen(status->sessions[index]->process.boot_id) == 32);
+    }
+    for (size_t index = 0; code == SC_OK && index < status->activity_count; index++) {
+        CHECK(status->activities[index]->kind[0] != 0 && status->activities[index]->latest_end > 0);
+    }
+    if (code == SC_OK && status->owner != NULL) CHECK(status->owner->epoch != 0 && status->owner->epoch <= status->revision);
+    sc_status_free(&status);
+    return code;
+}
+
+static int32_t try_sc_timeline(void) {
+    const sc_timeline_page *page = NULL;
+    size_t limit = one_of(4) ? (size_t)number() : 1 + below(4);
+    if (limit == 0 || limit > SIZE_MAX / 2) is_wrong = 1;
+    uint64_t after = one_of(2) ? 0 : (uint64_t)number();
+    int32_t code = sc_timeline(handle(GROUP), after, limit, out(&page, 20), failure_place());
+    for (size_t index = 0; code == SC_OK && index < page->count; index++) {
+        CHECK(page->entries[index]->revision > after && page->entries[index]->sentence[0] != 0);
+    }
+    sc_timeline_page_free(&page);
+    return code;
+}
+
+static int32_t try_sc_core_report(void) {
+    const char *problem = word(0);
+    sc_core core = handle(CORE);
+    if (!is_wrong && !one_of(4)) problem = NULL, is_wrong = 1;
+    return sc_core_report(core, problem, failure_place());
+}
+
+static int32_t try_sc_inbox_state(void) {
+    int32_t message_state;
+    uint64_t taken_by;
+    const char *id = word(0), *of = sequence();
+    int32_t *place = out(&message_state, 20);
+    return sc_inbox_state(handle(GROUP), id, of, place, one_of(2) ? NULL : &taken_by, failure_place());
 }
 
 static int32_t try_sc_core_group(void) {
@@ -745,6 +853,13 @@ static int32_t try_sc_reply(void) {
     const uint8_t *bytes = some_bytes(&count);
     sc_received request = handle(RECEIVED);
     int32_t sent, code = sc_reply(request, bytes, count, one_of(2) ? NULL : &sent, failure_place());
+    if (code == SC_OK) retire(request);
+    return code;
+}
+
+static int32_t try_sc_received_give_back(void) {
+    sc_received request = handle(RECEIVED);
+    int32_t code = sc_received_give_back(request, failure_place());
     if (code == SC_OK) retire(request);
     return code;
 }
@@ -889,6 +1004,9 @@ FREES(sc_list_free, sc_list_result)
 FREES(sc_event_free, sc_event)
 FREES(sc_bytes_free, sc_bytes)
 FREES(sc_call_list_free, sc_call_list)
+FREES(sc_inbox_page_free, const sc_inbox_page *)
+FREES(sc_status_free, const sc_group_status *)
+FREES(sc_timeline_page_free, const sc_timeline_page *)
 FREES(sc_participant_event_free, sc_participant_event)
 
 #define CALL(name) {#name, try_##name}
@@ -920,8 +1038,11 @@ static const struct {
     CALL(sc_core_deliver),
     CALL(sc_core_failed),
     CALL(sc_core_group),
+    CALL(sc_core_report),
     CALL(sc_core_started),
     CALL(sc_core_stopped),
+    CALL(sc_core_update),
+    CALL(sc_core_withdraw),
     CALL(sc_delete),
     CALL(sc_descriptor),
     CALL(sc_entry_free),
@@ -932,6 +1053,9 @@ static const struct {
     CALL(sc_get),
     CALL(sc_give_back),
     CALL(sc_handle_bus_errors),
+    CALL(sc_inbox),
+    CALL(sc_inbox_page_free),
+    CALL(sc_inbox_state),
     CALL(sc_list),
     CALL(sc_list_free),
     CALL(sc_mailbox_open),
@@ -946,6 +1070,7 @@ static const struct {
     CALL(sc_participant_next),
     CALL(sc_post),
     CALL(sc_put),
+    CALL(sc_received_give_back),
     CALL(sc_refuse),
     CALL(sc_reply),
     CALL(sc_request),
@@ -954,10 +1079,14 @@ static const struct {
     CALL(sc_send),
     CALL(sc_session),
     CALL(sc_state),
+    CALL(sc_status),
+    CALL(sc_status_free),
     CALL(sc_sync),
     CALL(sc_take),
     CALL(sc_taken_acknowledge),
     CALL(sc_taken_give_back),
+    CALL(sc_timeline),
+    CALL(sc_timeline_page_free),
     CALL(sc_version),
     CALL(sc_watch_next),
     CALL(sc_watch_open),

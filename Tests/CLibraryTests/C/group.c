@@ -168,7 +168,7 @@ static void wrong_input(sc_group group) {
     // A handle of another kind.
     CHECK_CODE(SC_ERR_HANDLE, sc_watch_next(group, 0, &event, &error));
     CHECK_CODE(SC_ERR_HANDLE, sc_descriptor(group, &descriptor, &error));
-    CHECK_CODE(SC_ERR_HANDLE, sc_executor_ask(group, "id", 0, NULL, &error));
+    CHECK_CODE(SC_ERR_HANDLE, sc_executor_ask(group, "id", NULL, 0, NULL, &error));
     // NULL, with and without a place for the error.
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_open(NULL, &number, &error));
     CHECK_CODE(SC_ERR_INVALID_ARGUMENT, sc_open(NULL, NULL, NULL));

@@ -32,10 +32,14 @@ from .group import (
     Snapshot,
     Watch,
 )
-from .participants import Core, CoreContext, Executor, Main, Message, Result, StopRequest
+from .messages import InboxPage, ListedMessage, Message, MessageState
+from .participants import Core, CoreContext, Executor, Main, Result, StopRequest
+from .status import ActivityInfo, Asked, Owner, Process, SessionInfo, Status, TimelineEntry, TimelinePage
 
 __all__ = [
     "Activity",
+    "ActivityInfo",
+    "Asked",
     "Call",
     "CallChanges",
     "Change",
@@ -52,20 +56,29 @@ __all__ = [
     "Guard",
     "GuardFailedError",
     "HandleError",
+    "InboxPage",
+    "ListedMessage",
     "Mailbox",
     "Main",
     "Message",
+    "MessageState",
     "Notification",
     "Observation",
     "OpenCall",
     "Operation",
+    "Owner",
+    "Process",
     "RefusedError",
     "Request",
     "Responder",
     "Result",
+    "SessionInfo",
     "SharedCoreError",
     "Snapshot",
+    "Status",
     "StopRequest",
+    "TimelineEntry",
+    "TimelinePage",
     "WaitTimeoutError",
     "Watch",
     "code_name",

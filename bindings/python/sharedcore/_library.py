@@ -7,7 +7,7 @@ import os
 from ctypes import POINTER, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 ABI = 1
 
@@ -38,6 +38,8 @@ class COptions(ctypes.Structure):
         ("setting_count", c_size_t),
         ("open_timeout", c_int64),
         ("configuration_file", c_char_p),
+        ("read_only", c_int32),
+        ("reserved", c_int32),
     ]
 
 
@@ -138,15 +140,146 @@ class CParticipantOptions(ctypes.Structure):
     ]
 
 
+class CField(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("value", c_char_p)]
+
+
 class CMessage(ctypes.Structure):
     _fields_ = [
+        ("size", c_size_t),
         ("call_id", c_char_p),
+        ("sequence", c_char_p),
         ("kind", c_char_p),
         ("sender", c_char_p),
         ("recipient", c_char_p),
         ("text", c_char_p),
         ("body", c_void_p),
         ("body_count", c_size_t),
+        ("account", c_char_p),
+        ("conversation", c_char_p),
+        ("content_type", c_char_p),
+        ("time", c_int64),
+        ("fields", POINTER(CField)),
+        ("field_count", c_size_t),
+    ]
+
+
+class CListedMessage(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("message", POINTER(CMessage)),
+        ("stored_at", c_uint64),
+        ("taken_by", c_uint64),
+        ("state", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
+class CInboxPage(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("count", c_size_t),
+        ("messages", POINTER(POINTER(CListedMessage))),
+        ("next", c_uint64),
+    ]
+
+
+class CProcess(ctypes.Structure):
+    _fields_ = [("boot_id", c_char_p), ("start_time", c_uint64), ("pid", c_int32), ("reserved", c_int32)]
+
+
+class CSessionInfo(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("session", c_uint64),
+        ("role", c_char_p),
+        ("name", c_char_p),
+        ("process", CProcess),
+        ("since", c_int64),
+    ]
+
+
+class COwner(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("session", c_uint64),
+        ("epoch", c_uint64),
+        ("role", c_char_p),
+        ("name", c_char_p),
+        ("process", CProcess),
+        ("since", c_int64),
+        ("state", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
+class CAsked(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("session", c_uint64),
+        ("name", c_char_p),
+        ("process", CProcess),
+        ("since", c_int64),
+        ("takes_over", c_int32),
+        ("insists", c_int32),
+    ]
+
+
+class CActivityInfo(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("kind", c_char_p),
+        ("id", c_char_p),
+        ("begun", c_int64),
+        ("expected_end", c_int64),
+        ("latest_end", c_int64),
+    ]
+
+
+class CGroupStatus(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("sessions", POINTER(POINTER(CSessionInfo))),
+        ("session_count", c_size_t),
+        ("revision", c_uint64),
+        ("owner", POINTER(COwner)),
+        ("asked", POINTER(CAsked)),
+        ("activities", POINTER(POINTER(CActivityInfo))),
+        ("activity_count", c_size_t),
+    ]
+
+
+class CTimelineEntry(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("revision", c_uint64),
+        ("event", c_char_p),
+        ("sentence", c_char_p),
+        ("session", c_uint64),
+        ("role", c_char_p),
+        ("name", c_char_p),
+        ("process", CProcess),
+        ("at", c_int64),
+        ("epoch", c_uint64),
+        ("other", c_uint64),
+        ("previous_epoch", c_uint64),
+        ("previous_end", c_char_p),
+        ("reason", c_char_p),
+        ("bound", c_int64),
+        ("from_", c_int32),
+        ("to", c_int32),
+    ]
+
+
+class CTimelinePage(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("entries", POINTER(POINTER(CTimelineEntry))),
+        ("count", c_size_t),
+        ("next", c_uint64),
+        ("dropped_count", c_uint64),
+        ("dropped_through", c_uint64),
+        ("damaged_count", c_uint64),
     ]
 
 
@@ -157,7 +290,7 @@ class CParticipantEvent(ctypes.Structure):
         ("request", c_uint64),
         ("taken", c_uint64),
         ("timeout", c_int64),
-        ("message", CMessage),
+        ("message", POINTER(CMessage)),
         ("reason", c_char_p),
         ("requester", c_char_p),
         ("kind", c_int32),
@@ -200,6 +333,7 @@ _CALLS: dict[str, list[object]] = {
     "sc_responder_open": [c_uint64, c_char_p, c_char_p, _handle, _error],
     "sc_responder_take": [c_uint64, c_int64, _handle, POINTER(CBytes), _error],
     "sc_reply": [c_uint64, c_char_p, c_size_t, POINTER(c_int32), _error],
+    "sc_received_give_back": [c_uint64, _error],
     "sc_refuse": [c_uint64, c_char_p, POINTER(c_int32), _error],
     "sc_calls": [c_uint64, POINTER(CCallList), _error],
     "sc_calls_watch": [c_uint64, _handle, _error],
@@ -219,24 +353,34 @@ _CALLS: dict[str, list[object]] = {
     "sc_executor_open": [c_uint64, POINTER(CParticipantOptions), _handle, _error],
     "sc_participant_next": [c_uint64, c_int64, POINTER(CParticipantEvent), _error],
     "sc_participant_end": [c_uint64, _error],
-    "sc_executor_ask": [c_uint64, c_char_p, c_int64, _handle, _error],
+    "sc_executor_ask": [c_uint64, c_char_p, c_char_p, c_int64, _handle, _error],
     "sc_executor_finish": [c_uint64, _error],
     "sc_taken_acknowledge": [c_uint64, POINTER(c_int32), _error],
     "sc_taken_give_back": [c_uint64, _error],
-    "sc_main_acknowledge": [c_uint64, c_char_p, POINTER(c_int32), _error],
+    "sc_main_acknowledge": [c_uint64, c_char_p, c_char_p, POINTER(c_int32), _error],
     "sc_core_started": [c_uint64, _error],
     "sc_core_failed": [c_uint64, c_char_p, _error],
     "sc_core_stopped": [c_uint64, _error],
     "sc_core_deliver": [c_uint64, POINTER(CMessage), POINTER(c_int32), _error],
+    "sc_core_update": [c_uint64, POINTER(CMessage), POINTER(c_int32), _error],
+    "sc_core_withdraw": [c_uint64, c_char_p, c_char_p, POINTER(c_int32), _error],
+    "sc_inbox": [c_uint64, c_uint64, c_size_t, POINTER(POINTER(CInboxPage)), _error],
+    "sc_inbox_state": [c_uint64, c_char_p, c_char_p, POINTER(c_int32), _handle, _error],
+    "sc_core_report": [c_uint64, c_char_p, _error],
+    "sc_status": [c_uint64, POINTER(POINTER(CGroupStatus)), _error],
+    "sc_timeline": [c_uint64, c_uint64, c_size_t, POINTER(POINTER(CTimelinePage)), _error],
     "sc_core_group": [c_uint64, _handle, _error],
 }
 
-_FREES: dict[str, type[ctypes.Structure]] = {
+_FREES: dict[str, type[Any]] = {
     "sc_entry_free": CEntry,
     "sc_list_free": CList,
     "sc_event_free": CEvent,
     "sc_bytes_free": CBytes,
     "sc_call_list_free": CCallList,
+    "sc_inbox_page_free": POINTER(CInboxPage),
+    "sc_status_free": POINTER(CGroupStatus),
+    "sc_timeline_page_free": POINTER(CTimelinePage),
     "sc_participant_event_free": CParticipantEvent,
 }
 
@@ -356,11 +500,19 @@ class Owned:
         if handle:
             library.sc_close(handle)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not closed."""
+        return self._handle != 0
+
     def __del__(self) -> None:
         self.close()
 
     def fileno(self) -> int:
-        """Returns a descriptor that is readable while there is an element to take. Do not read or close it."""
+        """Returns a descriptor that is readable while there is an element to take. Do not read or close it.
+
+        That of a mailbox or a responder may be readable without one: another process may be faster.
+        """
         descriptor = c_int32()
         call("sc_descriptor", self._handle, ctypes.byref(descriptor))
         return descriptor.value
@@ -383,6 +535,19 @@ def milliseconds(timeout: float | None) -> int:
     if timeout is None or timeout == float("inf"):
         return -1
     return max(0, min(int(timeout * 1000), 2**62))
+
+
+def optional_c_text(text: str | None) -> bytes | None:
+    """Returns text as UTF-8, and None for None.
+
+    :raises ValueError: the text has a NUL.
+    """
+    return None if text is None else c_text(text)
+
+
+def optional_text(text: bytes | None) -> str | None:
+    """Returns text of the library, and None for NULL."""
+    return None if text is None else text.decode()
 
 
 def c_text(text: str) -> bytes:

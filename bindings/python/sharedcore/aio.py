@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_uint64
 from types import TracebackType
@@ -16,9 +19,11 @@ from .group import (
     Delivery, Entry, Guard, Mailbox, Notification, Observation, Operation, Request, Responder, Snapshot, Watch,
 )
 from .group import Group as BlockingGroup
+from .messages import InboxPage, MessageState
 from .participants import (
     CoreContext, ParticipantEvent, Result, StopRequest, answer, next_event, open_participant,
 )
+from .status import Status, TimelinePage
 
 
 async def readable(descriptor: int) -> None:
@@ -123,6 +128,18 @@ class Group(_Scoped):
     async def command(self, call_id: str, command: str, *, timeout: float = 5) -> None:
         await asyncio.to_thread(lambda: self.blocking.command(call_id, command, timeout=timeout))
 
+    async def status(self) -> Status:
+        return await asyncio.to_thread(self.blocking.status)
+
+    async def timeline(self, *, after: int = 0, limit: int = 100) -> TimelinePage:
+        return await asyncio.to_thread(lambda: self.blocking.timeline(after=after, limit=limit))
+
+    async def inbox(self, *, after: int = 0, limit: int = 100) -> InboxPage:
+        return await asyncio.to_thread(lambda: self.blocking.inbox(after=after, limit=limit))
+
+    async def message_state(self, call_id: str, sequence: str | None = None) -> MessageState:
+        return await asyncio.to_thread(self.blocking.message_state, call_id, sequence)
+
     def mailbox(self, path: str, **options: Any) -> Mailbox:
         """Returns the mailbox at a path, whose calls block: see :func:`take`."""
         return self.blocking.mailbox(path, **options)
@@ -137,8 +154,60 @@ async def take(mailbox: Responder, timeout: float | None = None) -> Request | No
 
 
 async def take(mailbox: Mailbox | Responder, timeout: float | None = None) -> Delivery | Request | None:
-    """Takes a message of a mailbox, or a request. A thread of the loop's default executor waits for it."""
-    return await asyncio.to_thread(mailbox.take, timeout)
+    """Takes a message of a mailbox, or a request, and waits so many seconds for one; None waits without an end.
+
+    No thread waits: the loop polls the descriptor. A message that comes to a task that is cancelled is given back.
+
+    :raises ClosedError: the mailbox or its group was closed.
+    """
+    if timeout is not None and math.isnan(timeout):
+        raise ValueError("A timeout is a number of seconds, not nan.")
+    loop = asyncio.get_running_loop()
+    end = None if timeout is None else loop.time() + timeout
+    while True:
+        taken = await _take_now(mailbox)
+        if taken is not None:
+            return taken
+        left = None if end is None else end - loop.time()
+        if left is not None and left <= 0:
+            return None
+        # A copy: each task polls its own, and that of a mailbox which another task closes is not another file's.
+        descriptor = os.dup(await asyncio.to_thread(mailbox.fileno))
+        try:
+            # A message may have come before this was the descriptor's first use: it is readable then.
+            await asyncio.wait_for(readable(descriptor), left)
+        except TimeoutError:
+            return None
+        finally:
+            os.close(descriptor)
+        if not mailbox.is_open:
+            raise error_of(c.CLOSED, "The mailbox was closed.", "mailbox")
+
+
+async def _take_now(mailbox: Mailbox | Responder) -> Delivery | Request | None:
+    attempt = asyncio.ensure_future(asyncio.to_thread(mailbox.take, 0))
+    try:
+        return await asyncio.shield(attempt)
+    except asyncio.CancelledError:
+        attempt.add_done_callback(_give_back)
+        raise
+
+
+def _give_back(attempt: asyncio.Future[Delivery | Request | None]) -> None:
+    if attempt.cancelled() or attempt.exception() is not None:
+        return
+    taken = attempt.result()
+    if taken is not None:
+        # Of the loop, which may end before it has run.
+        threading.Thread(target=_give_back_now, args=[taken], name="sharedcore").start()
+
+
+def _give_back_now(taken: Delivery | Request) -> None:
+    try:
+        taken.give_back()
+    except SharedCoreError:
+        # The take ends with the session.
+        pass
 
 
 class Core(Protocol):
@@ -261,6 +330,10 @@ class Main(_Participant):
         """
         await asyncio.shield(self._started)
 
+    async def acknowledge(self, call_id: str, sequence: str | None = None) -> bool:
+        """Says that a message of exactly this identity was shown. Returns whether it waited to be."""
+        return await asyncio.to_thread(participants.acknowledge, self._handle, call_id, sequence)
+
 
 class Executor(_Participant):
     """The short-lived process: it gets the message of its call-id, from the owner or with a core of its own."""
@@ -268,13 +341,16 @@ class Executor(_Participant):
     def __init__(self, group: Group, core: Callable[[], Core], **options: float) -> None:
         super().__init__(open_participant("sc_executor_open", group.blocking, **options), core)
 
-    async def message(self, call_id: str, timeout: float) -> Result:
-        """Waits for the message of a call-id, at most so many seconds.
+    async def message(self, call_id: str, timeout: float, *, sequence: str | None = None) -> Result:
+        """Waits for the message of a call-id, at most so many seconds: of any sequence, or of one.
 
         :raises WaitTimeoutError: it has not come.
         """
         request = c_uint64()
-        call("sc_executor_ask", self._handle, c.c_text(call_id), milliseconds(timeout), byref(request))
+        call(
+            "sc_executor_ask", self._handle, c.c_text(call_id), c.optional_c_text(sequence), milliseconds(timeout),
+            byref(request),
+        )
         future: asyncio.Future[Result] = self._loop.create_future()
         self._requests[request.value] = future
         return await future

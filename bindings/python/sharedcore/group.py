@@ -13,6 +13,8 @@ from . import _library as c
 from ._library import Owned, Scoped, call, library, milliseconds
 from ._stream import Stream
 from .calls import COMMANDS, Call, CallChanges, call_list
+from .messages import InboxPage, MessageState, inbox_page, message_state
+from .status import Status, TimelinePage, group_status, timeline_page
 
 _CHANGES = ("present", "put", "deleted", "expired", "sessionEnded")
 _EVENTS = ("snapshot", "changes", "lagged")
@@ -159,10 +161,12 @@ class Group(Scoped):
         durability: str | None = None,
         settings: Mapping[str, str] | None = None,
         open_timeout: float | None = None,
+        read_only: bool = False,
     ) -> None:
         """Joins a group.
 
-        ``directory`` is the group's own, and ``settings`` what one backend alone knows, such as ``zmq.endpoint``.
+        ``directory`` is the group's own, and ``settings`` what one backend alone knows, such as ``zmq.endpoint``. With
+        ``read_only`` the group is opened without a session and without a trace (contract L4).
         """
         pairs = [c.c_text(f"{key}={value}") for key, value in (settings or {}).items()]
         options = c.COptions(
@@ -175,6 +179,7 @@ class Group(Scoped):
             settings=(c_char_p * len(pairs))(*pairs),
             setting_count=len(pairs),
             open_timeout=0 if open_timeout is None else max(1, milliseconds(open_timeout)),
+            read_only=read_only,
         )
         handle = c_uint64()
         call("sc_open", byref(options), byref(handle))
@@ -189,6 +194,7 @@ class Group(Scoped):
         role: str = "tool",
         name: str = "",
         open_timeout: float | None = None,
+        read_only: bool = False,
     ) -> Self:
         """Joins the group that settings, such as ``group``, then the variables ``SHAREDCORE_*``, then a file describe.
 
@@ -203,6 +209,7 @@ class Group(Scoped):
             setting_count=len(pairs),
             open_timeout=0 if open_timeout is None else max(1, milliseconds(open_timeout)),
             configuration_file=None if file is None else c.c_text(file),
+            read_only=read_only,
         )
         handle = c_uint64()
         call("sc_open_configured", byref(options), byref(handle))
@@ -216,7 +223,7 @@ class Group(Scoped):
 
     @property
     def session(self) -> int:
-        """The identity of this participation."""
+        """The identity of this participation; 0 where the group is open to read only."""
         session = c_uint64()
         call("sc_session", self._handle, byref(session))
         return session.value
@@ -333,6 +340,28 @@ class Group(Scoped):
         handle = c_uint64()
         call("sc_responder_open", self._handle, c.c_text(name), c.c_text(codec), byref(handle))
         return Responder(handle.value)
+
+    def status(self) -> Status:
+        """Returns the owner, the Main that waits for the core, the owner's activities, and the sessions."""
+        return group_status(self._handle)
+
+    def timeline(self, *, after: int = 0, limit: int = 100) -> TimelinePage:
+        """Returns a page of what happened to the ownership of the core, the oldest entries first.
+
+        ``after`` is ``next`` of the page before. The entries of one commit stay together.
+        """
+        return timeline_page(self._handle, after, limit)
+
+    def inbox(self, *, after: int = 0, limit: int = 100) -> InboxPage:
+        """Returns a page of the messages that wait to be acknowledged, the oldest first. It takes none.
+
+        ``after`` is ``next`` of the page before.
+        """
+        return inbox_page(self._handle, after, limit)
+
+    def message_state(self, call_id: str, sequence: str | None = None) -> MessageState:
+        """Returns what the inbox has for a call-id: of any sequence, or of one."""
+        return message_state(self._handle, call_id, sequence)
 
     def calls(self) -> tuple[Call, ...]:
         """Returns the open calls, the oldest first, then the ended ones that were not acknowledged."""
@@ -463,7 +492,8 @@ class Responder(Scoped):
 
 
 class Request(Owned):
-    """A request that was taken: reply to it, or refuse it. One that is kept goes to another program when this one ends."""
+    """A request that was taken: reply to it, or refuse it. One that is kept goes to another program when this one ends
+    or gives it back."""
 
     def __init__(self, handle: int, message: bytes) -> None:
         self._handle = handle
@@ -478,6 +508,12 @@ class Request(Owned):
     def refuse(self, reason: str) -> bool:
         """Refuses: the requester gets the reason. Returns as :meth:`reply` does."""
         return self._finish("sc_refuse", c.c_text(reason))
+
+    def give_back(self) -> None:
+        """Lets another program take the request."""
+        with self._lock:
+            call("sc_received_give_back", self._handle)
+            self._handle = 0
 
     def _finish(self, name: str, *arguments: object) -> bool:
         sent = c_int32()

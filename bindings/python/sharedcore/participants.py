@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from ctypes import byref, c_int32, c_uint64, string_at
+from ctypes import byref, c_int32, c_uint64
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -15,6 +15,7 @@ from . import _library as c
 from ._library import Scoped, SharedCoreError, call, error_of, library, milliseconds
 from .calls import Activity, Call, OpenCall, begin_activity, begin_call
 from .group import Group
+from .messages import Message, c_message, change, message_of
 
 CORE_START, CORE_STOP, STARTED, RESULT, FINISHED, ENDED = 1, 2, 3, 4, 5, 6
 LOGGER = logging.getLogger("sharedcore")
@@ -28,18 +29,6 @@ class StopRequest:
     reason: str
     requester: str | None
     timeout: float
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A message that a core has received, or that an Executor shows."""
-
-    call_id: str
-    sender: str = ""
-    recipient: str = ""
-    text: str = ""
-    body: bytes = b""
-    kind: str = "text"
 
 
 @dataclass(slots=True)
@@ -73,17 +62,24 @@ class CoreContext:
     def deliver(self, message: Message) -> bool:
         """Stores a message; only then may the core acknowledge it to its server. Returns False for a duplicate."""
         result = c_int32()
-        place = c.CMessage(
-            call_id=c.c_text(message.call_id),
-            kind=c.c_text(message.kind),
-            sender=c.c_text(message.sender),
-            recipient=c.c_text(message.recipient),
-            text=c.c_text(message.text),
-            body=ctypes.cast(ctypes.c_char_p(message.body), ctypes.c_void_p),
-            body_count=len(message.body),
-        )
-        call("sc_core_deliver", self._handle, byref(place), byref(result))
+        call("sc_core_deliver", self._handle, byref(c_message(message)), byref(result))
         return not result.value
+
+    def update(self, message: Message) -> str:
+        """Replaces the content of a message that waits, of exactly the call-id and sequence with which it was delivered.
+
+        Returns ``changed``; ``changedInHand`` where a participant may have shown the former content; ``over`` or
+        ``absent`` where nothing was changed.
+        """
+        return change("sc_core_update", self._handle, byref(c_message(message)))
+
+    def withdraw(self, call_id: str, sequence: str | None = None) -> str:
+        """Takes back a message that waits: a wait for it ends with nothing to show. Returns as :meth:`update` does."""
+        return change("sc_core_withdraw", self._handle, c.c_text(call_id), c.optional_c_text(sequence))
+
+    def report(self, problem: str) -> None:
+        """Puts a sentence about something that the core had to set aside on the timeline."""
+        call("sc_core_report", self._handle, c.c_text(problem))
 
     def group(self) -> Group:
         """Returns the group with the epoch as a guard on every write. Close it after use."""
@@ -140,17 +136,7 @@ def next_event(handle: int, timeout: int) -> ParticipantEvent | None:
         return None
     try:
         reason = (event.reason or b"").decode()
-        found = event.message
-        message = None
-        if event.result == 1:
-            message = Message(
-                call_id=(found.call_id or b"").decode(),
-                sender=(found.sender or b"").decode(),
-                recipient=(found.recipient or b"").decode(),
-                text=(found.text or b"").decode(),
-                body=string_at(found.body, found.body_count),
-                kind=(found.kind or b"").decode(),
-            )
+        message = message_of(event.message.contents) if event.result == 1 else None
         return ParticipantEvent(
             kind=event.kind,
             core=event.core,
@@ -192,6 +178,13 @@ def answer(name: str, *arguments: object) -> None:
     except c.HandleError:
         # The participant has given the core up meanwhile.
         pass
+
+
+def acknowledge(main: int, call_id: str, sequence: str | None) -> bool:
+    """Says that a Main has shown a message. Returns whether it waited to be."""
+    acknowledged = c_int32()
+    call("sc_main_acknowledge", main, c.c_text(call_id), c.optional_c_text(sequence), byref(acknowledged))
+    return bool(acknowledged.value)
 
 
 class _Participant(Scoped):
@@ -302,11 +295,9 @@ class Main(_Participant):
         """
         self._started.result(timeout)
 
-    def acknowledge(self, call_id: str) -> bool:
-        """Says that a message was shown. Returns whether it waited to be."""
-        acknowledged = c_int32()
-        call("sc_main_acknowledge", self._handle, c.c_text(call_id), byref(acknowledged))
-        return bool(acknowledged.value)
+    def acknowledge(self, call_id: str, sequence: str | None = None) -> bool:
+        """Says that a message of exactly this identity was shown. Returns whether it waited to be."""
+        return acknowledge(self._handle, call_id, sequence)
 
 
 class Executor(_Participant):
@@ -320,22 +311,25 @@ class Executor(_Participant):
         """Takes part when it is asked: ``core`` makes the core of each ownership."""
         super().__init__(open_participant("sc_executor_open", group, **options), core)
 
-    def ask(self, call_id: str, timeout: float) -> Future[Result]:
-        """Asks for the message of a call-id. The future has the result or the error."""
+    def ask(self, call_id: str, timeout: float, *, sequence: str | None = None) -> Future[Result]:
+        """Asks for the message of a call-id, of any sequence or of one. The future has the result or the error."""
         request = c_uint64()
         future: Future[Result] = Future()
         # The thread that has the answer waits here until the request is noted.
         with self._lock:
-            call("sc_executor_ask", self._handle, c.c_text(call_id), milliseconds(timeout), byref(request))
+            call(
+                "sc_executor_ask", self._handle, c.c_text(call_id), c.optional_c_text(sequence), milliseconds(timeout),
+                byref(request),
+            )
             self._requests[request.value] = future
         return future
 
-    def message(self, call_id: str, timeout: float) -> Result:
-        """Waits for the message of a call-id, at most so many seconds.
+    def message(self, call_id: str, timeout: float, *, sequence: str | None = None) -> Result:
+        """Waits for the message of a call-id, at most so many seconds: of any sequence, or of one.
 
         :raises WaitTimeoutError: it has not come.
         """
-        return self.ask(call_id, timeout).result()
+        return self.ask(call_id, timeout, sequence=sequence).result()
 
     def finish(self) -> None:
         """Returns when the core, where it runs here, has served all calls and stopped."""

@@ -87,7 +87,7 @@ class ParticipantTests(unittest.TestCase):
             with Main(group, lambda: MailCore([])) as main:
                 main.wait_until_started(60)
                 handle, descriptor = open_participant("sc_executor_open", first), ctypes.c_int32()
-                call("sc_executor_ask", handle, b"7", 30000, None)
+                call("sc_executor_ask", handle, b"7", None, 30000, None)
                 call("sc_descriptor", handle, ctypes.byref(descriptor))
                 self.assertTrue(select.select([descriptor.value], [], [], 30)[0])
                 library.sc_close(handle)

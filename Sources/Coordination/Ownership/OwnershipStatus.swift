@@ -1,0 +1,26 @@
+package import CoreAPI
+
+/// The owner of a group with its open activities, and the Main that has asked for the core, at one revision.
+///
+/// Source: contract C1, C3, C17.
+package struct OwnershipStatus: Hashable, Sendable {
+    package let revision: Revision
+    /// The owner; nil when there is none.
+    package let owner: GroupOwner?
+    /// The Main that has asked for the core and does not own it yet.
+    package let request: PendingHandover?
+    /// The activities of the owner. Their bounds may have passed.
+    package let activities: [Activity]
+
+    /// Reads the status of a group in one call. Ask for the sessions first: a dead owner is not believed then, where the backend can
+    /// tell.
+    package static func current(in store: some SharedStore) async throws(SharedCoreError) -> OwnershipStatus {
+        var view = OwnershipView()
+        // As they stand: this has no clock of the group.
+        view.apply(try await store.list(OwnershipKey.path), at: BootInstant(nanoseconds: .max))
+        return OwnershipStatus(
+            revision: view.revision, owner: view.owner.map { GroupOwner($0) },
+            request: view.handover.flatMap { PendingHandover($0) },
+            activities: view.owner.map { OpenWork(view).open(under: $0.claim) } ?? [])
+    }
+}
