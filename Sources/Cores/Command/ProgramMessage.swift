@@ -90,7 +90,8 @@ struct Refusal: Error, Hashable, Sendable {
     var code: String?
 
     init(_ error: SharedCoreError) {
-        number = -32000
+        // As where the parameters themselves show it.
+        number = error.code == .invalidArgument ? -32602 : -32000
         message = error.message
         code = "\(error.code)"
     }
