@@ -34,6 +34,12 @@ final class GroupObject: HandleObject {
         CallingThread.wait { [store] in await store.close() }
     }
 
+    /// - Throws: `forbidden` for a group that is open to read only: neither a Main nor an Executor can take part in it.
+    func requireParticipant() throws(Failure) {
+        guard isReadOnly else { return }
+        throw Failure(.forbidden, "The group was opened to read only: no participant can take part in it.", at: "group")
+    }
+
     /// The backends that a program can name. It is shared, so that all opens of a group in memory get the same one.
     static let registry = BackendRegistry.bundled()
 }

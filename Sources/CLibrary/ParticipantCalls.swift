@@ -160,17 +160,6 @@ func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
     return id
 }
 
-/// Returns a group that a Main or an Executor can take part in.
-///
-/// - Throws: `forbidden` for a group that is open to read only.
-private func participating(_ handle: UInt64) throws(Failure) -> GroupObject {
-    let group = try Handles.find(handle, as: GroupObject.self)
-    guard !group.isReadOnly else {
-        throw Failure(.forbidden, "The group was opened to read only: no participant can take part in it.", at: "group")
-    }
-    return group
-}
-
 @c @implementation public func sc_main_start(
     _ group: UInt64, _ options: UnsafePointer<sc_participant_options>?, _ participant: UnsafeMutablePointer<UInt64>?,
     _ error: UnsafeMutablePointer<sc_error>?
@@ -178,8 +167,9 @@ private func participating(_ handle: UInt64) throws(Failure) -> GroupObject {
     boundary(error) { () throws(Failure) in
         let result = try required(participant, "participant")
         result.pointee = 0
-        let group = try participating(group)
+        let group = try Handles.find(group, as: GroupObject.self)
         let options = try read(options, of: group)
+        try group.requireParticipant()
         let events = try ParticipantEvents()
         let main = try store { () throws(SharedCoreError) in
             try MainParticipant(of: group.store, options: options) { BridgedCore(events) }
@@ -198,8 +188,9 @@ private func participating(_ handle: UInt64) throws(Failure) -> GroupObject {
     boundary(error) { () throws(Failure) in
         let result = try required(participant, "participant")
         result.pointee = 0
-        let group = try participating(group)
+        let group = try Handles.find(group, as: GroupObject.self)
         let options = try read(options, of: group)
+        try group.requireParticipant()
         let events = try ParticipantEvents()
         let executor = try store { () throws(SharedCoreError) in
             try ExecutorParticipant(of: group.store, options: options) { BridgedCore(events) }
