@@ -9,6 +9,7 @@ package struct JSONGrammar {
     private let bytes: [UInt8]
     private let maximumDepth: Int
     private var position = 0
+    private var isExact = true
 
     /// Returns whether bytes are one JSON value.
     package static func accepts(_ bytes: [UInt8]) -> Bool {
@@ -27,11 +28,19 @@ package struct JSONGrammar {
     ///
     /// - Parameter maximumDepth: How many lists and objects may stand in each other. Each takes some of the thread's stack.
     package static func value(of bytes: [UInt8], maximumDepth: Int = JSONGrammar.maximumDepth) -> JSONValue? {
+        read(bytes, maximumDepth: maximumDepth)?.value
+    }
+
+    /// Returns the value as ``value(of:maximumDepth:)`` does, and whether it is exact: without halves of characters. Two texts that differ
+    /// only in these are the same behind it, so such a text must name nothing.
+    package static func read(
+        _ bytes: [UInt8], maximumDepth: Int = JSONGrammar.maximumDepth
+    ) -> (value: JSONValue, isExact: Bool)? {
         guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
         var grammar = JSONGrammar(bytes: bytes, maximumDepth: maximumDepth)
         guard let value = grammar.value(depth: 0) else { return nil }
         grammar.skipSpace()
-        return grammar.position == bytes.count ? value : nil
+        return grammar.position == bytes.count ? (value, grammar.isExact) : nil
     }
 
     private init(bytes: [UInt8], maximumDepth: Int) {
@@ -140,13 +149,19 @@ package struct JSONGrammar {
         default: return nil
         }
         guard let unit = codeUnit() else { return nil }
-        guard UTF16.isLeadSurrogate(unit) else { return Unicode.Scalar(unit) ?? "\u{fffd}" }
+        guard UTF16.isLeadSurrogate(unit) else { return Unicode.Scalar(unit) ?? half() }
         // Its second half is an escape as well; anything else is read by itself.
-        let half = position
+        let start = position
         if take("\\"), take("u"), let second = codeUnit(), UTF16.isTrailSurrogate(second) {
             return UTF16.decode(UTF16.EncodedScalar([unit, second]))
         }
-        position = half
+        position = start
+        return half()
+    }
+
+    /// What stands for half of a character.
+    private mutating func half() -> Unicode.Scalar {
+        isExact = false
         return "\u{fffd}"
     }
 

@@ -232,11 +232,29 @@ struct MessageTests {
                 "endCall",
                 #"{"callID":"c","reason":"failed","text":"\#(String(repeating: "é", count: 257))"}"#
             ),
+            ("deliver", #"{"callID":"x\ud800","from":"a","to":"b","text":"t"}"#), ("withdraw", #"{"callID":"\udfff"}"#),
+            ("endCall", #"{"callID":"c\udfff","reason":"missed"}"#),
+            ("beginActivity", #"{"kind":"call","id":"\ud83d"}"#),
+            ("endActivity", #"{"kind":"call","id":"\ud83d"}"#),
+            (
+                "deliver", #"{"callID":"c","from":"a","to":"b","text":"t","fields":{"x\ud800":"1","x\ud801":"2"}}"#
+            ),
             ("withdraw", #"{"callID":""}"#), ("withdraw", #"{"callID":"c","sequence":7}"#),
         ])
     func refused(method: String, parameters: String) {
         let refusal = #expect(throws: Refusal.self) { try call(method, parameters) }
         #expect(refusal?.number == -32602)
+    }
+
+    @Test("Half a character in a text that names nothing is stored as U+FFFD, and U+FFFD itself may stand in a name")
+    func halfInText() throws {
+        guard case .deliver(let message) = try call("deliver", #"{"callID":"c","from":"a","to":"b","text":"\ud800!"}"#)
+        else {
+            Issue.record("no message")
+            return
+        }
+        #expect(message.content.text == "\u{fffd}!")
+        _ = try call("withdraw", #"{"callID":"c\ufffd"}"#)
     }
 
     @Test(

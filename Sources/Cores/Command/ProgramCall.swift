@@ -5,8 +5,11 @@ internal import ProgramOutput
 /// The parameters of a request. Members that this version does not know are passed over, and one that is null is missing.
 struct Parameters {
     private let object: JSONObject
+    /// Whether the texts are what the program printed: without halves of characters.
+    private let isExact: Bool
 
-    init(_ value: JSONValue?) throws(Refusal) {
+    init(_ value: JSONValue?, isExact: Bool = true) throws(Refusal) {
+        self.isExact = isExact
         switch value {
         case nil, .null: object = [:]
         case .object(let object): self.object = object
@@ -17,6 +20,19 @@ struct Parameters {
     func text(_ name: String) throws(Refusal) -> String {
         guard let text = try optionalText(name) else { throw .wrongParameters("“\(name)” must be a text.") }
         return text
+    }
+
+    /// A text that names something. One with half of a character is refused: another text would become the same.
+    func identifier(_ name: String) throws(Refusal) -> String {
+        let text = try text(name)
+        try requireExact(text, name)
+        return text
+    }
+
+    private func requireExact(_ text: String, _ name: String) throws(Refusal) {
+        guard isExact || !text.unicodeScalars.contains("\u{fffd}") else {
+            throw .wrongParameters("“\(name)” has half of a character (a lone surrogate), which no text can have.")
+        }
     }
 
     func optionalText(_ name: String) throws(Refusal) -> String? {
@@ -43,9 +59,10 @@ struct Parameters {
         case nil, .null: return [:]
         case .object(let object):
             var texts: [String: String] = [:]
-            for (name, value) in object.members {
+            for (member, value) in object.members {
                 guard case .text(let text) = value else { throw wrong }
-                texts[name] = text
+                try requireExact(member, name)
+                texts[member] = text
             }
             return texts
         default: throw wrong
@@ -138,17 +155,17 @@ enum ProgramCall {
     ]
 
     init(_ request: ProgramRequest) throws(Refusal) {
-        let parameters = try Parameters(request.parameters)
+        let parameters = try Parameters(request.parameters, isExact: request.isExact)
         switch request.method {
         case "deliver": self = .deliver(try Self.message(parameters))
         case "update": self = .update(try Self.message(parameters))
         case "withdraw": self = .withdraw(try Self.messageID(parameters))
         case "beginActivity":
             self = .beginActivity(
-                try Self.kind(parameters), id: try parameters.text("id"),
+                try Self.kind(parameters), id: try parameters.identifier("id"),
                 expectedEnd: try parameters.milliseconds("expectedEndMs"))
         case "endActivity":
-            self = .endActivity(name: try parameters.text("kind"), id: try parameters.text("id"))
+            self = .endActivity(name: try parameters.identifier("kind"), id: try parameters.identifier("id"))
         case "beginCall":
             self = .beginCall(
                 try Self.description(parameters),
@@ -167,7 +184,7 @@ enum ProgramCall {
     }
 
     private static func callID(_ parameters: Parameters) throws(Refusal) -> CallID {
-        guard let callID = CallID(try parameters.text("callID")) else {
+        guard let callID = CallID(try parameters.identifier("callID")) else {
             throw .wrongParameters("“callID” must not be empty.")
         }
         return callID
@@ -219,7 +236,7 @@ enum ProgramCall {
     }
 
     private static func kind(_ parameters: Parameters) throws(Refusal) -> Activity.Kind {
-        let name = try parameters.text("kind")
+        let name = try parameters.identifier("kind")
         if name == Activity.Kind.call.name { return .call }
         if name == Activity.Kind.transfer.name { return .transfer }
         guard let bound = try parameters.milliseconds("boundMs") else {

@@ -15,8 +15,8 @@ enum ProgramMessage {
     ///
     /// - Throws: Where it is no message, so that nothing that follows can be believed.
     init(_ line: [UInt8]) throws(CommandCoreError) {
-        guard case .object(let object) = JSONGrammar.value(of: line, maximumDepth: Self.maximumDepth),
-            object["jsonrpc"] == .text("2.0")
+        guard let (value, isExact) = JSONGrammar.read(line, maximumDepth: Self.maximumDepth),
+            case .object(let object) = value, object["jsonrpc"] == .text("2.0")
         else { throw Self.malformed(line) }
         let id = object["id"] ?? .null
         switch id {
@@ -25,7 +25,9 @@ enum ProgramMessage {
         }
         if let method = object["method"] {
             guard case .text(let name) = method else { throw Self.malformed(line) }
-            self = .request(ProgramRequest(id: id, method: name, parameters: object["params"], byteCount: line.count))
+            self = .request(
+                ProgramRequest(
+                    id: id, method: name, parameters: object["params"], isExact: isExact, byteCount: line.count))
         } else if case .object(let error) = object["error"] {
             self = .answer(id: id, .failure(Refusal(error)))
         } else if let result = object["result"] {
@@ -77,6 +79,8 @@ struct ProgramRequest: Sendable {
     let id: JSONValue
     let method: String
     let parameters: JSONValue?
+    /// Whether its texts are what the program printed: without halves of characters.
+    let isExact: Bool
     /// The length of its line.
     let byteCount: Int
 }

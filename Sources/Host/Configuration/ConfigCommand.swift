@@ -158,7 +158,10 @@ struct ConfigValidate: HostCommand {
         check { _ = try ExecutorSettings(resolution) }
         check { _ = try resolution.supervision() }
         check { try resolution.requireProgram(resolution.coreCommand(), of: Settings.coreCommand.erased) }
-        check { try resolution.requireProgram(resolution.optional(Settings.mainCommand), of: Settings.mainCommand.erased) }
+        check {
+            let words = try resolution.optional(Settings.mainCommand)
+            try resolution.requireProgram(words, of: Settings.mainCommand.erased)
+        }
         check {
             let words = try resolution.optional(Settings.executorCommand)
             try resolution.requireProgram(words, of: Settings.executorCommand.erased)

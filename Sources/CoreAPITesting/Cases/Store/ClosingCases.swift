@@ -97,13 +97,15 @@ enum ClosingCases {
         try await context.withGroup { group in
             let witness = try await group.open()
             var total = 0
+            // A close waits for a hub within bounds: an answer may stay out where the machine stands still for longer.
+            var unknownRounds = 0
             for round in 0..<20 {
                 let store = try await group.open()
                 let key = try Key("round/\(round)")
-                let counts = try await together(5) { number -> Int in
+                let counts = try await together(5) { number -> (done: Int, unknown: Int) in
                     if number == 4 {
                         await store.close()
-                        return 0
+                        return (0, 0)
                     }
                     for done in 0..<50 {
                         let outcome = try await attempt {
@@ -111,21 +113,28 @@ enum ClosingCases {
                                 Transaction(operations: [.post("count", state: nil), .put(key, [1], .persistent)]))
                         }
                         if case .failure(let error) = outcome {
+                            if error.code == .outcomeUnknown { return (done, 1) }
                             // Also where it finds the session gone: the application has closed the handle itself.
                             try expect(error.code == .closed, "a call at the close is `closed`, not: \(error)")
-                            return done
+                            return (done, 0)
                         }
                     }
-                    return 50
+                    return (50, 0)
                 }
-                let done = counts.reduce(0, +)
-                total += done
+                let done = counts.reduce(0) { $0 + $1.done }
+                let unknown = counts.reduce(0) { $0 + $1.unknown }
+                if unknown > 0 { unknownRounds += 1 }
                 try await witness.catchUp()
-                let count = try await witness.state(of: "count").count
-                try expect(count, is: UInt64(total), "the number of commits that took effect by round \(round)")
+                let count = Int(try await witness.state(of: "count").count)
+                try expect(
+                    (total + done...total + done + unknown).contains(count),
+                    "by round \(round) \(count) commits took effect, of \(total + done), and \(unknown) of an unknown outcome"
+                )
                 let isThere = try await witness.get(key) != nil
-                try expect(isThere, is: done > 0, "whether the key of round \(round) is there")
+                try expect(isThere, is: count > total, "whether the key of round \(round) is there")
+                total = count
             }
+            try expect(unknownRounds <= 2, "in \(unknownRounds) of 20 rounds a close did not wait for an answer")
         }
     }
 
