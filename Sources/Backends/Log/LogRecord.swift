@@ -105,7 +105,7 @@ struct ProcessMark: Hashable {
     /// The namespace of process numbers.
     let namespace: UInt64
 
-    /// Chosen at random for each session, so that nobody can take the socket's name before; nil where the process is not
+    /// Chosen at random for each session, so that no other process can take the socket's name first; nil where the process is not
     /// proved: by a participant of an earlier release, or one that has no socket.
     let token: Token?
 
