@@ -221,7 +221,8 @@ package struct PythonCore: Sendable {
                 answer = call("beginActivity", kind="call", id="1", expectedEndMs=60000)
                 note("began", "result" in answer)
                 while not os.path.exists(path + ".end"): time.sleep(0.01)
-                note("ended", "result" in call("endActivity", kind="call", id="1"))
+                note("ends")
+                call("endActivity", kind="call", id="1")
 
         def terminate(*_):
             note("term")
