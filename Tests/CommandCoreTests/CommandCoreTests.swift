@@ -752,6 +752,25 @@ struct CommandCoreTests {
         await main.stop()
     }
 
+    @Test("The activity of a call has the call's id, as long as that is, and ids are compared byte by byte (C17, C23)")
+    func idsOfCalls() async throws {
+        let (composed, decomposed, long) = ("\u{e9}", "e\u{301}", String(repeating: "/", count: 512))
+        func activity(_ method: String, _ id: String) -> String { #"\#(method) {"kind":"call","id":"\#(id)"}"# }
+        let core = script.command(
+            "ask", Self.beginCall("x y"), activity("beginActivity", "x%20y"), Self.beginCall(decomposed),
+            activity("beginActivity", composed), Self.beginCall(long), activity("endActivity", decomposed),
+            activity("endActivity", "%2F"), #"endCall {"callID":"x y","reason":"missed"}"#)
+        let main = try main(core, of: try await open(as: .main, "main"))
+        try await main.start()
+        _ = try await script.untilNote("asked")
+        let answers = script.notes().compactMap { $0.hasPrefix("answer") ? $0.split(separator: " ").last : nil }
+        #expect(answers == ["done", "done", "done", "done", "done", "guardFailed", "done", "done"])
+        let reader = try await open(as: .executor, "reader")
+        let ids = try await Activity.current(in: reader).map { Array($0.id.utf8) }
+        #expect(ids == ["x%20y", decomposed, composed, long].map { Array($0.utf8) })
+        await main.stop()
+    }
+
     /// The code of an error; nil where there is none.
     private static func code(_ body: () async throws(CoordinationError) -> Void) async
         -> CoordinationError.Code?

@@ -218,7 +218,7 @@ extension Standing<BatonRecord> {
             kind = Activity.Kind(name: kind.name, bound: max(.zero, kind.bound - passed))
         }
         return Activity(
-            kind, id: call.activityID, begun: begun, moves: record.kind,
+            kind, id: call.call.id.text, begun: begun, moves: record.kind,
             needs: record.descriptorCount == 0 ? .bytes : .descriptors)
     }
 }

@@ -136,14 +136,6 @@ package struct CallRecord: Hashable, Sendable {
         writer.optional(ended) { $0.instant($1) }
         return writer.bytes
     }
-
-    /// The activity that keeps the core while the call is open.
-    package var activityID: String { call.id.activityID }
-}
-
-extension CallID {
-    /// The id of the activity of the call that is open. It may be only a hash.
-    package var activityID: String { PathPart.text(for: text, maximumByteCount: 128) }
 }
 
 extension CallRecord {

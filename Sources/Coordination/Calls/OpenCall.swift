@@ -28,7 +28,7 @@ extension CoreContext {
         if let problem { throw SharedCoreError(.invalidArgument, problem, at: key.text) }
         let now = clock.now()
         let record = CallRecord(call, in: state, began: now, bootID: clock.bootID)
-        let activity = Activity(.call, id: record.activityID, begun: now, moves: moves, needs: needs)
+        let activity = Activity(.call, id: call.id.text, begun: now, moves: moves, needs: needs)
         try await beginWork { () async throws(SharedCoreError) in
             try await changeCalls { consistency throws(SharedCoreError) in
                 let former = try await store.get(key, consistency: consistency)
@@ -76,9 +76,10 @@ extension CoreContext {
 
     /// - Throws: ``SharedCoreError/Code/guardFailed`` where an activity is that of an open call, which alone ends it.
     func requireNoCall(with activity: Activity, consistency: ReadConsistency) async throws(SharedCoreError) {
-        guard activity.kind.name == Activity.Kind.call.name else { return }
         let calls = try await store.list(CallKey.records, consistency: consistency).entries.filter(isOpen)
-        guard calls.contains(where: { CallRecord($0.value)?.activityID == activity.id }) else { return }
+        guard calls.contains(where: { CallRecord($0.value).map { activity.isWork(of: $0.call.id) } ?? false }) else {
+            return
+        }
         throw SharedCoreError(
             .guardFailed, "The activity is that of a call, and ends with it.", at: OwnershipKey.activities.text)
     }

@@ -36,7 +36,8 @@ public struct Activity: Hashable, Sendable {
 
     /// What kind of work it is.
     public let kind: Kind
-    /// Which one it is, for people and for the application: 1 to 128 bytes of UTF-8. An owner has one of a name and id at a time.
+    /// Which one it is, for people and for the application: 1 to 128 bytes of UTF-8, or the id of its call. An owner has
+    /// one of a name and id at a time.
     public let id: String
     /// When it began, by the clock of the machine's run.
     public internal(set) var begun: BootInstant
@@ -79,7 +80,15 @@ public struct Activity: Hashable, Sendable {
         return view.owner.map { OpenWork(view).open(under: $0.claim) } ?? []
     }
 
-    func isSameWork(as other: Activity) -> Bool { kind.name == other.kind.name && id == other.id }
+    func isSameWork(as other: Activity) -> Bool { isWork(named: other.kind.name, id: other.id) }
+
+    /// Whether it is the activity of an open call.
+    package func isWork(of call: CallID) -> Bool { isWork(named: Kind.call.name, id: call.text) }
+
+    /// Whether both texts are its own, byte by byte.
+    func isWork(named name: String, id: String) -> Bool {
+        UTF8Bytes.equal(kind.name, name) && UTF8Bytes.equal(self.id, id)
+    }
 }
 
 extension Activity.Kind {
@@ -107,7 +116,7 @@ extension Activity {
     /// has a longer text, is damaged.
     fileprivate var isPossible: Bool {
         kind.bound <= Kind.longestBound && 1...Kind.maximumNameByteCount ~= kind.name.utf8.count
-            && 1...Self.maximumIDByteCount ~= id.utf8.count
+            && 1...CallDescription.maximumByteCount ~= id.utf8.count
     }
 
     /// The rule that it breaks; nil where it breaks none.

@@ -55,7 +55,7 @@ package struct MovingRecord: StoredRecord {
 
 extension MovingRecord.Item {
     fileprivate func isAbout(_ activity: Activity) -> Bool {
-        kind == activity.kind.name && id == activity.id && begun == activity.begun
+        activity.isWork(named: kind, id: id) && begun == activity.begun
     }
 }
 

@@ -60,7 +60,7 @@ package struct OpenWork: Sendable {
 
     /// The activity of a call; nil where it is not open.
     func activity(of call: CallRecord, under epoch: Revision) -> Activity? {
-        open(under: epoch).first { $0.kind.name == Activity.Kind.call.name && $0.id == call.activityID }
+        open(under: epoch).first { $0.isWork(of: call.call.id) }
     }
 
     /// The transaction that begins an activity: not while a request is pending, nor while the owner rests. It replaces

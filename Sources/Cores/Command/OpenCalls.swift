@@ -54,7 +54,7 @@ final class OpenCalls: Sendable {
 
     /// Whether an activity is that of an open call.
     func hasOne(withActivity id: String) -> Bool {
-        entries.withLock { $0.keys.contains { $0.activityID == id } }
+        CallID(id).map { id in entries.withLock { $0[id] != nil } } ?? false
     }
 
     private func forget(_ entry: Entry) async {

@@ -6,9 +6,15 @@ internal import Synchronization
 
 /// Does what a core's program asks for.
 final class ProgramCalls: Sendable {
+    /// Compared byte by byte.
     private struct ActivityName: Hashable {
-        let name: String
-        let id: String
+        private let name: [UInt8]
+        private let id: [UInt8]
+
+        init(name: String, id: String) {
+            self.name = Array(name.utf8)
+            self.id = Array(id.utf8)
+        }
     }
 
     private let context: CoreContext

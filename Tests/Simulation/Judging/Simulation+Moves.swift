@@ -70,7 +70,7 @@ extension Simulation {
     private func judgeActivity(of dialog: Int) {
         guard let entry = stored(dialogs[dialog].key), let record = CallRecord(entry.value), let owner = present.owner
         else { return }
-        let isKept = present.activities(of: owner.claim)?.activities.contains { $0.id == record.activityID } ?? false
+        let isKept = present.activities(of: owner.claim)?.activities.contains { $0.isWork(of: record.call.id) } ?? false
         check(isKept, "C23: “\(dialogs[dialog].id)” is open, and its activity is not")
     }
 

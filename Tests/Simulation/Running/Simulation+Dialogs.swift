@@ -25,7 +25,7 @@ extension Simulation {
         let length = members[number].random.time(isLong ? 5000..<20_000 : 0..<5000)
         let record = CallRecord(
             CallDescription(id, .incoming, from: "a", to: "b"), in: .answered, began: now, bootID: bootID)
-        let activity = Activity(.call, id: record.activityID, begun: now, moves: moves ? Self.batonKind : nil)
+        let activity = Activity(.call, id: id.text, begun: now, moves: moves ? Self.batonKind : nil)
         var transaction = OpenWork(present).beginning(activity, under: cores[core].epoch)
         transaction.require(.absent(key))
         transaction.put(key, record.bytes)
@@ -69,9 +69,7 @@ extension Simulation {
         var transaction = Transaction(guards: [.revision(open.entry.key, open.entry.revision)])
         transaction.put(open.entry.key, open.record.bytes, lifetime: .expiring(after: Self.callsLifetime))
         let work = OpenWork(present)
-        let activity = work.open(under: epoch).first {
-            $0.kind.name == Activity.Kind.call.name && $0.id == open.record.activityID
-        }
+        let activity = work.open(under: epoch).first { $0.isWork(of: open.record.call.id) }
         if let ending = activity.flatMap({ work.ending($0, under: epoch) }) {
             transaction.guards += ending.guards
             transaction.operations += ending.operations
@@ -136,9 +134,7 @@ extension Simulation {
         guard cores[core].dialogs.contains(dialog), let open = openRecord(at: dialogs[dialog].key),
             !open.entry.isOlder(than: epoch)
         else { return nil }
-        return OpenWork(present).open(under: epoch).first {
-            $0.kind.name == Activity.Kind.call.name && $0.id == open.record.activityID
-        }
+        return OpenWork(present).open(under: epoch).first { $0.isWork(of: open.record.call.id) }
     }
 
     /// Ends the calls that the cores of former ownerships have left open, in commits of four, and goes on.
