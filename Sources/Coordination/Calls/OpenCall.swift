@@ -76,6 +76,7 @@ extension CoreContext {
 
     /// - Throws: ``SharedCoreError/Code/guardFailed`` where an activity is that of an open call, which alone ends it.
     func requireNoCall(with activity: Activity, consistency: ReadConsistency) async throws(SharedCoreError) {
+        guard activity.kind.name == Activity.Kind.call.name else { return }
         let calls = try await store.list(CallKey.records, consistency: consistency).entries.filter(isOpen)
         guard calls.contains(where: { CallRecord($0.value).map { activity.isWork(of: $0.call.id) } ?? false }) else {
             return

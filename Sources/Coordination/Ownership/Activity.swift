@@ -115,8 +115,10 @@ extension Activity {
     /// Whether a core can have begun it, of this version or another: what would keep a core longer than any activity may, or
     /// has a longer text, is damaged.
     fileprivate var isPossible: Bool {
-        kind.bound <= Kind.longestBound && 1...Kind.maximumNameByteCount ~= kind.name.utf8.count
-            && 1...CallDescription.maximumByteCount ~= id.utf8.count
+        let isCall = kind.name == Kind.call.name
+        let maximumIDByteCount = isCall ? CallDescription.maximumByteCount : Self.maximumIDByteCount
+        return kind.bound <= Kind.longestBound && 1...Kind.maximumNameByteCount ~= kind.name.utf8.count
+            && 1...maximumIDByteCount ~= id.utf8.count
     }
 
     /// The rule that it breaks; nil where it breaks none.

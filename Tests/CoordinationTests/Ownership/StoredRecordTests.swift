@@ -88,9 +88,12 @@ struct StoredRecordTests {
         #expect(ActivitiesRecord(bytes: bytes(.seconds(1), count: 16)).activities.count == 16)
         #expect(ActivitiesRecord(bytes: bytes(.seconds(1), count: 17)) == .unreadable)
         #expect(ActivitiesRecord(bytes: bytes(.seconds(1)).dropLast()) == .unreadable)
+        let ofCall = Activity(.call, id: String(repeating: "i", count: 512), begun: begun)
+        let record = ActivitiesRecord(epoch: Revision(rawValue: 8), activities: [ofCall])
+        #expect(ActivitiesRecord(bytes: record.bytes) == record)
         for (kind, id) in [
             ("", "1"), ("work", ""), ("work", String(repeating: "i", count: 129)),
-            (String(repeating: "k", count: 65), "1"),
+            (String(repeating: "k", count: 65), "1"), ("call", String(repeating: "i", count: 513)),
         ] {
             let activity = Activity(.custom(kind, bound: .seconds(1)), id: id, begun: begun)
             let record = ActivitiesRecord(epoch: Revision(rawValue: 8), activities: [activity])
