@@ -85,6 +85,37 @@ struct SystemClockTests {
         await busy.value
     }
 
+    @Test("A sleep that was cancelled does not wake its thread")
+    func cancelledOnItsThread() async throws {
+        let executor = ThreadExecutor(thread: "woken")
+        let rounds = 20
+        let task = Task(executorPreference: executor) { [clock] () async throws -> Int in
+            var others: [Task<Void, any Error>] = []
+            let before = Self.waits()
+            for _ in 0..<rounds {
+                let start = clock.now()
+                // Due in the middle of the next round, and cancelled before.
+                let other = Task(executorPreference: executor) {
+                    try await clock.sleep(until: start.advanced(by: .milliseconds(30)))
+                }
+                others.append(other)
+                try await clock.sleep(until: start.advanced(by: .milliseconds(20)))
+                other.cancel()
+            }
+            return Self.waits() - before
+        }
+        let waits = try await withTimeout(TestTimeout.usual, "the rounds end") { try await task.value }
+        #expect(waits >= rounds)
+        #expect(waits <= rounds + rounds / 2, "\(waits) waits")
+    }
+
+    /// How often the calling thread has waited.
+    private static func waits() -> Int {
+        let lines = OpenFile.text(of: "/proc/thread-self/status")?.split(separator: "\n") ?? []
+        let line = lines.first { $0.hasPrefix("voluntary_ctxt_switches:") }
+        return line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0
+    }
+
     @Test("A sleep on a thread of tasks leaves that thread free for others, and ends there")
     func sleepsOnItsThread() async throws {
         let executor = ThreadExecutor(thread: "sleeping")

@@ -18,6 +18,17 @@ struct Alarm {
     /// Makes sure that the event is signalled at `next` or before. An early signal costs one check and nothing else.
     mutating func set(to next: BootInstant) {
         if let instant, instant <= next, instant > clock.now() { return }
+        start(next)
+    }
+
+    /// Signals the event at `next`, also when it was to be signalled before: for an alarm that is put off again and again, and
+    /// would wake its process each time for nothing.
+    mutating func move(to next: BootInstant) {
+        if let instant, instant == next, instant > clock.now() { return }
+        start(next)
+    }
+
+    private mutating func start(_ next: BootInstant) {
         task?.cancel()
         instant = next
         task = Task(executorPreference: executor) { [event, clock] in

@@ -187,9 +187,10 @@ extension Participant {
                 machine.waitsBehindOthers = try await waitsBehindOthers(for: call.id.item)
                 // Behind its own commit the handle knows all that was stored before it.
                 consistency = .causal
-            case .wait(let until, let needsCore):
+            case .wait(_, let needsCore):
                 need(needsCore, for: call)
-                alarm.set(to: min(until, lookDue))
+                // Put off with each look at the ownership: one wake-up serves both.
+                alarm.move(to: min(wait.deadline, lookDue))
                 await call.serverEvent.wait()
                 // A look at the ownership has shown this handle every commit before it, so one look serves both (S4). Where a core
                 // is needed the ownership is looked at as often, which wakes this wait: its own look comes behind that one.

@@ -73,6 +73,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         }
         isPolling = true
         pthread_mutex_unlock(mutex)
+        timed.sleepers.setTimer()
         let isReady = Poll.wait(for: [timed.counter.descriptor, timed.sleepers.timer.descriptor], timeout: nil)
         pthread_mutex_lock(mutex)
         isPolling = false
@@ -99,7 +100,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     /// The tasks that sleep on this thread, for a caller on it. Nil while the system has no descriptor left.
     var sleepers: Sleepers? {
         if let timed { return timed.sleepers }
-        guard let sleepers = try? Sleepers(), let counter = try? EventCounter() else { return nil }
+        guard let sleepers = try? Sleepers(isSetByThread: true), let counter = try? EventCounter() else { return nil }
         pthread_mutex_lock(mutex)
         timed = (sleepers, counter)
         pthread_mutex_unlock(mutex)

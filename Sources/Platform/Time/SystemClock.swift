@@ -75,6 +75,49 @@ final class Sleepers: Sendable {
         var lastNumber: UInt64 = 0
         /// The time at which the timer wakes the thread; nil if it is not set.
         var wake: BootInstant?
+
+        /// The earliest instant that a task waits for, or an earlier one; nil if none waits.
+        private var next: BootInstant?
+        /// Whether the task that slept until ``next`` was cancelled.
+        private var isNextOver = false
+
+        /// Returns the earliest instant that a task waits for.
+        mutating func earliest() -> BootInstant? {
+            if isNextOver { findNext() }
+            return next
+        }
+
+        mutating func wait(_ continuation: CheckedContinuation<Bool, Never>, as number: UInt64) -> BootInstant? {
+            guard let instant = sleepers[number]?.instant else { return nil }
+            sleepers[number]?.continuation = continuation
+            next = next.map { min($0, instant) } ?? instant
+            return instant
+        }
+
+        mutating func remove(_ number: UInt64) -> Sleeper? {
+            guard let sleeper = sleepers.removeValue(forKey: number) else { return nil }
+            if sleeper.instant == next { isNextOver = true }
+            return sleeper
+        }
+
+        /// Removes the sleepers that are due.
+        mutating func takeDue() -> [Sleeper] {
+            guard let next else { return [] }
+            let now = SystemClock().now()
+            guard next <= now else { return [] }
+            var due: [Sleeper] = []
+            for (number, sleeper) in sleepers where sleeper.continuation != nil && sleeper.instant <= now {
+                sleepers[number] = nil
+                due.append(sleeper)
+            }
+            findNext()
+            return due
+        }
+
+        private mutating func findNext() {
+            isNextOver = false
+            next = sleepers.values.lazy.filter { $0.continuation != nil }.map(\.instant).min()
+        }
     }
 
     /// Nil while the system has no descriptor or no thread left; the next sleeping task tries again.
@@ -93,9 +136,13 @@ final class Sleepers: Sendable {
     private let state = Mutex(State())
     /// For the thread that wakes the sleepers, which calls ``timerRang()`` then.
     let timer: IntervalTimer
+    /// Whether the thread that wakes the tasks also runs them, and calls ``setTimer()`` before it waits. Otherwise each new
+    /// earliest instant sets the timer.
+    private let isSetByThread: Bool
 
-    init() throws(SystemCallError) {
+    init(isSetByThread: Bool = false) throws(SystemCallError) {
         timer = try IntervalTimer(countsSuspension: true)
+        self.isSetByThread = isSetByThread
     }
 
     /// Returns at the instant, or when the task is cancelled.
@@ -111,15 +158,16 @@ final class Sleepers: Sendable {
             await withCheckedContinuation { wait($0, as: number) }
         } onCancel: {
             // It may not wait yet; then it finds its entry removed.
-            state.withLock { $0.sleepers.removeValue(forKey: number) }?.continuation?.resume(returning: false)
+            state.withLock { $0.remove(number) }?.continuation?.resume(returning: false)
         }
     }
 
     private func wait(_ continuation: CheckedContinuation<Bool, Never>, as number: UInt64) {
+        // That thread sets the timer when it has no more to do.
+        let isOnThread = isSetByThread && ThreadExecutor.current?.sleepers === self
         let isKnown = state.withLock { state in
-            guard let instant = state.sleepers[number]?.instant else { return false }
-            state.sleepers[number]?.continuation = continuation
-            if state.wake.map({ instant < $0 }) ?? true { set(to: instant, in: &state) }
+            guard let instant = state.wait(continuation, as: number) else { return false }
+            if !isOnThread, state.wake.map({ instant < $0 }) ?? true { set(to: instant, in: &state) }
             return true
         }
         if !isKnown { continuation.resume(returning: false) }
@@ -137,29 +185,33 @@ final class Sleepers: Sendable {
         }
     }
 
+    /// Sets the timer for the earliest of the tasks that still sleep: one that was cancelled does not wake the thread.
+    func setTimer() {
+        state.withLock { state in
+            if let next = state.earliest(), next != state.wake { set(to: next, in: &state) }
+        }
+    }
+
     /// Wakes the sleepers whose time has come.
     func timerRang() {
         timer.clear()
-        let due = state.withLock { takeDue(from: &$0) }
-        for sleeper in due { sleeper.continuation?.resume(returning: true) }
+        let due = state.withLock { state in
+            state.wake = nil
+            let due = state.takeDue()
+            if !isSetByThread, let next = state.earliest() { set(to: next, in: &state) }
+            return due
+        }
+        wake(due)
     }
 
     /// Wakes the sleepers that are due, for a thread that has jobs all the time and does not wait for the timer.
     func wakeDue() {
-        let isDue = state.withLock { state in state.wake.map { $0 <= SystemClock().now() } ?? false }
-        if isDue { timerRang() }
+        wake(state.withLock { $0.takeDue() })
     }
 
-    /// Removes the due sleepers, the earliest first, and sets the timer for the next one.
-    private func takeDue(from state: inout State) -> [Sleeper] {
-        let now = SystemClock().now()
-        let waiting = state.sleepers.filter { $0.value.continuation != nil }
-        let due = waiting.filter { $0.value.instant <= now }
-        for number in due.keys { state.sleepers[number] = nil }
-        state.wake = nil
-        let next = waiting.lazy.map(\.value.instant).filter { $0 > now }.min()
-        if let next { set(to: next, in: &state) }
-        return due.values.sorted { $0.instant < $1.instant }
+    /// The earliest first.
+    private func wake(_ due: [Sleeper]) {
+        for sleeper in due.sorted(by: { $0.instant < $1.instant }) { sleeper.continuation?.resume(returning: true) }
     }
 }
 

@@ -48,17 +48,24 @@ package struct CommittedChanges: OrderElement {
 /// the last.
 struct ChangeCollector {
     private(set) var changes: [StoredChange] = []
+    /// Empty while the changes are few enough to compare each key: a commit of coordination has two to four.
     private var positions: [Key: Int] = [:]
 
+    private static let comparedCount = 8
+
     mutating func add(_ change: StoredChange) {
-        // Almost every transaction changes only one key; the dictionary is filled only at a second change.
-        if changes.count == 1, positions.isEmpty { positions[changes[0].key] = 0 }
-        guard let position = positions[change.key] else {
-            if !changes.isEmpty { positions[change.key] = changes.count }
+        guard let position = position(of: change.key) else {
+            if changes.count >= Self.comparedCount { positions[change.key] = changes.count }
             changes.append(change)
             return
         }
         changes[position] = StoredChange(
             key: change.key, kind: change.kind, old: changes[position].old, new: change.new)
+    }
+
+    private mutating func position(of key: Key) -> Int? {
+        guard changes.count >= Self.comparedCount else { return changes.firstIndex { $0.key == key } }
+        if positions.isEmpty { for (position, change) in changes.enumerated() { positions[change.key] = position } }
+        return positions[key]
     }
 }

@@ -86,4 +86,41 @@ struct HistoryTests {
         for _ in 0..<3 { try put(1) }
         #expect(keptCount() == 3, "the change whose old value was large has left the window")
     }
+
+    @Test(
+        "W2: a commit has one change for each key, from before its first operation to behind its last",
+        arguments: [1, 2, 8, 9, 40])
+    func oneChangeForEachKey(count: Int) throws {
+        var state = StoreState()
+        let process = ProcessIdentity(bootID: BootID(high: 1, low: 1), pid: 1, startTime: 1)
+        let opening = state.opening(
+            SessionOpening(process: process, description: SessionDescription()), at: BootInstant(nanoseconds: 1))
+        state.apply(opening)
+        let keys = try (0..<count).map { try Key("key/\($0)") }
+        func put(_ values: [UInt8]) throws {
+            let operations = values.flatMap { value in keys.map { Transaction.Operation.put($0, [value], .persistent) }
+            }
+            let step = try state.decide(
+                Transaction(operations: operations), of: SessionID(rawValue: opening.revision.rawValue),
+                at: BootInstant(nanoseconds: 2))
+            guard case .record(let effect, _) = step else {
+                Issue.record("a put that is not recorded")
+                return
+            }
+            state.apply(effect)
+        }
+        try put([1])
+        let before = state.revision
+        try put([2, 3])
+        var cursor = WatchCursor(prefixes: [.all], start: .after(before), in: state)
+        guard case .changes(let commit) = cursor.next(in: &state) else {
+            Issue.record("no changes")
+            return
+        }
+        #expect(commit.changes.map(\.key) == keys)
+        for change in commit.changes {
+            let (old, new) = (try change.old?.value.bytes(), try change.new?.value.bytes())
+            #expect(old == [1] && new == [3])
+        }
+    }
 }
