@@ -88,7 +88,7 @@ struct SystemClockTests {
     @Test("A sleep that was cancelled does not wake its thread")
     func cancelledOnItsThread() async throws {
         let executor = ThreadExecutor(thread: "woken")
-        let rounds = 20
+        let rounds = 10
         let task = Task(executorPreference: executor) { [clock] () async throws -> Int in
             var others: [Task<Void, any Error>] = []
             let before = Self.waits()
@@ -96,10 +96,10 @@ struct SystemClockTests {
                 let start = clock.now()
                 // Due in the middle of the next round, and cancelled before.
                 let other = Task(executorPreference: executor) {
-                    try await clock.sleep(until: start.advanced(by: .milliseconds(30)))
+                    try await clock.sleep(until: start.advanced(by: .milliseconds(150)))
                 }
                 others.append(other)
-                try await clock.sleep(until: start.advanced(by: .milliseconds(20)))
+                try await clock.sleep(until: start.advanced(by: .milliseconds(100)))
                 other.cancel()
             }
             return Self.waits() - before
