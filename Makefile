@@ -22,6 +22,7 @@ test: dependencies
 # What every change must pass: all tests, all mutants, the modules that need no C, coordination in simulated time.
 check: test-programs
 	SWIFT="$(SWIFT)" Scripts/test --check
+	SWIFT="$(SWIFT)" Scripts/check-dependencies
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" Scripts/build-without-c
 	SWIFT="$(SWIFT)" JOBS="$(JOBS)" OPTIMIZED="$(OPTIMIZED)" Scripts/simulate
 

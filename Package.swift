@@ -48,6 +48,12 @@ func etcdOnly(_ product: String, of package: String) -> Target.Dependency {
     .product(name: product, package: package, condition: .when(traits: ["Etcd"]))
 }
 
+/// What the programs of this package link and its libraries do not: an application that takes the libraries names its traits,
+/// and fetches none of it.
+func programsOnly(_ product: String, of package: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: ["Programs"]))
+}
+
 let package = Package(
     name: "SharedCore",
     products: [
@@ -86,12 +92,14 @@ let package = Package(
         .executable(name: "sharedcore-holder", targets: ["sharedcore-holder"]),
     ],
     traits: [
-        .default(enabledTraits: ["ZMQ"]),
+        .default(enabledTraits: ["ZMQ", "Programs"]),
         .trait(name: "ZMQ", description: "The backend over ZeroMQ, for which libzmq must be installed."),
+        .trait(name: "Programs", description: "The programs and tests of this package, with what they link."),
         .trait(name: "Etcd", description: "The backend on etcd, which is reached with gRPC."),
         .trait(name: "SIP", description: "The core of a SIP telephone, for which libsofia-sip-ua must be installed."),
     ],
     dependencies: [
+        // For the trait `Programs` alone; without it they are not fetched.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -246,11 +254,11 @@ let package = Package(
                 "CommandCore", "Coordination", "KeptSockets", "Lifecycle",
                 "MaildirCore", "Platform", "ProgramOutput", "ExecutorRun", "CoreAPITesting", "BundledHarnesses",
                 "PluginBackend", "SharedCoreConfiguration", zmqBackend, etcdBackend,
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                programsOnly("ArgumentParser", of: "swift-argument-parser"),
+                programsOnly("CoreMetrics", of: "swift-metrics"),
+                programsOnly("Logging", of: "swift-log"),
+                programsOnly("ServiceLifecycle", of: "swift-service-lifecycle"),
+                programsOnly("UnixSignals", of: "swift-service-lifecycle"),
             ],
             path: "Sources/Host", swiftSettings: settings),
 
@@ -287,7 +295,7 @@ let package = Package(
             dependencies: [
                 "CoreAPI", "BackendRegistry", "BenchmarkRun", "Coordination", "InMemoryBackend", "Platform",
                 "ProgramOutput", etcdBackend,
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                programsOnly("ArgumentParser", of: "swift-argument-parser"),
             ],
             path: "Benchmarks/Sources/Bench", swiftSettings: settings),
 
@@ -353,8 +361,8 @@ let package = Package(
                 "KeptSockets",
                 "NetworkMonitor", "CoreAPITesting", "CoreAPITestingAdapters", "Coordination", "SharedCore",
                 "SharedCoreConfiguration",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                programsOnly("Logging", of: "swift-log"),
+                programsOnly("ServiceLifecycle", of: "swift-service-lifecycle"),
             ],
             path: "Tests/Listings", swiftSettings: settings),
         tests("DocumentationTests", of: ["FileCases", "Platform"]),
@@ -436,10 +444,10 @@ let package = Package(
                 "Lifecycle",
                 "Mailboxes", "MaildirCore", "ProgramOutput", "Platform", "SharedCoreConfiguration", "Wormholes",
                 "sharedcore", "sharedcore-test-configured", "sharedcore-test-peer", "ZMQBackend",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Subprocess", package: "swift-subprocess"),
+                programsOnly("ArgumentParser", of: "swift-argument-parser"),
+                programsOnly("CoreMetrics", of: "swift-metrics"),
+                programsOnly("Logging", of: "swift-log"),
+                programsOnly("Subprocess", of: "swift-subprocess"),
             ]),
         // Its programs in C and Python are built and run by a script, against the library beside the tests.
         tests(
