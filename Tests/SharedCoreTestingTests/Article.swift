@@ -1,5 +1,6 @@
 import Coordination
 import CoreAPI
+import Platform
 import SharedCoreTesting
 import Testing
 
@@ -69,4 +70,24 @@ struct ArticleCode {
         try await group.timeline().expect(("app", .asked), ("app", .killed), ("app", .acquired))
         await #expect(throws: ProcessKilled.self) { try await call.value }
     }
+}
+
+/// A core that asks its server every five seconds.
+struct PollingCore: Core {
+    let server: ScriptedServer
+    var clock: any TimeSource = SystemClock()
+
+    func start(in context: CoreContext) async throws {}
+
+    func iterate(in context: CoreContext) async throws {
+        while true {
+            for message in server.pending {
+                try await context.deliver(message)
+                server.acknowledge(message.callID)
+            }
+            try await clock.sleep(until: clock.now().advanced(by: .seconds(5)))
+        }
+    }
+
+    func stop() async {}
 }

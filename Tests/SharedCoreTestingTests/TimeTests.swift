@@ -1,7 +1,6 @@
 import Coordination
 import CoreAPI
 import Glibc
-import Platform
 import Testing
 
 @testable import SharedCoreTesting
@@ -138,24 +137,4 @@ struct TimeTests {
         try await group.advance(by: .seconds(60))
         #expect(log.all == [start.advanced(by: .seconds(5))])
     }
-}
-
-/// A core that asks its server every five seconds.
-struct PollingCore: Core {
-    let server: ScriptedServer
-    var clock: any TimeSource = SystemClock()
-
-    func start(in context: CoreContext) async throws {}
-
-    func iterate(in context: CoreContext) async throws {
-        while true {
-            for message in server.pending {
-                try await context.deliver(message)
-                server.acknowledge(message.callID)
-            }
-            try await clock.sleep(until: clock.now().advanced(by: .seconds(5)))
-        }
-    }
-
-    func stop() async {}
 }
