@@ -9,7 +9,9 @@ internal import SharedCoreConfiguration
 struct CallsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calls", abstract: "Print the calls of the group, or have their holder act on one.",
-        discussion: "A call is known by its id, as `calls list` prints it.",
+        discussion: HelpPage.text(
+            "A call is known by its id, as `calls list` prints it.",
+            examples: ["sharedcore calls", "sharedcore calls answer 4f2a"]),
         subcommands: [
             CallsList.self, CallsWatch.self, CallsAnswer.self, CallsDecline.self, CallsHold.self, CallsResume.self,
             CallsHangUp.self, CallsAcknowledge.self,

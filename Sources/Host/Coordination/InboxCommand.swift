@@ -9,6 +9,7 @@ internal import SharedCoreConfiguration
 struct InboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox", abstract: "List the messages that wait to be acknowledged, or acknowledge one.",
+        discussion: HelpPage.text(examples: ["sharedcore inbox", "sharedcore inbox acknowledge 17"]),
         subcommands: [InboxList.self, InboxAcknowledge.self], defaultSubcommand: InboxList.self)
 }
 

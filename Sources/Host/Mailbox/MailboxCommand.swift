@@ -7,9 +7,13 @@ internal import Wormholes
 struct MailboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mailbox", abstract: "Pass messages to other processes, also to those that come later.",
-        discussion: """
+        discussion: HelpPage.text(
+            """
             A mailbox keeps the last message; with --queue it keeps all of them until each is taken. Messages are JSON.
             """,
+            examples: [
+                #"sharedcore mailbox send jobs '{"file":"a.pdf"}' --queue"#, "sharedcore mailbox take jobs",
+            ]),
         subcommands: [
             MailboxSend.self, MailboxRead.self, MailboxListen.self, MailboxTake.self, MailboxClear.self,
             MailboxClearAll.self,

@@ -8,6 +8,8 @@ internal import SharedCoreConfiguration
 struct NotifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notify", abstract: "Wake other processes by name.",
+        discussion: HelpPage.text(
+            examples: ["sharedcore notify observe mail.arrived", "sharedcore notify post mail.arrived"]),
         subcommands: [NotifyPost.self, NotifyObserve.self, NotifyState.self])
 }
 

@@ -9,7 +9,9 @@ struct StoreCommand: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "store", abstract: "Read, write and watch the shared dictionary.",
-            discussion: "The commands stand beside this one as well: “sharedcore get” is “sharedcore store get”.",
+            discussion: HelpPage.text(
+                "The commands stand beside this one as well: “sharedcore get” is “sharedcore store get”.",
+                examples: ["sharedcore store get mail/unread", "sharedcore store watch mail"]),
             subcommands: [
                 StoreGet.self, StorePut.self, StoreDelete.self, StoreList.self, StoreWatch.self,
             ].withAliases)

@@ -32,9 +32,9 @@ struct HelpTests {
             for line in page.split(separator: "\n") {
                 #expect(line.count <= HelpPage.maximumWidth, "\(words): \(line)")
             }
-            guard type.configuration.subcommands.isEmpty else { continue }
             let end = try #require(page.components(separatedBy: "EXAMPLES:\n").last)
             #expect(end.hasPrefix("  ") && end.contains("sharedcore"), "\(words): \(page)")
+            guard type.configuration.subcommands.isEmpty else { continue }
             #expect(page.contains("sharedcore help options") && !page.contains("--backend <"), "\(words)")
         }
         for topic in [OptionsTopic.self, SettingsTopic.self] as [any ParsableCommand.Type] {
