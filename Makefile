@@ -193,7 +193,7 @@ bench-brief: release
 
 # The program for a system without libzmq: it has no such backend and does not ask for the library.
 without-zmq: dependencies
-	$(SWIFT) build -j $(JOBS) --scratch-path .build/without-zmq --disable-default-traits --product sharedcore
+	$(SWIFT) build -j $(JOBS) --scratch-path .build/without-zmq --traits Programs --product sharedcore
 	! ldd .build/without-zmq/debug/sharedcore | grep libzmq
 	.build/without-zmq/debug/sharedcore --backend zmq config validate 2>&1 | grep 'this build does not have'
 
