@@ -216,7 +216,7 @@ actor Holder {
         for story in transition.stories {
             let entry = TimelineEntry(
                 story.kind, by: store.session, epoch: story.epoch, other: story.other, from: story.from, to: story.to,
-                previous: story.previous, bound: story.bound, reason: story.reason, at: story.at ?? clock.now(),
+                previous: story.previous, bound: story.bound, reason: story.reason, at: clock.now(),
                 bootID: clock.bootID)
             try timeline.append(entry, to: &transaction)
             untrimmedCount += 1

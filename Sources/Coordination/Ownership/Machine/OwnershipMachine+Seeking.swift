@@ -125,8 +125,8 @@ extension OwnershipMachine {
             }
             return supersede(
                 owner, at: now, provided: unanswered(silence), as: .unanswered,
-                after: [Story(kind: .challenged, other: owner.claim, reason: "", at: silence.since)],
-                because: "a challenge was not answered within \(silence.bound); its core may still run")
+                after: [Story(kind: .challenged, other: owner.claim, bound: silence.waited, reason: "")],
+                because: "a challenge was not answered within \(silence.waited); its core may still run")
         }
     }
 
@@ -157,7 +157,7 @@ extension OwnershipMachine {
                             kind: .problem,
                             reason:
                                 "“\(handover.record.name)” asked for ownership and did not answer a challenge within "
-                                + "\(rules.answerBound), so its request is removed")
+                                + "\(silence.waited), so its request is removed")
                     ]))
         }
     }
