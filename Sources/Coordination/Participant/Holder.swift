@@ -283,6 +283,10 @@ actor Holder {
                 wakeUp.signal()
             }
         } catch {
+            if error.code == .unavailable, await store.isLost() {
+                if !hasEnded { fault = error }
+                return finish()
+            }
             note(error)
         }
         // Without the watch no wake is heard of: the group is followed anew for as long as it can be.
