@@ -87,13 +87,17 @@ public final class ExecutorParticipant: Sendable {
     /// Becomes the owner and starts the core, which runs until it is to hand over, its budget is used up, or
     /// ``close()``, whether or not any call waits. It is not started again.
     ///
-    /// - Parameter reporting: Told why it waits, as in ``message(forCallID:timeout:insisting:reporting:)``.
-    /// - Throws: ``CoordinationError/Code/refused`` while a Main owns; ``CoordinationError/Code/coreFailed``;
-    ///   ``CoordinationError/Code/fenced``, ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and
-    ///   ``CoordinationError/Code/store``.
-    package func start(reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil) async throws(CoordinationError) {
+    /// - Parameters:
+    ///   - waitingItsTurn: Whether a Main that owns is waited for, and taken over from when it does not answer.
+    ///   - reporting: Told why it waits, as in ``message(forCallID:timeout:insisting:reporting:)``.
+    /// - Throws: ``CoordinationError/Code/refused`` while a Main owns, unless `waitingItsTurn`;
+    ///   ``CoordinationError/Code/coreFailed``; ``CoordinationError/Code/fenced``,
+    ///   ``CoordinationError/Code/cancelled``, ``CoordinationError/Code/closed`` and ``CoordinationError/Code/store``.
+    package func start(
+        waitingItsTurn: Bool = false, reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil
+    ) async throws(CoordinationError) {
         try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
-            try await participant.startCore(reporting: reporting)
+            try await participant.startCore(waitingItsTurn: waitingItsTurn, reporting: reporting)
         }
     }
 

@@ -74,7 +74,7 @@ public final class HolderParticipant: Sendable {
     /// Waits until the holder has ended, or the task is cancelled.
     ///
     /// - Throws: ``CoordinationError/Code/store`` where the group's store has ended it: the handle is closed, the session is over, or the
-    ///   group is damaged.
+    ///   group is damaged or its files were removed.
     public func waitUntilEnded() async throws(CoordinationError) {
         try await holder.waitUntilEnded()
     }

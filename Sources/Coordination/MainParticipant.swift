@@ -73,6 +73,17 @@ public final class MainParticipant: Sendable {
         }
     }
 
+    /// Becomes the owner as ``start(takingOver:insisting:reporting:)`` does, and is not refused: it waits behind another
+    /// Main for as long as that answers challenges. While it waits it does not wake a Main that rests.
+    package func startInTurn(
+        takingOver: Bool = false, insisting: Bool = false, reporting: (@Sendable (OwnershipWaitReason) -> Void)? = nil
+    ) async throws(CoordinationError) {
+        try await withTaskExecutorPreference(participant.executor) { () async throws(CoordinationError) in
+            try await participant.startMain(
+                takingOver: takingOver, insisting: insisting, waitingItsTurn: true, reporting: reporting)
+        }
+    }
+
     /// Returns when this Main does not own any more and will not by itself. An application that does not wait for it does
     /// not learn that its core is gone for good.
     public func waitUntilEnded() async -> MainEndReason {

@@ -148,3 +148,16 @@ extension CoordinationError {
         }
     }
 }
+
+extension SharedStore {
+    /// Whether a handle whose watch has ended with ``SharedCoreError/Code/unavailable`` can never be used again, as when the
+    /// group's files were removed. A hub or a cluster that is away ends no watch.
+    package func isLost() async -> Bool {
+        do throws(SharedCoreError) {
+            try await sync()
+            return false
+        } catch {
+            return error.code == .unavailable
+        }
+    }
+}

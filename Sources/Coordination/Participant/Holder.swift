@@ -216,7 +216,7 @@ actor Holder {
         for story in transition.stories {
             let entry = TimelineEntry(
                 story.kind, by: store.session, epoch: story.epoch, other: story.other, from: story.from, to: story.to,
-                previous: story.previous, bound: story.bound, reason: story.reason, at: story.at ?? clock.now(),
+                previous: story.previous, bound: story.bound, reason: story.reason, at: clock.now(),
                 bootID: clock.bootID)
             try timeline.append(entry, to: &transaction)
             untrimmedCount += 1
@@ -283,6 +283,10 @@ actor Holder {
                 wakeUp.signal()
             }
         } catch {
+            if error.code == .unavailable, await store.isLost() {
+                if !hasEnded { fault = error }
+                return finish()
+            }
             note(error)
         }
         // Without the watch no wake is heard of: the group is followed anew for as long as it can be.

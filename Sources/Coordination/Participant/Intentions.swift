@@ -19,13 +19,16 @@ package struct Intentions: Sendable {
     /// One call's need for a core.
     package struct Need: Hashable, Sendable {
         package var insists: Bool
+        /// Whether one that insists waits behind a Main, in place of being refused.
+        package var waitsItsTurn = false
         /// The message that is missing; nil where a core is needed in any case.
         package var id: MessageID?
         /// The ownership that fulfils it and that it is over with; nil as long as there is none.
         package var epoch: Revision?
 
-        package init(insists: Bool, id: MessageID? = nil) {
+        package init(insists: Bool, waitsItsTurn: Bool = false, id: MessageID? = nil) {
             self.insists = insists
+            self.waitsItsTurn = waitsItsTurn
             self.id = id
         }
     }
@@ -49,6 +52,8 @@ package struct Intentions: Sendable {
 
     /// Whether a Main does not wait for the owner's activities.
     package private(set) var insists = false
+    /// Whether a Main waits behind another one until its core runs, in place of being refused.
+    private var mainWaitsItsTurn = false
     /// What a Main wants; an Executor's wish comes from the calls that wait here.
     package private(set) var intent = Wish.nothing(because: .notStarted)
     /// The calls that a core here would help, and whether they insist on one.
@@ -89,9 +94,12 @@ package struct Intentions: Sendable {
     /// A Main means to own.
     ///
     /// - Parameter isRunning: Whether its core runs: then there is nothing to take over, and no caller is told of what comes later.
-    package mutating func start(takingOver: Bool, insisting: Bool = false, isRunning: Bool = false) {
+    package mutating func start(
+        takingOver: Bool, insisting: Bool = false, waitingItsTurn: Bool = false, isRunning: Bool = false
+    ) {
         intent = takingOver && !isRunning ? .takeOver : .own
         insists = insisting && !isRunning
+        mainWaitsItsTurn = waitingItsTurn && !isRunning
         isSuperseded = false
         hasRun = isRunning
         failuresInRow = 0
@@ -118,6 +126,7 @@ package struct Intentions: Sendable {
         // Another Main is taken over from once, when it is said. One that is started later is not.
         if intent == .takeOver { intent = .own }
         insists = false
+        mainWaitsItsTurn = false
     }
 
     /// A core failed: it is left alone for a while. A Main gives up when its first core could not start, which the caller of
@@ -173,6 +182,11 @@ package struct Intentions: Sendable {
 
     // MARK: - The wish
 
+    /// Whether a Main that answers is waited for, and refuses nothing.
+    package var waitsItsTurn: Bool {
+        isMain ? mainWaitsItsTurn : !needs.isEmpty && needs.values.allSatisfy(\.waitsItsTurn)
+    }
+
     /// What to wish now.
     ///
     /// - Parameters:
@@ -194,7 +208,7 @@ package struct Intentions: Sendable {
         guard var policy else {
             if ownsAgain { return .own }
             guard !isSpent, !needs.isEmpty else { return .nothing(because: .nobodyWaits) }
-            return needs.values.contains(where: \.insists) ? .insist : .own
+            return needs.values.contains { $0.insists && !$0.waitsItsTurn } ? .insist : .own
         }
         // When that is known, this is asked again.
         if isBeginning { return .own }

@@ -301,6 +301,7 @@ extension Participant {
         }
         machine.wish = coreRun?.gate.decide(knowing: machine.view.revision, wish) ?? wish(false)
         machine.insists = intentions.insists
+        machine.waitsItsTurn = intentions.waitsItsTurn
         guard intentions.policy == nil else { return }
         demandWatch?.cancel()
         demandWatch = nil

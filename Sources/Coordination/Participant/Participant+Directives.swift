@@ -123,7 +123,7 @@ extension Participant {
         }
         let entry = TimelineEntry(
             story.kind, by: store.session, epoch: story.epoch, other: story.other, from: story.from, to: story.to,
-            previous: previous, bound: story.bound, reason: story.reason, at: story.at ?? clock.now(),
+            previous: previous, bound: story.bound, reason: story.reason, at: clock.now(),
             bootID: clock.bootID)
         try timeline.append(entry, to: &transaction)
         untrimmedCount += 1

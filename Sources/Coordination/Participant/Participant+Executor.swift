@@ -35,7 +35,9 @@ extension Participant {
     }
 
     /// Runs the core here for as long as it owns, whether or not any call waits.
-    func startCore(reporting: (@Sendable (OwnershipWaitReason) -> Void)?) async throws(CoordinationError) {
+    func startCore(
+        waitingItsTurn: Bool = false, reporting: (@Sendable (OwnershipWaitReason) -> Void)?
+    ) async throws(CoordinationError) {
         try guardOpen()
         do throws(SharedCoreError) {
             try await begin()
@@ -46,7 +48,7 @@ extension Participant {
         report(to: number, by: reporting)
         defer { stopReporting(to: number) }
         do throws(CoordinationError) {
-            try await own(as: number, before: nil)
+            try await own(as: number, waitingItsTurn: waitingItsTurn, before: nil)
         } catch {
             forgetNeed(number)
             throw error

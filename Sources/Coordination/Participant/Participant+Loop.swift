@@ -68,20 +68,10 @@ extension Participant {
             case .corrupt, .incompatible, .forbidden: stop(because: error)
             // A group that is lost is unavailable for good: its handle hears nothing any more. What the system has no
             // more of is unavailable for a while.
-            case .unavailable where await isLost(): stop(because: error)
+            case .unavailable where await store.isLost(): stop(because: error)
             default: note(error)
             }
             wakeUp.signal()
-        }
-    }
-
-    /// Whether the group's handle can still be used.
-    private func isLost() async -> Bool {
-        do throws(SharedCoreError) {
-            try await store.sync()
-            return false
-        } catch {
-            return error.code == .unavailable
         }
     }
 

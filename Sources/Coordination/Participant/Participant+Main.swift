@@ -4,7 +4,8 @@ internal import Mailboxes
 /// What a Main asks of its participant.
 extension Participant {
     func startMain(
-        takingOver: Bool, insisting: Bool = false, reporting: (@Sendable (OwnershipWaitReason) -> Void)?
+        takingOver: Bool, insisting: Bool = false, waitingItsTurn: Bool = false,
+        reporting: (@Sendable (OwnershipWaitReason) -> Void)?
     ) async throws(CoordinationError) {
         do throws(SharedCoreError) {
             try await reopen()
@@ -18,7 +19,9 @@ extension Participant {
             throw failure(error)
         }
         let before = state
-        intentions.start(takingOver: takingOver, insisting: insisting, isRunning: before.isCoreRunning)
+        intentions.start(
+            takingOver: takingOver, insisting: insisting, waitingItsTurn: waitingItsTurn,
+            isRunning: before.isCoreRunning)
         machine.hasYielded = false
         // What is asked for anew is tried at once.
         machine.rest = nil

@@ -279,12 +279,14 @@ extension Participant {
     // MARK: - Insisting
 
     /// Waits until this participant's own core runs.
-    func own(as number: Int, before deadline: BootInstant?) async throws(CoordinationError) {
+    func own(
+        as number: Int, waitingItsTurn: Bool = false, before deadline: BootInstant?
+    ) async throws(CoordinationError) {
         // What an earlier call was told may be over.
         machine.refusal = nil
         if obstacle?.error.code == .forbidden { obstacle = nil }
         let before = state
-        intentions.needs[number] = Intentions.Need(insists: true)
+        intentions.needs[number] = Intentions.Need(insists: true, waitsItsTurn: waitingItsTurn)
         wakeUp.signal()
         await untilState(before: deadline) { state in
             state.isOver || state.isCoreRunning || state.refusal != nil || state.problem != before.problem

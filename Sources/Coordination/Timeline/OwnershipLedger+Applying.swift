@@ -45,7 +45,10 @@ extension OwnershipLedger {
         case .overlap, .supersededOverlap: countOverlap(entry)
         case .challenged:
             if let other = entry.other, other == owner?.epoch, challenges[other] == nil {
-                challenges[other] = Moment(at: entry.at, bootID: entry.bootID)
+                // It is told with the take-over. Former releases gave no bound, and the time at which it was made.
+                let waited = (entry.bound ?? .zero).clampedNanoseconds
+                let at = BootInstant(nanoseconds: entry.at.nanoseconds - min(entry.at.nanoseconds, waited))
+                challenges[other] = Moment(at: at, bootID: entry.bootID)
             }
         case .batonOffered, .batonApplied, .batonFailed, .batonExpired: broken += moveBaton(record)
         case .fenced, .problem, .pushHandled, .pushEnded, .pushForgotten: break

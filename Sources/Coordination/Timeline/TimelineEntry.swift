@@ -31,7 +31,8 @@ public struct TimelineEntry: Hashable, Sendable {
     /// For an acquisition: the ownership before it.
     public var previous: PreviousOwnership?
     /// A duration: for ``Kind/asked``, how long the owner has; for ``Kind/acquired`` and ``Kind/tookOver``, the lease of the
-    /// owner's session, or nil if the session has none (contract L5); for ``Kind/woken``, how long the Main has.
+    /// owner's session, or nil if the session has none (contract L5); for ``Kind/woken``, how long the Main has; for
+    /// ``Kind/challenged``, how long the owner had to answer.
     public var bound: Duration?
     /// Why, as a sentence for people.
     public var reason: String {
@@ -98,7 +99,8 @@ extension TimelineEntry {
         case overlap = 13
         /// The witness saw a core run (``TimelineEntry/other``) that was fenced or given up, or whose session had a lease and has ended.
         case supersededOverlap = 14
-        /// The owner (``TimelineEntry/other``) was asked to show that it is alive.
+        /// The owner (``TimelineEntry/other``) was challenged and has not answered for ``TimelineEntry/bound``; told with the
+        /// take-over from it.
         case challenged = 15
         /// The core reported a problem, such as a message that it has set aside; the reason tells.
         case problem = 17
@@ -159,7 +161,8 @@ extension TimelineEntry {
         case .overlap: "saw the core of \(owner(other)) run at the same time as its own, \(own)"
         case .supersededOverlap:
             "saw the superseded core of \(owner(other)) still run beside its own, \(own)"
-        case .challenged: "challenged \(owner(other)) to answer"
+        case .challenged:
+            "challenged \(owner(other)) to answer" + (bound.map { ", in vain for \($0.wholeMilliseconds) ms" } ?? "")
         case .problem: "reported"
         case .pushHandled: "dealt with a push, \(own)"
         case .pushEnded: "ended pushes that no Main has taken in time"

@@ -132,22 +132,17 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
                     let limit = turn.watchClock(until: deadline)
                     defer { limit?.cancel() }
                     try await turn.check(group)
-                    while true {
-                        let ownership = try ExclusiveOwnership(
-                            role, of: group, options: options.coordination, environment: environment,
-                            program: program, variables: variables, onOrder: { order.came(in: $0) })
-                        do {
-                            let ended = try await ownership.run(
-                                takingOver: takeOver, insisting: insist, reporting: reporting)
-                            let lost = order.hasCome ? lostStatus : nil
-                            if let ended { status.set(lost ?? ended) }
-                            return
-                        } catch let error as CoordinationError {
-                            if error.code == .refused, wait, let owner = error.owner { reporting(.owner(owner)) }
-                            if try await turn.wait(after: error, in: group) { continue }
-                            set(status, after: error)
-                            throw error
-                        }
+                    let ownership = try ExclusiveOwnership(
+                        role, waitsItsTurn: wait, of: group, options: options.coordination, environment: environment,
+                        program: program, variables: variables, onOrder: { order.came(in: $0) })
+                    do {
+                        let ended = try await ownership.run(
+                            takingOver: takeOver, insisting: insist, reporting: reporting)
+                        let lost = order.hasCome ? lostStatus : nil
+                        if let ended { status.set(lost ?? ended) }
+                    } catch let error as CoordinationError {
+                        set(status, after: error)
+                        throw error
                     }
                 }
             }

@@ -14,7 +14,7 @@ struct ExclusiveOwnership {
     private let close: @Sendable () async -> Void
 
     init(
-        _ role: ExclusiveRole, of group: any SharedStore, options: CoordinationOptions,
+        _ role: ExclusiveRole, waitsItsTurn: Bool, of group: any SharedStore, options: CoordinationOptions,
         environment: CoordinationEnvironment, program: ExclusiveProgram, variables: [String: String],
         onOrder: @escaping @Sendable (CoreContext) -> Void
     ) throws(SharedCoreError) {
@@ -24,13 +24,19 @@ struct ExclusiveOwnership {
         case .main:
             let main = try MainParticipant(of: group, options: options, environment: environment, core: core)
             start = { takingOver, insisting, reporting throws(CoordinationError) in
-                try await main.start(takingOver: takingOver, insisting: insisting, reporting: reporting)
+                if waitsItsTurn {
+                    try await main.startInTurn(takingOver: takingOver, insisting: insisting, reporting: reporting)
+                } else {
+                    try await main.start(takingOver: takingOver, insisting: insisting, reporting: reporting)
+                }
             }
             close = { await main.stop() }
         case .executor:
             let executor = try ExecutorParticipant(
                 of: group, options: options, environment: environment, core: core)
-            start = { _, _, reporting throws(CoordinationError) in try await executor.start(reporting: reporting) }
+            start = { _, _, reporting throws(CoordinationError) in
+                try await executor.start(waitingItsTurn: waitsItsTurn, reporting: reporting)
+            }
             close = { await executor.close() }
         }
     }

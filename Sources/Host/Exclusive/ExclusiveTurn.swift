@@ -66,38 +66,4 @@ final class ExclusiveTurn: Sendable {
         evaluate(.owner(owner))
         if let failure { throw failure }
     }
-
-    /// After a refusal by a Main, waits until no Main owns the core and none has asked for it.
-    ///
-    /// - Returns: True to try again; false at once for another error and with `--no-wait`.
-    func wait(after refusal: CoordinationError, in group: any SharedStore) async throws -> Bool {
-        guard waits, refusal.code == .refused else { return false }
-        let watch = try await group.watch(OwnershipKey.path, from: .snapshot)
-        defer { watch.cancel() }
-        let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let nextAttempt = clock.now().advanced(by: Self.longestWait)
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            defer { tasks.cancelAll() }
-            tasks.addTask { while try await watch.next() != nil { signal.yield() } }
-            tasks.addTask { [clock] in
-                while true {
-                    try await clock.sleep(until: clock.now().advanced(by: Self.interval))
-                    signal.yield()
-                }
-            }
-            for await _ in signals {
-                let isMain = try await GroupOwner.current(in: group)?.role == .main
-                let isAsked = try await PendingHandover.current(in: group) != nil
-                if !isMain && !isAsked || clock.now() >= nextAttempt { return }
-            }
-            try Task.checkCancellation()
-        }
-        return true
-    }
-
-    /// The interval of the checks that the owner's process lives: a watch does not tell of a killed one.
-    private static let interval = Duration.seconds(1)
-    /// The longest wait between two attempts. A Main that is stopped by a signal makes no change that the watch shows, and only
-    /// an attempt challenges it.
-    private static let longestWait = Duration.seconds(30)
 }

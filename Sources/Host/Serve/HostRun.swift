@@ -256,6 +256,8 @@ struct HostRun: Sendable {
             watch.cancel()
         } catch {
             guard !stopping.isRaised, error.code != .cancelled else { return }
+            // Over files only: a hub that is away ends no watch.
+            if error.code == .unavailable, await group.isLost() { return await host.end(because: error) }
             logger.warning(
                 "the owner's activities are not seen any more, so Executors that are busy have only their budget: \(error.sentence)"
             )

@@ -39,6 +39,8 @@ actor PushHost {
     /// Why it cannot go on.
     private var failure: SharedCoreError?
     private var isWaiting: Waiting?
+    /// The trouble with the store that the log has told of last, until a step is done.
+    private var toldTrouble: String?
     /// Whether the log says that Executors want for something, and none has served a push since.
     private var isOutageLogged = false
 
@@ -71,7 +73,7 @@ actor PushHost {
     ///
     /// - Parameter isWaiting: Asked where an Executor says that no message came; nil where pushes come from elsewhere than a
     ///   Maildir.
-    /// - Throws: The store's error when this host's session is over.
+    /// - Throws: The store's error when this host's session is over, and the error of ``end(because:)``.
     func run(isWaiting: Waiting? = nil) async throws {
         self.isWaiting = isWaiting
         await withDiscardingTaskGroup { group in
@@ -93,6 +95,12 @@ actor PushHost {
         slots.close()
         stopping.raise()
         Task { await stopExecutors() }
+    }
+
+    /// Stops as ``stop()`` does, and makes ``run(isWaiting:)`` throw an error.
+    func end(because error: SharedCoreError) {
+        failure = failure ?? error
+        stop()
     }
 
     /// Goes by other settings from now on; Executors that run keep theirs.
@@ -162,6 +170,7 @@ actor PushHost {
             deliveries.cancel()
         }
         for try await delivery in deliveries {
+            toldTrouble = nil
             let taken = PushQueue.Taken(delivery: delivery, record: PushRecord(delivery.bytes))
             // One push waits in this hand for its turn; the others wait in the queue, for any host.
             guard await slots.take() else { return }
@@ -320,6 +329,7 @@ actor PushHost {
         while true {
             do throws(SharedCoreError) {
                 try await step()
+                toldTrouble = nil
                 return true
             } catch {
                 // Another hand has it by now.
@@ -338,10 +348,11 @@ actor PushHost {
     private func note(_ error: SharedCoreError, at problem: String) async {
         switch error.code {
         case .sessionEnded, .closed, .corrupt, .incompatible, .unsupported, .invalidArgument:
-            failure = failure ?? error
-            stop()
+            end(because: error)
         default:
-            logger.warning("\(problem): \(error.sentence)")
+            let sentence = "\(problem): \(error.sentence)"
+            if sentence != toldTrouble { logger.warning("\(sentence)") }
+            toldTrouble = sentence
             // Not one that ends with the stop: what is done meanwhile is written down all the same.
             try? await Task.sleep(for: Self.storePause)
         }

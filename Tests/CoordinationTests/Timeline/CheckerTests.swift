@@ -86,6 +86,16 @@ struct GoodHistoryTests {
         #expect(report.supersededOverlaps == 1)
     }
 
+    @Test("C6: a challenge that is told with the take-over says how long it stood unanswered", arguments: [499, 500])
+    func challengeToldAfterwards(waited: Int) {
+        var history = HistoryBuilder()
+        let old = history.own(main)
+        history.add(.challenged, by: executor, other: old, bound: .milliseconds(waited - 1))
+        let new = history.takeOver(executor, from: old, because: .unanswered)
+        history.run(executor, new)
+        #expect(history.broken == (waited < 500 ? [.c6] : []))
+    }
+
     @Test("C6: a frozen owner is taken over after an unanswered challenge")
     func frozen() {
         var history = HistoryBuilder()

@@ -556,6 +556,37 @@ struct ExclusiveCommandTests {
         }
     }
 
+    @Test(
+        "A Main that freezes while another process waits behind it is taken over from within the bounds (contract C6)",
+        arguments: HostProgram.backends, ["main", "executor"])
+    func frozenBeforeAWaiter(backend: String, role: String) async throws {
+        try await HostProgram.using(backend) { program in
+            let first = try await program.running(
+                "exclusive", "--role", "main", "--", "sh", "-c", "echo runs; exec sleep 600"
+            ) { first in
+                try await first.untilOutput(has: 1)
+                let second = try await program.running(
+                    "exclusive", "--role", role, "--", "sh", "-c", "echo runs; exec sleep 600"
+                ) {
+                    // The line comes when the reason has stood for a second: the Main has answered by then.
+                    try await $0.untilErrors(contain: "waiting for main “sh” pid \(first.pid)")
+                    try first.send(.suspend)
+                    // The challenge after an answer comes 2 s later, and an overloaded machine has its part.
+                    try await withTimeout(.seconds(15), "the one that waits takes over") { [running = $0] in
+                        try await running.untilOutput(has: 1)
+                    }
+                    try $0.send(.terminate)
+                }
+                #expect(second.status == 143, "\(second.errors)")
+                try first.send(.resume)
+            }
+            #expect(first.status == 143)
+            let timeline = try await program.run("timeline").output
+            #expect(!timeline.contains("was refused") && timeline.contains("took the core over"), "\(timeline)")
+            #expect(try await program.run("check").status == 0)
+        }
+    }
+
     @Test("A command that was withdrawn before it began, because its owner was taken over from, is started later")
     func withdrawn() async throws {
         var first = try HostProgram()

@@ -41,6 +41,28 @@ struct ServeCommandTests {
             ])
     }
 
+    @Test("A host whose group's directory was removed ends with 69 and says why; the next one makes the group anew")
+    func removed() async throws {
+        let program = try HostProgram()
+        let lost = try await program.running("serve", "--json") { running in
+            try await ServingHost(program: program, running: running).until("it serves") {
+                $0["event"] == .text("serving")
+            }
+            let directory = program.directory.path(of: "state/sharedcore/default")
+            #expect(try await program.shell("rm -r '\(directory)'").status == 0)
+        }
+        #expect(lost.status == 69, "\(lost.errors)")
+        let lines = lost.errors.split(separator: "\n")
+        #expect(lines.last?.contains("files were removed or replaced") == true, "\(lost.errors)")
+        #expect(lines.filter { $0.contains("pushes cannot be taken") }.count <= 1, "\(lost.errors)")
+        let next = try await ServingHost.serve(program) { host in
+            #expect(try await host.program.run("push", "1@x").status == 0)
+            try program.deliver("1@x")
+            try await host.until("taken", of: "1@x")
+        }
+        #expect(next.status == 0, "\(next.errors)")
+    }
+
     @Test("A program for Executors that is not there is told of at the start, before a push is spent on it")
     func absentProgram() async throws {
         var program = try HostProgram()

@@ -298,7 +298,7 @@ extension CanonicalTokens {
             // sections. The model's sessions have no leases.
             [
                 "myself", "rules", "random", "loss", "nextStep", "hearing", "granted", "lease", "wakeReason",
-                "wokenFor", "waitsBehindOthers", "untold",
+                "wokenFor", "waitsBehindOthers", "waitsItsTurn", "untold",
             ]
         ),
         ("GivenBaton", ["record", "phase", "isUnclear", "unclearEnd"], ["lifetime"]),
@@ -317,8 +317,8 @@ extension CanonicalTokens {
                 "claim", "holder", "since", "nextChallenge", "lastAnswered", "hasChallenged", "patience", "remindedAt",
                 "wasSeenStopped", "lastExamination",
             ],
-            // Only for reports, or nil without leases.
-            ["unansweredSince", "lease"]
+            // Nil without leases.
+            ["lease"]
         ),
         (
             "HandoverWait",

@@ -161,7 +161,7 @@ extension Simulation {
             }
             let entry = TimelineEntry(
                 story.kind, by: session, epoch: story.epoch, other: story.other, from: story.from, to: story.to,
-                previous: previous, bound: story.bound, reason: story.reason, at: story.at ?? now, bootID: bootID)
+                previous: previous, bound: story.bound, reason: story.reason, at: now, bootID: bootID)
             let told = TimelineRecord(revision: revision, entry: entry)
             if narrative.isTold { say(told.entry.describe()) }
             for violation in ledger.apply(told) { broke(violation.description) }

@@ -62,7 +62,7 @@ package struct Transition: Hashable, Sendable {
     }
 }
 
-/// A timeline entry about a transition, still without its author and its time.
+/// A timeline entry about a transition, still without its author and its time, which is that of the commit.
 package struct Story: Hashable, Sendable {
     package var kind: TimelineEntry.Kind
     /// The participant's own ownership; nil for an acquisition, whose epoch is its own commit.
@@ -77,13 +77,10 @@ package struct Story: Hashable, Sendable {
     package var bound: Duration?
     /// One sentence for people.
     package var reason: String
-    /// When it happened, if that was before it is told.
-    package var at: BootInstant?
 
     package init(
         kind: TimelineEntry.Kind, epoch: Revision? = nil, other: Revision? = nil, from: OwnerState? = nil,
-        to: OwnerState? = nil, previous: PreviousOwnership? = nil, bound: Duration? = nil, reason: String,
-        at: BootInstant? = nil
+        to: OwnerState? = nil, previous: PreviousOwnership? = nil, bound: Duration? = nil, reason: String
     ) {
         self.kind = kind
         self.epoch = epoch
@@ -93,6 +90,5 @@ package struct Story: Hashable, Sendable {
         self.previous = previous
         self.bound = bound
         self.reason = reason
-        self.at = at
     }
 }

@@ -8,9 +8,8 @@ extension OwnershipMachine {
     package struct Silence: Hashable, Sendable {
         package let challenge: Revision
         package let answer: Revision?
-        let since: BootInstant
-        /// How long the holder had to answer.
-        let bound: Duration
+        /// How long the holder has had to answer, in whole milliseconds.
+        let waited: Duration
     }
 
     /// A waiting participant's knowledge of a holder's life.
@@ -113,11 +112,9 @@ extension OwnershipMachine {
         to challenge: Standing<ChallengeRecord>, of process: ProcessIdentity?, in watched: inout WatchedClaim,
         at now: BootInstant
     ) -> Life {
-        let since = watched.unansweredSince ?? now
         var patience = watched.patience ?? RunningTime(from: now)
         patience.count(to: now)
         watched.patience = patience
-        watched.unansweredSince = since
         let reminder = rules.answerBound / 2
         if challenge.record.first == nil, patience.elapsed >= reminder {
             // The first one's wake-up may have been lost; a second one costs the holder nothing.
@@ -147,9 +144,10 @@ extension OwnershipMachine {
             wake(at: patience.nextCount(limit: min(next, busyBound)))
             return .unknown
         }
-        let named = watched.lease != nil && watched.wasSeenStopped == false ? busyBound : rules.answerBound
         return .absent(
-            Silence(challenge: challenge.revision, answer: view.answer?.revision, since: since, bound: named))
+            Silence(
+                challenge: challenge.revision, answer: view.answer?.revision,
+                waited: .milliseconds(patience.elapsed.wholeMilliseconds)))
     }
 
     /// Takes note of what the system says about a silent holder. One that cannot be seen counts as stopped, but for one with a lease, which
@@ -201,8 +199,6 @@ package struct WatchedClaim: Hashable, Sendable {
     package var patience: RunningTime?
     /// How long it had when it was repeated.
     package var remindedAt: Duration?
-    /// Since when it has.
-    package var unansweredSince: BootInstant?
     /// Whether its process was seen stopped, after the challenge had stood long enough; nil before it was looked at.
     package var wasSeenStopped: Bool?
     /// How long the challenge had stood when its process was looked at last.
@@ -213,6 +209,5 @@ package struct WatchedClaim: Hashable, Sendable {
         patience = nil
         remindedAt = nil
         wasSeenStopped = nil
-        unansweredSince = nil
     }
 }

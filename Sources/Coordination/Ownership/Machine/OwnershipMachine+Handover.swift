@@ -50,7 +50,7 @@ extension OwnershipMachine {
                 case .unknown, .proved: return nil
                 case .absent(let silence): wait.silence = silence
                 }
-                wait.failure = "it did not answer a challenge within \(wait.silence?.bound ?? rules.answerBound)"
+                wait.failure = "it did not answer a challenge within \(wait.silence?.waited ?? rules.answerBound)"
             } else if let stopLimit = wait.stopLimit {
                 switch self.wait(
                     forAnswersOf: owner, until: max(wait.limit, stopLimit), orSilentFrom: wait.limit, in: wait.patience,
@@ -86,7 +86,7 @@ extension OwnershipMachine {
     ) -> Life {
         let elapsed = patience.elapsed
         guard elapsed < end else {
-            return .absent(Silence(challenge: view.revision, answer: nil, since: now, bound: rules.answerBound))
+            return .absent(Silence(challenge: view.revision, answer: nil, waited: rules.answerBound))
         }
         guard elapsed >= silent / 2 else {
             wake(at: patience.nextCount(limit: silent / 2))

@@ -93,12 +93,15 @@ extension OwnershipMachine {
         // A Main that has asked decides, at its deadline, what becomes of the owner: it is the one to be waited for. And
         // there is one challenge at a time: the challengers of the one and of the other would write without an end.
         if let handover = view.handover, handover.session != myself.session { return wait(behind: handover, at: now) }
-        // The holder's answer says nothing of a Main that rests, so a second Main wakes that one.
-        if myself.isMain, let rest = view.sleeper, view.wake(of: rest) == nil { return wake(rest, for: .handover) }
+        // The holder's answer says nothing of a Main that rests, so a second Main wakes that one. One that waits for its
+        // turn does not: that Main would wake and rest without an end.
+        if myself.isMain, !waitsItsTurn, let rest = view.sleeper, view.wake(of: rest) == nil {
+            return wake(rest, for: .handover)
+        }
         // A Main that has ended at rest owns until its holder releases, and refuses no participant meanwhile.
         let isHeld = view.holder?.session == owner.session
         let isRefusing =
-            owner.record.role == .main
+            owner.record.role == .main && !waitsItsTurn
             && (isHeld ? wish == .insist && view.sleeper != nil : wish == .insist || myself.isMain)
         switch life(
             of: owner.claim, by: owner.session, in: owner.record.process, lease: leaseToWaitFor(owner),
@@ -122,14 +125,14 @@ extension OwnershipMachine {
             }
             return supersede(
                 owner, at: now, provided: unanswered(silence), as: .unanswered,
-                after: [Story(kind: .challenged, other: owner.claim, reason: "", at: silence.since)],
-                because: "a challenge was not answered within \(silence.bound); its core may still run")
+                after: [Story(kind: .challenged, other: owner.claim, bound: silence.waited, reason: "")],
+                because: "a challenge was not answered within \(silence.waited); its core may still run")
         }
     }
 
     /// Waits for a Main whose request stands while there is no owner; the request of a frozen one is removed.
     package mutating func wait(for handover: Standing<HandoverRecord>, at now: BootInstant) -> Directive? {
-        let isRefusing = wish == .insist || (myself.isMain && wish == .own)
+        let isRefusing = !waitsItsTurn && (wish == .insist || (myself.isMain && wish == .own))
         switch life(
             of: handover.claim, by: handover.session, in: handover.record.process, isUrgent: isRefusing, at: now)
         {
@@ -154,7 +157,7 @@ extension OwnershipMachine {
                             kind: .problem,
                             reason:
                                 "“\(handover.record.name)” asked for ownership and did not answer a challenge within "
-                                + "\(rules.answerBound), so its request is removed")
+                                + "\(silence.waited), so its request is removed")
                     ]))
         }
     }

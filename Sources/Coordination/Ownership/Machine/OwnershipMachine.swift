@@ -19,6 +19,8 @@ package struct OwnershipMachine: Sendable {
     package var wish = Wish.nothing(because: .nothingAsked)
     /// Whether a request of this Main does not wait for the owner's activities.
     package var insists = false
+    /// Whether this participant waits for its turn behind a Main that answers, and is not refused.
+    package var waitsItsTurn = false
     /// What is known of the own session; nil where it ends with its process alone.
     package var lease: SessionLease?
     /// The core that was cut off and given up, for as long as it runs: no other is started beside it.
@@ -162,9 +164,11 @@ package struct OwnershipMachine: Sendable {
     package var isWaiting: Bool { holding == nil && wish.wantsOwnership }
 
     /// How often to look without being woken: a Main that owns may do so for weeks, and each look would be a wake-up;
-    /// all others are about to finish (contract C4, C13).
+    /// all others are about to finish (contract C4, C13), but for one that waits for its turn behind a Main.
     private var lookInterval: Duration {
-        isWaiting || (holding != nil && (!myself.isMain || core == nil)) ? rules.lookInterval : rules.idleInterval
+        if isWaiting, waitsItsTurn, view.owner?.record.role == .main, view.handover == nil { return rules.turnInterval }
+        return isWaiting || (holding != nil && (!myself.isMain || core == nil))
+            ? rules.lookInterval : rules.idleInterval
     }
 
     /// Whether a refusal still answers the present wish, and its caller is still there. One that does not would
@@ -249,6 +253,8 @@ package struct OwnershipRules: Hashable, Sendable {
     package var restInterval = Duration.seconds(60)
     /// How often a waiting participant, and an Executor that owns, polls. Source: contract C4, C13.
     package var lookInterval = Duration.milliseconds(250)
+    /// How often one polls that waits for its turn behind a Main, which it may do for as long as that runs.
+    package var turnInterval = Duration.seconds(1)
     /// How often a waiting participant makes sure that the owner's process lives, where no event tells it. It looks at
     /// every participant, so a hundred that wait look at each other.
     package var burialInterval = Duration.seconds(5)

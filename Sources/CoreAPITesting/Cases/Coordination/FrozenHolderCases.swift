@@ -21,7 +21,8 @@ enum FrozenHolderCases {
             let tookOver = try expectSome(entries.first { $0.kind == .tookOver }, "the take-over")
             try expect(
                 tookOver.previous, is: PreviousOwnership(epoch: epoch ?? .zero, end: .unanswered), "what was before")
-            let silence = challenged.at.duration(to: tookOver.at)
+            let silence = challenged.bound ?? .zero
+            try expect(challenged.at <= tookOver.at, "the challenge is told first")
             try expect(silence >= .milliseconds(500), "Main had 500 ms to answer: \(silence)")
             try await eventually("the witness has seen Main's core") {
                 try await troupe.entries().contains { $0.kind == .supersededOverlap }
