@@ -201,7 +201,8 @@ func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
         let result = try required(participant, "participant")
         result.pointee = 0
         let group = try Handles.find(group, as: GroupObject.self)
-        let (takesOver, insists) = options.map { ($0.pointee.takes_over != 0, $0.pointee.insists != 0) } ?? (false, false)
+        let (takesOver, insists) =
+            options.map { ($0.pointee.takes_over != 0, $0.pointee.insists != 0) } ?? (false, false)
         let options = try read(options, of: group)
         try group.requireParticipant()
         let events = try ParticipantEvents()

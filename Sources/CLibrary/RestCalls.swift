@@ -10,7 +10,11 @@ internal import CoreAPI
 @c @implementation public func sc_main_rest(_ main: UInt64, _ error: UnsafeMutablePointer<sc_error>?) -> Int32 {
     boundary(error) { () throws(Failure) in
         let (object, main) = try CLibrary.main(main)
-        object.tell { () async throws(CoordinationError) in try await main.rest() } then: { .rested($0) }
+        object.tell { () async throws(CoordinationError) in
+            try await main.rest()
+        } then: {
+            .rested($0)
+        }
         return Answer.ok
     }
 }
@@ -18,7 +22,11 @@ internal import CoreAPI
 @c @implementation public func sc_main_resume(_ main: UInt64, _ error: UnsafeMutablePointer<sc_error>?) -> Int32 {
     boundary(error) { () throws(Failure) in
         let (object, main) = try CLibrary.main(main)
-        object.tell { () async throws(CoordinationError) in try await main.resume() } then: { .resumed($0) }
+        object.tell { () async throws(CoordinationError) in
+            try await main.resume()
+        } then: {
+            .resumed($0)
+        }
         return Answer.ok
     }
 }

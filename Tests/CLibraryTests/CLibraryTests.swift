@@ -27,7 +27,9 @@ struct CLibraryTests {
             "sc_handle_bus_errors", "sc_acknowledge_with", "sc_core_rested", "sc_core_resumed", "sc_executor_insist",
             "sc_holder_open", "sc_main_rest", "sc_main_resume",
         ]
-        #expect(header.subtracting(python) == missing, "\(header.subtracting(python).symmetricDifference(missing).sorted())")
+        #expect(
+            header.subtracting(python) == missing, "\(header.subtracting(python).symmetricDifference(missing).sorted())"
+        )
     }
 
     @Test("The programs on the page are those of Examples/CLibrary")

@@ -65,6 +65,8 @@ struct PeerInCTests {
         let note = directory.path + "/peer-was-started"
         let program = PeerProgram(path: try await PeerInC.built.value, arguments: [note])
         await conformanceCase.test(on: harness(directory.path, program), leavingOut: gaps)
+        // A case that is left out may end before it starts one.
+        guard gaps[conformanceCase.id] == nil else { return }
         let isExpected = PeerCases.startsPeer(conformanceCase)
         #expect(FileStatus.exists(note) == isExpected, "\(conformanceCase.id) starts a peer, or is in the list")
     }
