@@ -136,7 +136,7 @@ private enum PeerCases {
         Dictionary(
             uniqueKeysWithValues: ["S15a", "L1d", "L3a"].map { ($0, "deaths and stops of processes are not simulated") }
                 + ["C25e", "C25f", "C25g"].map { ($0, "on one machine a baton needs no hub") }
-                + (PeerInC.given == nil ? [] : ["S9b", "S9c", "S15b", "S15c", "N9b"]).map {
+                + (PeerInC.given == nil ? [] : ["S9b", "S9c", "S15b", "S15c", "N9a"]).map {
                     ($0, "fail points exist in debug builds only")
                 })
     ) { first, _ in first }
