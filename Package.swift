@@ -452,7 +452,10 @@ let package = Package(
         // Its programs in C and Python are built and run by a script, against the library beside the tests.
         tests(
             "CLibraryTests",
-            of: ["CLibrary", "CoreAPI", "CSharedCore", "FileNotifyBackend", "Platform", "Wormholes", "sharedcore"],
+            of: [
+                "BundledHarnesses", "CLibrary", "CoreAPI", "CoreAPITesting", "CoreAPITestingAdapters", "CSharedCore",
+                "FileNotifyBackend", "Platform", "Wormholes", "sharedcore",
+            ],
             beside: ["C"]),
         tests("BenchTests", of: ["Platform", "ProgramOutput", "sharedcore-bench"]),
         tests(

@@ -22,6 +22,22 @@ final class BridgedCore: Core {
         try await core.waitUntilFailed()
     }
 
+    func rest(in context: CoreContext) async throws {
+        try await answer(to: { .restCore($0) })
+    }
+
+    func resume(in context: CoreContext, for wake: Wake) async throws {
+        try await answer(to: { .resumeCore($0, wake) })
+    }
+
+    /// Adds an event about a rest, and waits until the program has answered it or the core has failed.
+    private func answer(to event: (UInt64) -> ParticipantEvent) async throws {
+        guard let core = running.withLock({ $0 }) else { throw CoreFailure(reason: "The core does not run.") }
+        let answers = core.beginRestAnswer()
+        guard events.add(event(core.handle)) else { throw CoreFailure(reason: "The participant was closed.") }
+        try await answers.value()
+    }
+
     func stop() async { await stop(StopRequest(.closing)) }
 
     func stop(_ request: StopRequest) async {
@@ -50,6 +66,8 @@ final class CoreObject: HandleObject {
     private let started = Answers()
     private let failed = Answers()
     private let stopped = Answers()
+    /// The answer to the last event about a rest.
+    private let rest = Mutex<Answers?>(nil)
 
     init(_ context: CoreContext) throws(Failure) {
         self.context = context
@@ -69,22 +87,35 @@ final class CoreObject: HandleObject {
 
     func start() { started.give(.success(())) }
 
+    /// Returns the place for the answer to an event about a rest, which is given already if the core has failed or stopped.
+    fileprivate func beginRestAnswer() -> Answers {
+        let answers = Answers()
+        rest.withLock { $0 = answers }
+        if failed.isGiven { answers.give(.failure(CoreFailure(reason: "The core has failed."))) }
+        return answers
+    }
+
+    /// Answers the last event about a rest. Does nothing without one.
+    func answerRest() { rest.withLock { $0 }?.give(.success(())) }
+
     func fail(_ reason: String) {
         let failure = CoreFailure(reason: reason)
         started.give(.failure(failure))
         failed.give(.failure(failure))
+        rest.withLock { $0 }?.give(.failure(failure))
     }
 
     /// Marks the run as stopped, and resumes the tasks that wait for its start, its failure or its stop.
     func close() {
         started.give(.failure(CoreFailure(reason: "The core was stopped.")))
         failed.give(.failure(CancellationError()))
+        rest.withLock { $0 }?.give(.failure(CancellationError()))
         stopped.give(.success(()))
     }
 }
 
 /// An answer that is given once, and the tasks that wait for it.
-private final class Answers: Sendable {
+fileprivate final class Answers: Sendable {
     private struct State {
         var answer: Result<Void, any Error>?
         var waiting: [UInt64: CheckedContinuation<Void, any Error>] = [:]

@@ -321,13 +321,23 @@ private func read(_ options: sc_options) throws(Failure) -> (BackendConfiguratio
     _ error: UnsafeMutablePointer<sc_error>?
 ) -> Int32 {
     boundary(error) { () throws(Failure) in
-        var transaction = Transaction(requestNumber: requestNumber == 0 ? nil : requestNumber)
-        for each in try elements(guards, guardCount, "guards") { transaction.guards.append(try read(each)) }
-        for each in try elements(operations, operationCount, "operations") {
-            transaction.operations.append(try read(each))
-        }
+        var transaction = try transaction(guards, guardCount, operations, operationCount)
+        transaction.requestNumber = requestNumber == 0 ? nil : requestNumber
         return try commit(transaction, to: group, revision)
     }
+}
+
+/// Reads the guards and the operations of a commit.
+func transaction(
+    _ guards: UnsafePointer<sc_guard>?, _ guardCount: Int, _ operations: UnsafePointer<sc_operation>?,
+    _ operationCount: Int
+) throws(Failure) -> Transaction {
+    var transaction = Transaction()
+    for each in try elements(guards, guardCount, "guards") { transaction.guards.append(try read(each)) }
+    for each in try elements(operations, operationCount, "operations") {
+        transaction.operations.append(try read(each))
+    }
+    return transaction
 }
 
 private func read(_ condition: sc_guard) throws(Failure) -> Transaction.Guard {

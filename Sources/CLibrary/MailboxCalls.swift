@@ -263,3 +263,31 @@ final class DeliveryObject: HandleObject {
         return Answer.ok
     }
 }
+
+@c @implementation public func sc_acknowledge_with(
+    _ delivery: UInt64, _ guards: UnsafePointer<sc_guard>?, _ guardCount: Int,
+    _ operations: UnsafePointer<sc_operation>?, _ operationCount: Int, _ acknowledged: UnsafeMutablePointer<Int32>?,
+    _ revision: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let object = try Handles.find(delivery, as: DeliveryObject.self)
+        let mailbox = object.mailbox
+        var transaction = try transaction(guards, guardCount, operations, operationCount)
+        try store { () throws(SharedCoreError) in
+            try mailbox.addAcknowledgement(of: object.delivery, to: &transaction)
+        }
+        // The guards of the program stand in front: a failed one is the program's, also when the take has ended too.
+        let commit = try wait { [transaction] () async throws(SharedCoreError) -> Revision? in
+            do throws(SharedCoreError) {
+                return try await mailbox.store.commit(transaction).revision
+            } catch {
+                guard (error.guardFailure?.index ?? 0) >= guardCount, mailbox.isOutdated(error) else { throw error }
+                return nil
+            }
+        }
+        _ = Handles.remove(delivery)
+        acknowledged?.pointee = commit == nil ? 0 : 1
+        revision?.pointee = commit?.rawValue ?? 0
+        return Answer.ok
+    }
+}

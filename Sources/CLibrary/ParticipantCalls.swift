@@ -7,11 +7,12 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// A Main or an Executor.
+/// A Main, an Executor or a holder.
 final class ParticipantObject: PollableObject {
     enum Kind: Sendable {
         case main(MainParticipant)
         case executor(ExecutorParticipant)
+        case holder(HolderParticipant)
     }
 
     let kind: Kind
@@ -52,14 +53,15 @@ final class ParticipantObject: PollableObject {
         switch kind {
         case .main(let main): await main.stop()
         case .executor(let executor): await executor.close()
+        case .holder(let holder): await holder.stop()
         }
     }
 
     /// Starts a Main, and adds an event for the result and one for its end.
-    func start(_ main: MainParticipant) {
+    func start(_ main: MainParticipant, takingOver: Bool, insisting: Bool) {
         Task.detached { [events] in
             do throws(CoordinationError) {
-                try await main.start()
+                try await main.start(takingOver: takingOver, insisting: insisting)
                 events.add(.started(nil))
             } catch {
                 events.add(.started(Failure(error)))
@@ -77,8 +79,37 @@ final class ParticipantObject: PollableObject {
         }
     }
 
+    /// Begins what a Main is told, and adds an event for its end.
+    func tell(
+        _ body: @escaping @Sendable () async throws(CoordinationError) -> Void,
+        then event: @escaping @Sendable (Failure?) -> ParticipantEvent
+    ) {
+        Task.detached { [events] in
+            do throws(CoordinationError) {
+                try await body()
+                events.add(event(nil))
+            } catch {
+                events.add(event(Failure(error)))
+            }
+        }
+    }
+
+    /// Adds an event for the end of a holder that its group has ended.
+    func follow(_ holder: HolderParticipant) {
+        Task.detached { [events] in
+            do throws(CoordinationError) {
+                // `end()` adds the last event, when a Main that rests has resumed.
+                try await holder.waitUntilEnded()
+            } catch {
+                events.add(.ended(Failure(error)))
+            }
+        }
+    }
+
     /// Asks for a message. The answer is an event with the number that this returns.
-    func ask(_ executor: ExecutorParticipant, for id: MessageID, within timeout: Int64) -> UInt64 {
+    func ask(
+        _ executor: ExecutorParticipant, for id: MessageID, within timeout: Int64, insisting: Bool
+    ) -> UInt64 {
         let request = requests.withLock { requests in
             requests += 1
             return requests
@@ -86,7 +117,7 @@ final class ParticipantObject: PollableObject {
         let limit = Deadline.duration(timeout)
         Task.detached { [events] in
             do throws(CoordinationError) {
-                let result = try await executor.message(for: id, timeout: limit)
+                let result = try await executor.message(for: id, timeout: limit, insisting: insisting)
                 var taken: UInt64 = 0
                 if case .message(let message) = result.content {
                     taken = (try? Handles.add(TakenObject(message, of: executor))) ?? 0
@@ -132,7 +163,7 @@ func waitForParticipant<Value: Sendable>(
 }
 
 /// Reads the options of a participant. An option of 0 is the group's default.
-private func read(
+func read(
     _ options: UnsafePointer<sc_participant_options>?, of group: GroupObject
 ) throws(Failure) -> CoordinationOptions {
     var result = group.coordination
@@ -150,6 +181,8 @@ private func read(
     set(\.stopTimeout, options.pointee.stop_timeout)
     set(\.executorBudget, options.pointee.executor_budget)
     set(\.coreLinger, options.pointee.core_linger)
+    set(\.handoverMaximumTimeout, options.pointee.handover_maximum_timeout)
+    set(\.wakeBound, options.pointee.wake_timeout)
     return result
 }
 
@@ -168,6 +201,8 @@ func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
         let result = try required(participant, "participant")
         result.pointee = 0
         let group = try Handles.find(group, as: GroupObject.self)
+        let (takesOver, insists) =
+            options.map { ($0.pointee.takes_over != 0, $0.pointee.insists != 0) } ?? (false, false)
         let options = try read(options, of: group)
         try group.requireParticipant()
         let events = try ParticipantEvents()
@@ -176,7 +211,7 @@ func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
         }
         let object = ParticipantObject(.main(main), events)
         result.pointee = try Handles.add(object)
-        object.start(main)
+        object.start(main, takingOver: takesOver, insisting: insists)
         return Answer.ok
     }
 }
@@ -241,7 +276,7 @@ func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
 private func executor(_ handle: UInt64) throws(Failure) -> (ParticipantObject, ExecutorParticipant) {
     let object = try Handles.find(handle, as: ParticipantObject.self)
     guard case .executor(let executor) = object.kind else {
-        throw Failure(.handle, "The participant is a Main, not an Executor.", at: "handle \(handle)")
+        throw Failure(.handle, "The participant is no Executor.", at: "handle \(handle)")
     }
     return (object, executor)
 }
@@ -252,7 +287,19 @@ private func executor(_ handle: UInt64) throws(Failure) -> (ParticipantObject, E
 ) -> Int32 {
     boundary(error) { () throws(Failure) in
         let (object, executor) = try CLibrary.executor(executor)
-        let number = object.ask(executor, for: try messageID(id, sequence), within: timeout)
+        let number = object.ask(executor, for: try messageID(id, sequence), within: timeout, insisting: false)
+        request?.pointee = number
+        return Answer.ok
+    }
+}
+
+@c @implementation public func sc_executor_insist(
+    _ executor: UInt64, _ id: UnsafePointer<CChar>?, _ sequence: UnsafePointer<CChar>?, _ timeout: Int64,
+    _ request: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<sc_error>?
+) -> Int32 {
+    boundary(error) { () throws(Failure) in
+        let (object, executor) = try CLibrary.executor(executor)
+        let number = object.ask(executor, for: try messageID(id, sequence), within: timeout, insisting: true)
         request?.pointee = number
         return Answer.ok
     }
@@ -303,9 +350,7 @@ private func executor(_ handle: UInt64) throws(Failure) -> (ParticipantObject, E
     _ acknowledged: UnsafeMutablePointer<Int32>?, _ error: UnsafeMutablePointer<sc_error>?
 ) -> Int32 {
     boundary(error) { () throws(Failure) in
-        guard case .main(let participant) = try Handles.find(main, as: ParticipantObject.self).kind else {
-            throw Failure(.handle, "The participant is an Executor, not a Main.", at: "handle \(main)")
-        }
+        let (_, participant) = try CLibrary.main(main)
         let message = try messageID(id, sequence)
         let wasThere = try waitForParticipant { () async throws(CoordinationError) in
             try await participant.acknowledge(message)
@@ -313,6 +358,17 @@ private func executor(_ handle: UInt64) throws(Failure) -> (ParticipantObject, E
         acknowledged?.pointee = wasThere ? 1 : 0
         return Answer.ok
     }
+}
+
+/// Returns the Main of a handle.
+///
+/// - Throws: `handle` for a closed handle and for another participant.
+func main(_ handle: UInt64) throws(Failure) -> (ParticipantObject, MainParticipant) {
+    let object = try Handles.find(handle, as: ParticipantObject.self)
+    guard case .main(let main) = object.kind else {
+        throw Failure(.handle, "The participant is no Main.", at: "handle \(handle)")
+    }
+    return (object, main)
 }
 
 // MARK: - The core

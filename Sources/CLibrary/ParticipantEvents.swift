@@ -8,11 +8,16 @@ internal import Synchronization
 enum ParticipantEvent: Sendable {
     case startCore(UInt64, epoch: Revision)
     case stopCore(UInt64, StopRequest)
+    case restCore(UInt64)
+    case resumeCore(UInt64, Wake)
     /// A Main's first start has ended; nil for success.
     case started(Failure?)
     /// The answer to a request by its number, with the handle of a taken message; 0 without one.
     case result(UInt64, Result<(result: MessageResult, taken: UInt64), Failure>)
     case finished
+    /// The answers to a Main's request for a rest, and for its end; nil for success.
+    case rested(Failure?)
+    case resumed(Failure?)
     case ended(Failure?)
 }
 
@@ -121,6 +126,20 @@ extension ParticipantEvent {
             event.core = core
             event.timeout = Int64(clamping: request.timeout.wholeMilliseconds)
             Self.place(request.reason.description, by: request.requester, in: &event)
+        case .restCore(let core):
+            event.kind = Int32(SC_CORE_REST)
+            event.core = core
+            Self.place("", in: &event)
+        case .resumeCore(let core, let wake):
+            event.kind = Int32(SC_CORE_RESUME)
+            event.core = core
+            Self.place(wake.description, in: &event)
+        case .rested(let failure):
+            event.kind = Int32(SC_RESTED)
+            Self.place(failure, in: &event)
+        case .resumed(let failure):
+            event.kind = Int32(SC_RESUMED)
+            Self.place(failure, in: &event)
         case .started(let failure):
             event.kind = Int32(SC_STARTED)
             Self.place(failure, in: &event)

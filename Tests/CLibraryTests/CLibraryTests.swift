@@ -22,8 +22,14 @@ struct CLibraryTests {
         let fuzz = try Self.calls(in: "Tests/CLibraryTests/C/fuzz.c", #/^ +CALL\((sc_\w+)\)/#)
         #expect(fuzz == header, "\(fuzz.symmetricDifference(header).sorted())")
         let python = try Self.calls(in: "bindings/python/sharedcore/_library.py", #/(?:^ +"|library\.)(sc_\w+)/#)
-        // A Python program has its own handlers of signals.
-        #expect(header.subtracting(python) == ["sc_handle_bus_errors"], "\(header.subtracting(python).sorted())")
+        // A Python program has its own handlers of signals; the rest is not there yet, as Docs/CLibrary.md says.
+        let missing: Set = [
+            "sc_handle_bus_errors", "sc_acknowledge_with", "sc_core_rested", "sc_core_resumed", "sc_executor_insist",
+            "sc_holder_open", "sc_main_rest", "sc_main_resume",
+        ]
+        #expect(
+            header.subtracting(python) == missing, "\(header.subtracting(python).symmetricDifference(missing).sorted())"
+        )
     }
 
     @Test("The programs on the page are those of Examples/CLibrary")

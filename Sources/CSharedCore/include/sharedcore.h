@@ -268,6 +268,12 @@ int32_t sc_take(sc_mailbox mailbox, int64_t timeout, sc_delivery *delivery, sc_b
    before; it may be NULL. */
 int32_t sc_acknowledge(sc_delivery delivery, int32_t *acknowledged, sc_error *error);
 int32_t sc_give_back(sc_delivery delivery, sc_error *error);
+/* Removes the message in one commit with `operations`, if the guards hold: what a program stores of a message is stored once. Closes
+   the delivery, unless it returns an error; SC_ERR_GUARD_FAILED is of a guard of the program. With `acknowledged` 0 the take had ended
+   before, and nothing was stored. `acknowledged` and `revision` may be NULL. */
+int32_t sc_acknowledge_with(
+    sc_delivery delivery, const sc_guard *guards, size_t guard_count, const sc_operation *operations, size_t operation_count,
+    int32_t *acknowledged, uint64_t *revision, sc_error *error);
 
 /* Requests with replies: those of the RequestID of the same name in Swift. `codec` names the form of both messages; NULL is
    "bytes". The default of Swift programs is "json". */
@@ -297,9 +303,17 @@ typedef struct {
     int64_t stop_timeout;
     int64_t executor_budget;
     int64_t core_linger;
+    /* The longest that critical sections make the wait for a hand-over (contract C3). */
+    int64_t handover_maximum_timeout;
+    /* How long a Main that rests has to resume when it is woken (contract C26). */
+    int64_t wake_timeout;
+    /* For a Main: 1 asks another Main that owns to hand over, and fences it if it does not (contract C14). */
+    int32_t takes_over;
+    /* For a Main: 1 does not wait for the owner's activities (contract C17). */
+    int32_t insists;
 } sc_participant_options;
 
-#define SC_PARTICIPANT_OPTIONS_INIT {sizeof(sc_participant_options), 0, 0, 0, 0}
+#define SC_PARTICIPANT_OPTIONS_INIT {sizeof(sc_participant_options), 0, 0, 0, 0, 0, 0, 0, 0}
 
 enum {
     /* Start the core, then answer with sc_core_started or sc_core_failed. */
@@ -313,7 +327,15 @@ enum {
     /* The answer to sc_executor_finish: the Executor has served all calls. */
     SC_FINISHED = 5,
     /* The last event: the participation has ended, with `code` SC_OK after sc_participant_end, else the error. */
-    SC_PARTICIPANT_ENDED = 6
+    SC_PARTICIPANT_ENDED = 6,
+    /* A Main is about to rest: stay registered, send and write nothing, then answer with sc_core_rested. */
+    SC_CORE_REST = 7,
+    /* The rest is over: go on, then answer with sc_core_resumed. `reason` says what for: "call", "push", "user" .. */
+    SC_CORE_RESUME = 8,
+    /* The answer to sc_main_rest: it rests with `code` SC_OK, else `code` says why not. */
+    SC_RESTED = 9,
+    /* The answer to sc_main_resume. */
+    SC_RESUMED = 10
 };
 
 enum { SC_RESULT_MESSAGE = 1, SC_RESULT_CALL = 2, SC_RESULT_NOTHING = 3 };
@@ -352,7 +374,7 @@ typedef struct {
 #define SC_MESSAGE_INIT {sizeof(sc_message), NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, SC_NO_TIME, NULL, 0}
 
 typedef struct {
-    sc_core core;     /* with SC_CORE_START and SC_CORE_STOP */
+    sc_core core;     /* with SC_CORE_START, SC_CORE_STOP, SC_CORE_REST and SC_CORE_RESUME */
     uint64_t epoch;   /* with SC_CORE_START: the revision that fences the core's writes */
     uint64_t request; /* with SC_RESULT: what sc_executor_ask gave */
     sc_taken taken;   /* with SC_RESULT_MESSAGE: acknowledge it, or give it back */
@@ -382,6 +404,9 @@ int32_t sc_participant_end(sc_participant participant, sc_error *error);
    `sequence` may be NULL. */
 int32_t sc_executor_ask(
     sc_participant executor, const char *call_id, const char *sequence, int64_t timeout, uint64_t *request, sc_error *error);
+/* As sc_executor_ask, and the core has to run here, also when the inbox has the message: SC_ERR_REFUSED while a Main owns. */
+int32_t sc_executor_insist(
+    sc_participant executor, const char *call_id, const char *sequence, int64_t timeout, uint64_t *request, sc_error *error);
 /* Asks for SC_FINISHED, which comes when the core of this participant, if one runs, has served all calls and stopped. */
 int32_t sc_executor_finish(sc_participant executor, sc_error *error);
 /* Removes the message, or lets other participants have it. Each closes the handle. `acknowledged` is 0 if the take had ended
@@ -393,12 +418,27 @@ int32_t sc_taken_give_back(sc_taken taken, sc_error *error);
 int32_t sc_main_acknowledge(
     sc_participant main, const char *call_id, const char *sequence, int32_t *acknowledged, sc_error *error);
 
+/* Begins to rest (contract C26): SC_CORE_REST comes, then SC_RESTED. The holder of the group owns for this Main then, under the same
+   epoch, and wakes it with SC_CORE_RESUME for a push, a call or a request for hand-over. SC_RESTED has the code SC_ERR_UNAVAILABLE
+   without a holder, SC_ERR_REFUSED while an activity, a request for hand-over or a call keeps it awake, and SC_ERR_UNSUPPORTED where
+   the session has a lease. */
+int32_t sc_main_rest(sc_participant main, sc_error *error);
+/* Begins to end a rest: SC_CORE_RESUME comes, then SC_RESUMED. */
+int32_t sc_main_resume(sc_participant main, sc_error *error);
+/* Begins to own for a Main that rests. The group must be open with another role than "main" and "executor". It runs no core; its one
+   event is SC_PARTICIPANT_ENDED. A group has one holder at a time; others wait to take its place. */
+int32_t sc_holder_open(
+    sc_group group, const sc_participant_options *options, sc_participant *participant, sc_error *error);
+
 /* The core runs: the answer to SC_CORE_START. */
 int32_t sc_core_started(sc_core core, sc_error *error);
 /* The core could not start, or has ended by itself. `reason` may be NULL. */
 int32_t sc_core_failed(sc_core core, const char *reason, sc_error *error);
 /* The core has stopped: the answer to SC_CORE_STOP. Closes the handle of the core. */
 int32_t sc_core_stopped(sc_core core, sc_error *error);
+/* The core is quiet, or goes on: the answers to SC_CORE_REST and SC_CORE_RESUME. After sc_core_failed it is told to stop instead. */
+int32_t sc_core_rested(sc_core core, sc_error *error);
+int32_t sc_core_resumed(sc_core core, sc_error *error);
 /* Stores a message. Acknowledge it to its server only after SC_OK. `duplicate` is 1 if it was stored before; it may be NULL.
    SC_ERR_INVALID_ARGUMENT: a value of the message breaks its rule. SC_ERR_LIMIT_EXCEEDED: the message is larger than a value can
    be; deliver one of the kind "too-large" in its place. SC_ERR_STORAGE_FULL: deliver it again later. SC_ERR_GUARD_FAILED: the core

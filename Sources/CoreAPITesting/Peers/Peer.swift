@@ -61,10 +61,12 @@ package final class Peer: Sendable {
 
     /// Returns the answer to a command that was sent, without the leading "ok".
     ///
-    /// - Throws: ``PeerRefusal`` when the answer is no success.
+    /// - Throws: ``PeerRefusal`` when the answer is no success; ``HarnessLimitation`` when the program says that it cannot do such a
+    ///   command at all, as `limitation <reason>`.
     @discardableResult
     package func done(timeout: Duration = TestTimeout.usual) async throws -> String {
         let line = try await answer(timeout: timeout)
+        if line.hasPrefix("limitation ") { throw HarnessLimitation(String(line.dropFirst("limitation ".count))) }
         guard line.hasPrefix("ok") else { throw PeerRefusal(line) }
         return String(line.dropFirst(3))
     }

@@ -53,6 +53,7 @@ enum kind {
     DELIVERY,
     MAIN,
     EXECUTOR,
+    HOLDER,
     CORE,
     TAKEN,
     RESPONDER,
@@ -313,7 +314,7 @@ static int32_t try_sc_close(void) {
 
 static int32_t try_sc_descriptor(void) {
     int32_t descriptor;
-    static const enum kind kinds[] = {WATCH, OBSERVATION, MAILBOX, RESPONDER, MAIN, EXECUTOR, CHANGES, TELEPHONE_CALL};
+    static const enum kind kinds[] = {WATCH, OBSERVATION, MAILBOX, RESPONDER, MAIN, EXECUTOR, HOLDER, CHANGES, TELEPHONE_CALL};
     enum { pollable_count = sizeof kinds / sizeof *kinds };
     sc_handle of = handle(kinds[below(pollable_count)]);
     // Another kind may be right.
@@ -572,6 +573,26 @@ static int32_t try_sc_acknowledge(void) {
     return code;
 }
 
+static int32_t try_sc_acknowledge_with(void) {
+    sc_guard guard = {.kind = one_of(8) ? (int32_t)number() : (int32_t)below(4), .revision = (uint64_t)number()};
+    sc_operation put = {.kind = SC_PUT};
+    guard.key = text(&guard.key_count);
+    put.key = text(&put.key_count);
+    put.value = some_bytes(&put.value_count);
+    int32_t acknowledged;
+    uint64_t revision;
+    // The texts of guards and operations are tried with sc_commit.
+    is_wrong = 0;
+    sc_delivery delivery = handle(DELIVERY);
+    size_t guard_count = below(2), operation_count = below(2);
+    if (!one_of(20)) guard_count = SIZE_MAX - below(1000), is_wrong = 1;
+    int32_t code = sc_acknowledge_with(
+        delivery, &guard, guard_count, &put, operation_count, one_of(2) ? NULL : &acknowledged,
+        one_of(2) ? NULL : &revision, failure_place());
+    if (code == SC_OK) retire(delivery);
+    return code;
+}
+
 static int32_t try_sc_give_back(void) {
     sc_delivery delivery = handle(DELIVERY);
     int32_t code = sc_give_back(delivery, failure_place());
@@ -585,6 +606,11 @@ static sc_participant_options participant_options(void) {
     if (one_of(4)) options.stop_timeout = number();
     if (one_of(4)) options.executor_budget = number();
     if (one_of(4)) options.core_linger = number();
+    if (one_of(4)) options.handover_maximum_timeout = number();
+    // A holder that is closed waits twice as long for a Main that rests.
+    if (one_of(4)) options.wake_timeout = (int64_t)below(20);
+    if (one_of(4)) options.takes_over = (int32_t)number();
+    if (one_of(4)) options.insists = (int32_t)number();
     if (one_of(8)) {
         options.size = (size_t)number();
         if (options.size != sizeof options) is_wrong = 1;
@@ -611,10 +637,17 @@ static int32_t try_participant(
 
 static int32_t try_sc_main_start(void) { return try_participant(MAIN, sc_main_start); }
 static int32_t try_sc_executor_open(void) { return try_participant(EXECUTOR, sc_executor_open); }
+static int32_t try_sc_holder_open(void) { return try_participant(HOLDER, sc_holder_open); }
+static int32_t try_sc_main_rest(void) { return sc_main_rest(handle(MAIN), failure_place()); }
+static int32_t try_sc_main_resume(void) { return sc_main_resume(handle(MAIN), failure_place()); }
 
 static int32_t try_sc_participant_next(void) {
     sc_participant_event event = {0};
-    sc_participant participant = handle_of(MAIN, EXECUTOR);
+    sc_participant participant = handle_of(one_of(4) ? HOLDER : MAIN, EXECUTOR);
+    // The third kind is right as well.
+    for (int slot = 0; slot < slot_count; slot++) {
+        if (open_handles[MAIN][slot] == participant || open_handles[HOLDER][slot] == participant) is_wrong = 0;
+    }
     sc_participant_event *place = out(&event, 20);
     int32_t code = sc_participant_next(participant, timeout_with(participant), place, failure_place());
     if (code == SC_OK && event.kind == SC_CORE_START) keep(CORE, event.core);
@@ -639,6 +672,11 @@ static int32_t try_sc_executor_ask(void) {
     sc_participant executor = handle(EXECUTOR);
     if (!is_wrong && !one_of(6)) id = NULL, is_wrong = 1;
     return sc_executor_ask(executor, id, of, number(), one_of(4) ? NULL : &request, failure_place());
+}
+
+static int32_t try_sc_executor_insist(void) {
+    const char *id = word(0), *of = one_of(4) ? "1" : NULL;
+    return sc_executor_insist(handle(EXECUTOR), id, of, number(), NULL, failure_place());
 }
 
 static int32_t try_sc_executor_finish(void) {
@@ -667,6 +705,8 @@ static int32_t try_sc_main_acknowledge(void) {
 }
 
 static int32_t try_sc_core_started(void) { return sc_core_started(handle(CORE), failure_place()); }
+static int32_t try_sc_core_rested(void) { return sc_core_rested(handle(CORE), failure_place()); }
+static int32_t try_sc_core_resumed(void) { return sc_core_resumed(handle(CORE), failure_place()); }
 
 static int32_t try_sc_core_failed(void) {
     const char *reason = word(1);
@@ -1016,6 +1056,7 @@ static const struct {
 } calls[] = {
     CALL(sc_abi),
     CALL(sc_acknowledge),
+    CALL(sc_acknowledge_with),
     CALL(sc_activity_begin),
     CALL(sc_activity_end),
     CALL(sc_bytes_free),
@@ -1039,6 +1080,8 @@ static const struct {
     CALL(sc_core_failed),
     CALL(sc_core_group),
     CALL(sc_core_report),
+    CALL(sc_core_rested),
+    CALL(sc_core_resumed),
     CALL(sc_core_started),
     CALL(sc_core_stopped),
     CALL(sc_core_update),
@@ -1049,10 +1092,12 @@ static const struct {
     CALL(sc_event_free),
     CALL(sc_executor_ask),
     CALL(sc_executor_finish),
+    CALL(sc_executor_insist),
     CALL(sc_executor_open),
     CALL(sc_get),
     CALL(sc_give_back),
     CALL(sc_handle_bus_errors),
+    CALL(sc_holder_open),
     CALL(sc_inbox),
     CALL(sc_inbox_page_free),
     CALL(sc_inbox_state),
@@ -1060,6 +1105,8 @@ static const struct {
     CALL(sc_list_free),
     CALL(sc_mailbox_open),
     CALL(sc_main_acknowledge),
+    CALL(sc_main_rest),
+    CALL(sc_main_resume),
     CALL(sc_main_start),
     CALL(sc_observation_next),
     CALL(sc_observe),

@@ -137,6 +137,10 @@ class CParticipantOptions(ctypes.Structure):
         ("stop_timeout", c_int64),
         ("executor_budget", c_int64),
         ("core_linger", c_int64),
+        ("handover_maximum_timeout", c_int64),
+        ("wake_timeout", c_int64),
+        ("takes_over", c_int32),
+        ("insists", c_int32),
     ]
 
 

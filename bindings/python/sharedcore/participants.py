@@ -160,11 +160,21 @@ def open_participant(
     stop_timeout: float = 0,
     executor_budget: float = 0,
     core_linger: float = 0,
+    handover_maximum_timeout: float = 0,
+    takes_over: float = False,
+    insists: float = False,
 ) -> int:
-    """Opens a participant. Options are seconds, the same in all processes of a group; 0 is the default."""
+    """Opens a participant. Options are seconds, the same in all processes of a group; 0 is the default.
+
+    A Main that ``takes_over`` asks another Main to hand over (contract C14); one that ``insists`` does not wait for the
+    owner's activities (C17).
+    """
     options = c.CParticipantOptions(
         ctypes.sizeof(c.CParticipantOptions),
-        *(milliseconds(each) for each in (handover_timeout, stop_timeout, executor_budget, core_linger)),
+        *map(milliseconds, (handover_timeout, stop_timeout, executor_budget, core_linger, handover_maximum_timeout)),
+        0,
+        bool(takes_over),
+        bool(insists),
     )
     handle = c_uint64()
     call(name, group._handle, byref(options), byref(handle))

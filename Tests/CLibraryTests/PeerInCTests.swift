@@ -1,0 +1,148 @@
+internal import BundledHarnesses
+internal import CoreAPI
+internal import CoreAPITesting
+internal import CoreAPITestingAdapters
+internal import Glibc
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+/// The conformance suite with a second process that reaches the group through `sharedcore.h` alone: Tests/CLibraryTests/C/Peer.
+@Suite("The contract holds for a process that uses the C library", .serialized, .enabled(if: TestScope.isCheck))
+struct PeerInCTests {
+    @Test("over files", arguments: PeerCases.inFiles)
+    func files(conformanceCase: ConformanceCase) async throws {
+        try await Self.judge(conformanceCase, leavingOut: PeerCases.gaps) { directory, peer in
+            FileHarness(durability: .process, in: directory, peer: peer)
+        }
+    }
+
+    @Test("through a hub", .enabled(if: PeerCases.areAllRun), arguments: PeerCases.all)
+    func hub(conformanceCase: ConformanceCase) async throws {
+        try await Self.judge(conformanceCase, leavingOut: PeerCases.hubGaps) { directory, peer in
+            ZMQHarness(.files, over: .ipc, in: directory, peer: peer)
+        }
+    }
+
+    @Test("At most five cases are left out for the C interface, and the page lists them")
+    func leftOut() throws {
+        let root = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }
+        let page = try #require(OpenFile.text(of: root + "/Docs/CLibrary.md", upTo: 1 << 20))
+        let listed = page.matches(of: /\| (?<id>[A-Z][0-9]+[a-z]) \|/).map { String($0.output.id) }
+        #expect(listed.count <= 5 && listed == PeerCases.interfaceGaps.keys.sorted())
+    }
+
+    @Test("The peer links the library and what it brings, and needs nothing of Swift")
+    func links() async throws {
+        let peer = try await PeerInC.built.value
+        let needed = try await Self.lines("readelf -d '\(peer)' | sed -n 's/.*NEEDED.*\\[\\(.*\\)\\]/\\1/p'")
+        #expect(Set(needed) == ["libsharedcore.so\(PeerInC.suffix)", "libc.so.6"])
+        let library = try PeerInC.library
+        let brought = try await Self.lines("ldd '\(library)' | awk '{ print $1 }' | sed 's|.*/||'")
+        let loaded = try await Self.lines("ldd '\(peer)' | awk '{ print $1 }' | sed 's|.*/||'")
+        #expect(loaded.contains("libsharedcore.so\(PeerInC.suffix)"))
+        #expect(Set(loaded).subtracting(brought) == ["libsharedcore.so\(PeerInC.suffix)"])
+        let symbols = try await Self.lines("nm -D -u '\(peer)' | awk '{ print $2 }'")
+        #expect(symbols.contains("sc_open"))
+        let foreign = symbols.filter { symbol in
+            !symbol.hasPrefix("sc_") && !symbol.contains("@GLIBC_") && !["__gmon_start__"].contains(symbol)
+                && !symbol.hasPrefix("_ITM_")
+        }
+        #expect(foreign == [])
+    }
+
+    private static func lines(_ script: String) async throws -> [String] {
+        let shell = try ChildProcess("/bin/sh", ["-c", script])
+        #expect(await shell.end() == .exited(0), "\(script)")
+        return shell.lines
+    }
+
+    private static func judge(
+        _ conformanceCase: ConformanceCase, leavingOut gaps: [String: String],
+        by harness: (String, PeerProgram) -> any ConformanceHarness
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let note = directory.path + "/peer-was-started"
+        let program = PeerProgram(path: try await PeerInC.built.value, arguments: [note])
+        await conformanceCase.test(on: harness(directory.path, program), leavingOut: gaps)
+        // A case that is left out may end before it starts one.
+        guard gaps[conformanceCase.id] == nil else { return }
+        let isExpected = PeerCases.startsPeer(conformanceCase)
+        #expect(FileStatus.exists(note) == isExpected, "\(conformanceCase.id) starts a peer, or is in the list")
+    }
+}
+
+/// The program, built once against the library beside the tests, or the one of `SHAREDCORE_C_LIBRARY`.
+private enum PeerInC {
+    static let given = getenv("SHAREDCORE_C_LIBRARY").map { String(cString: $0) }
+    /// What the name of the library ends with.
+    static var suffix: String { given == nil ? "" : ".0" }
+    private static let directory = Result { try TemporaryDirectory() }
+    static var library: String { get throws { try given ?? OwnProgram.sibling("libsharedcore-c.so") } }
+
+    static let built = Task {
+        let folder = try directory.get().path
+        let root = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }
+        let script = """
+            ln -s '\(try library)' '\(folder)/libsharedcore.so\(suffix)'
+            exec "${CC:-clang}" -std=gnu11 -D_GNU_SOURCE -g -Wall -Wextra -Werror -I Sources/CSharedCore/include \
+                Tests/CLibraryTests/C/Peer/*.c -L '\(folder)' -l:libsharedcore.so\(suffix) '-Wl,-rpath,\(folder)' -lpthread \
+                -o '\(folder)/peer'
+            """
+        let compiler = try ChildProcess("/bin/sh", ["-euc", "cd '\(root)'\n" + script], keepsErrors: true)
+        let end = await compiler.end()
+        #expect(end == .exited(0), "\(compiler.errorText(upTo: 1 << 14))")
+        return folder + "/peer"
+    }
+}
+
+/// The cases that start a second process.
+private enum PeerCases {
+    private static let ids: Set<Substring> = Set(
+        """
+        S4f S6c S6d S9b S9c S9d S14b S15b S15c S15d W1j N1c N3d N4c N9a N9b L1e L1f L1g L2b L3b L3d C3a C3b C3c C3g C3j C4b \
+        C5a C5b C6a C6b C6c C6d C6e C7b C8a C8b C8c C8e C8f C8g C9a C9b C9d C9e C9f C9h C10a C10b C12a C13b C14a C14b C14c \
+        C23a C23c C23d C23e C24a C24b C24c C24d C24e C25a C25b C25c C25d C26a C26b C26c C26d C26e C26f P13a M4d M6f
+        """.split(separator: " "))
+
+    static func startsPeer(_ conformanceCase: ConformanceCase) -> Bool { ids.contains(conformanceCase.id[...]) }
+
+    static let all = TestScope.chosenCases ?? ConformanceSuite.cases.filter(startsPeer)
+
+    static let areAllRun = TestScope.chosenCases != nil || TestScope.isAtLength
+
+    /// Each rule once in `make check`. All cases of the suite where tests run at length: so one that is not in the list is found.
+    static let inFiles =
+        TestScope.isAtLength && TestScope.chosenCases == nil
+        ? ConformanceSuite.cases
+        : areAllRun
+            ? all
+            : all.filter { conformanceCase in
+                let ofRule = all.filter {
+                    $0.rule == conformanceCase.rule && !TestScope.longCases.contains($0.id) && gaps[$0.id] == nil
+                }
+                return ofRule.first?.id == conformanceCase.id
+            }
+
+    /// What the C interface has no calls for, as Docs/CLibrary.md says. No case is added without a word there.
+    static let interfaceGaps = [
+        "C25a": "the C library has no batons", "C25b": "the C library has no batons",
+        "C25c": "the C library has no batons", "C25d": "the C library has no batons",
+        "P13a": "the C library has no pushes for Main",
+    ]
+
+    /// The reasons of the suite in BundledBackendTests, and the fail points, which a released library has not.
+    static let gaps = interfaceGaps.merging(
+        Dictionary(
+            uniqueKeysWithValues: ["S15a", "L1d", "L3a"].map { ($0, "deaths and stops of processes are not simulated") }
+                + ["C25e", "C25f", "C25g"].map { ($0, "on one machine a baton needs no hub") }
+                + (PeerInC.given == nil ? [] : ["S9b", "S9c", "S15b", "S15c", "N9a"]).map {
+                    ($0, "fail points exist in debug builds only")
+                })
+    ) { first, _ in first }
+
+    static let hubGaps = gaps.merging(
+        Dictionary(
+            uniqueKeysWithValues: ["S15b", "S15c", "S15d"].map { ($0, "a hub that is stopped holds up all") })
+    ) { first, _ in first }
+}
