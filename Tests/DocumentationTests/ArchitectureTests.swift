@@ -118,7 +118,8 @@ struct Rooms {
         for (index, start) in starts.enumerated() {
             let end = index + 1 < starts.count ? starts[index + 1].range.lowerBound : manifest.endIndex
             let text = manifest[start.range.upperBound..<end].split(separator: "\n")
-                .filter { !$0.contains(".product(") && !$0.contains("etcdOnly(") }.joined(separator: "\n")
+                .filter { !$0.contains(".product(") && !$0.contains("etcdOnly(") && !$0.contains("programsOnly(") }
+                .joined(separator: "\n")
             guard !text.contains(#"path: "Tests/"#) else { continue }
             // An import under the condition of a trait counts too.
             let list = text.replacing(#/traits: \[.*?\]/#, with: "")
