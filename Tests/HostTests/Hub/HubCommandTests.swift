@@ -203,6 +203,10 @@ struct HubCommandTests {
             #expect(try await program.run("store", "put", "k", "v").status == 0)
             let first = try await program.hub()
             #expect(Glibc.kill(first, SIGKILL) == 0)
+            // A client of a hub that ends at this moment waits for its answer until the time is over.
+            try await eventually("it has ended") {
+                OpenFile.text(of: "/proc/\(first)/stat")?.contains(") Z ") ?? true
+            }
             let got = try await program.run("store", "get", "k")
             #expect(got.output == "v", "\(got.errors)")
             #expect(try await program.hub() == first, "a reader starts none")
