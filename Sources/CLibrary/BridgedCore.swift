@@ -23,17 +23,17 @@ final class BridgedCore: Core {
     }
 
     func rest(in context: CoreContext) async throws {
-        try await answer(to: { .restCore($0) })
+        try await answer(toResume: false) { .restCore($0) }
     }
 
     func resume(in context: CoreContext, for wake: Wake) async throws {
-        try await answer(to: { .resumeCore($0, wake) })
+        try await answer(toResume: true) { .resumeCore($0, wake) }
     }
 
     /// Adds an event about a rest, and waits until the program has answered it or the core has failed.
-    private func answer(to event: (UInt64) -> ParticipantEvent) async throws {
+    private func answer(toResume isResume: Bool, _ event: (UInt64) -> ParticipantEvent) async throws {
         guard let core = running.withLock({ $0 }) else { throw CoreFailure(reason: "The core does not run.") }
-        let answers = core.beginRestAnswer()
+        let answers = core.beginRestAnswer(toResume: isResume)
         guard events.add(event(core.handle)) else { throw CoreFailure(reason: "The participant was closed.") }
         try await answers.value()
     }
@@ -66,8 +66,8 @@ final class CoreObject: HandleObject {
     private let started = Answers()
     private let failed = Answers()
     private let stopped = Answers()
-    /// The answer to the last event about a rest.
-    private let rest = Mutex<Answers?>(nil)
+    /// The answer to the last event about a rest, and whether that was the one to resume.
+    private let rest = Mutex<(isResume: Bool, answers: Answers)?>(nil)
 
     init(_ context: CoreContext) throws(Failure) {
         self.context = context
@@ -88,34 +88,37 @@ final class CoreObject: HandleObject {
     func start() { started.give(.success(())) }
 
     /// Returns the place for the answer to an event about a rest, which is given already if the core has failed or stopped.
-    fileprivate func beginRestAnswer() -> Answers {
+    fileprivate func beginRestAnswer(toResume isResume: Bool) -> Answers {
         let answers = Answers()
-        rest.withLock { $0 = answers }
+        rest.withLock { $0 = (isResume, answers) }
         if failed.isGiven { answers.give(.failure(CoreFailure(reason: "The core has failed."))) }
         return answers
     }
 
-    /// Answers the last event about a rest. Does nothing without one.
-    func answerRest() { rest.withLock { $0 }?.give(.success(())) }
+    /// Answers the last event about a rest. Does nothing where that was another one: the answer comes too late.
+    func answerRest(toResume isResume: Bool) {
+        guard let last = rest.withLock({ $0 }), last.isResume == isResume else { return }
+        last.answers.give(.success(()))
+    }
 
     func fail(_ reason: String) {
         let failure = CoreFailure(reason: reason)
         started.give(.failure(failure))
         failed.give(.failure(failure))
-        rest.withLock { $0 }?.give(.failure(failure))
+        rest.withLock { $0 }?.answers.give(.failure(failure))
     }
 
     /// Marks the run as stopped, and resumes the tasks that wait for its start, its failure or its stop.
     func close() {
         started.give(.failure(CoreFailure(reason: "The core was stopped.")))
         failed.give(.failure(CancellationError()))
-        rest.withLock { $0 }?.give(.failure(CancellationError()))
+        rest.withLock { $0 }?.answers.give(.failure(CancellationError()))
         stopped.give(.success(()))
     }
 }
 
 /// An answer that is given once, and the tasks that wait for it.
-fileprivate final class Answers: Sendable {
+private final class Answers: Sendable {
     private struct State {
         var answer: Result<Void, any Error>?
         var waiting: [UInt64: CheckedContinuation<Void, any Error>] = [:]

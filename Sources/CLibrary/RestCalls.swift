@@ -55,14 +55,14 @@ internal import CoreAPI
 
 @c @implementation public func sc_core_rested(_ core: UInt64, _ error: UnsafeMutablePointer<sc_error>?) -> Int32 {
     boundary(error) { () throws(Failure) in
-        try Handles.find(core, as: CoreObject.self).answerRest()
+        try Handles.find(core, as: CoreObject.self).answerRest(toResume: false)
         return Answer.ok
     }
 }
 
 @c @implementation public func sc_core_resumed(_ core: UInt64, _ error: UnsafeMutablePointer<sc_error>?) -> Int32 {
     boundary(error) { () throws(Failure) in
-        try Handles.find(core, as: CoreObject.self).answerRest()
+        try Handles.find(core, as: CoreObject.self).answerRest(toResume: true)
         return Answer.ok
     }
 }
