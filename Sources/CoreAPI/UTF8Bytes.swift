@@ -70,6 +70,11 @@ package enum UTF8Bytes {
         return text.utf8.starts(with: prefix.utf8)
     }
 
+    /// Whether a terminal or a reader of lines would act on some character of a text: C0, DEL or C1.
+    package static func hasControl(_ text: String) -> Bool {
+        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+
     package static func hash(_ text: String, into hasher: inout Hasher) {
         let done: Void? = text.utf8.withContiguousStorageIfAvailable { bytes in
             hasher.combine(bytes: UnsafeRawBufferPointer(bytes))

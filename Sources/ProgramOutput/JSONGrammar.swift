@@ -10,6 +10,7 @@ package struct JSONGrammar {
     private let maximumDepth: Int
     private var position = 0
     private var isExact = true
+    private var repeatedName: String?
 
     /// Returns whether bytes are one JSON value.
     package static func accepts(_ bytes: [UInt8]) -> Bool {
@@ -31,16 +32,24 @@ package struct JSONGrammar {
         read(bytes, maximumDepth: maximumDepth)?.value
     }
 
-    /// Returns the value as ``value(of:maximumDepth:)`` does, and whether it is exact: without halves of characters. Two texts that differ
-    /// only in these are the same behind it, so such a text must name nothing.
-    package static func read(
-        _ bytes: [UInt8], maximumDepth: Int = JSONGrammar.maximumDepth
-    ) -> (value: JSONValue, isExact: Bool)? {
+    /// A value with what the texts that it was read from could hide.
+    package struct Reading {
+        package let value: JSONValue
+        /// Whether no text has half of a character. Two texts that differ only in these are the same behind the reader, so such a text
+        /// must name nothing.
+        package let isExact: Bool
+        /// A name that an object has twice, at any depth; nil where there is none. Readers differ in which of the members they take.
+        package let repeatedName: String?
+    }
+
+    /// Returns the value as ``value(of:maximumDepth:)`` does, with what its text could hide.
+    package static func read(_ bytes: [UInt8], maximumDepth: Int = JSONGrammar.maximumDepth) -> Reading? {
         guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
         var grammar = JSONGrammar(bytes: bytes, maximumDepth: maximumDepth)
         guard let value = grammar.value(depth: 0) else { return nil }
         grammar.skipSpace()
-        return grammar.position == bytes.count ? (value, grammar.isExact) : nil
+        guard grammar.position == bytes.count else { return nil }
+        return Reading(value: value, isExact: grammar.isExact, repeatedName: grammar.repeatedName)
     }
 
     private init(bytes: [UInt8], maximumDepth: Int) {
@@ -70,7 +79,9 @@ package struct JSONGrammar {
         switch next {
         case UInt8(ascii: "{"):
             var object: JSONObject = [:]
-            return list(depth, closing: "}") { $0.member(depth + 1, of: &object) } ? .object(object) : nil
+            guard list(depth, closing: "}", of: { $0.member(depth + 1, of: &object) }) else { return nil }
+            repeatedName = repeatedName ?? object.repeatedName
+            return .object(object)
         case UInt8(ascii: "["):
             var values: [JSONValue] = []
             let isList = list(depth, closing: "]") { grammar in

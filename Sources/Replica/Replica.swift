@@ -76,15 +76,19 @@ package final class Replica: Sendable {
         woken.resume()
     }
 
-    /// Ends all watches and observations with an error, for a group that cannot go on.
+    /// Ends all watches and observations with an error and tells the followers, for a group that cannot go on.
     package func fail(with error: SharedCoreError) {
         var woken = WokenWaiters()
         content.withLock { content in
             content.watches.finishAll(with: error, into: &woken.watches)
             content.observations.finishAll(with: error, into: &woken.observations)
+            content.followers.fail(with: error, into: &woken.followers)
         }
         woken.resume()
     }
+
+    /// Why the group cannot go on; nil while it does.
+    package var failure: SharedCoreError? { content.withLock { $0.followers.failure } }
 
     /// A watch of a session.
     ///
@@ -152,12 +156,20 @@ package final class Replica: Sendable {
         content.withLock { $0.watches.count + $0.observations.count }
     }
 
-    /// Registers a follower, which is only notified that the order has advanced beyond a revision.
+    /// Registers a follower, which is only notified that the order has advanced beyond a revision, or cannot go on.
     ///
-    /// - Parameter notify: Called for each advance, on the thread that has noticed it and without the lock. Spurious
-    ///   calls are possible, including a last one after the follower was released.
-    package func follow(after revision: Revision, _ notify: @escaping @Sendable () -> Void) -> Follower {
-        let id = content.withLock { $0.followers.add(after: revision, notify) }
+    /// - Parameters:
+    ///   - onFailure: Called once when the group cannot go on, also when that was before.
+    ///   - notify: Called for each advance, on the thread that has noticed it and without the lock. Spurious
+    ///     calls are possible, including a last one after the follower was released.
+    package func follow(
+        after revision: Revision, onFailure: @escaping @Sendable (SharedCoreError) -> Void,
+        _ notify: @escaping @Sendable () -> Void
+    ) -> Follower {
+        let (id, failure) = content.withLock { content in
+            (content.followers.add(after: revision, onFailure: onFailure, notify), content.followers.failure)
+        }
+        if let failure { onFailure(failure) }
         // The changes since then were not reported to the follower.
         wake()
         return Follower { [weak self] in self?.content.withLock { $0.followers.remove(id) } }
@@ -223,16 +235,29 @@ private struct WokenWaiters {
 struct FollowerTable {
     private struct Slot {
         var seen: Revision
+        let onFailure: @Sendable (SharedCoreError) -> Void
         let notify: @Sendable () -> Void
     }
 
     private var slots: [WaiterID: Slot] = [:]
     private var lastID: WaiterID = 0
+    /// Why the group cannot go on; nil while it does.
+    private(set) var failure: SharedCoreError?
 
-    mutating func add(after revision: Revision, _ notify: @escaping @Sendable () -> Void) -> WaiterID {
+    mutating func add(
+        after revision: Revision, onFailure: @escaping @Sendable (SharedCoreError) -> Void = { _ in },
+        _ notify: @escaping @Sendable () -> Void
+    ) -> WaiterID {
         lastID += 1
-        slots[lastID] = Slot(seen: revision, notify: notify)
+        slots[lastID] = Slot(seen: revision, onFailure: onFailure, notify: notify)
         return lastID
+    }
+
+    /// Notes that the group cannot go on, and finds the followers to tell: each hears it once.
+    mutating func fail(with error: SharedCoreError, into notified: inout [@Sendable () -> Void]) {
+        guard failure == nil else { return }
+        failure = error
+        for slot in slots.values { notified.append { slot.onFailure(error) } }
     }
 
     mutating func remove(_ id: WaiterID) {

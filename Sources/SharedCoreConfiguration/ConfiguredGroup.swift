@@ -24,7 +24,8 @@ public struct ConfiguredGroup: Sendable {
     /// A change of ``BackendConfiguration/group`` or ``BackendConfiguration/stateDirectory`` leaves what was made of them:
     /// ``directory``, and `zmq.endpoint` in ``BackendConfiguration/settings``. Give them to ``read(_:file:program:)`` instead.
     public var backend: BackendConfiguration
-    /// How ownership and messages are handled, from `handover.*`, `executor.budget`, `inbox.lifetime` and `calls.lifetime`.
+    /// How ownership and messages are handled, from `handover.*`, `executor.budget`, `inbox.lifetime`,
+    /// `calls.lifetime` and `baton.lifetime`.
     public var coordination: CoordinationOptions
     /// The absolute path of the group's directory, for `FileWitness(besideGroup:)`; nil for `memory`. Where the group is not in
     /// files of this machine, opening it does not make the directory.

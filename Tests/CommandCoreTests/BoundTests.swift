@@ -48,3 +48,23 @@ struct AllowanceTests {
             ])
     }
 }
+
+@Suite("A program that asks for more than is done")
+struct OverloadTests {
+    private func told(at seconds: [Double]) -> [Bool] {
+        var overload = Overload()
+        return seconds.map {
+            overload.note(at: BootInstant(nanoseconds: UInt64($0 * 1e9)))
+            return overload.take()
+        }
+    }
+
+    @Test("It is told once, when that has lasted for its time without a gap")
+    func told() {
+        let steady = (0...30).map { Double($0) }
+        #expect(told(at: steady).enumerated().filter(\.element).map(\.offset) == [10])
+        // A gap begins it anew.
+        #expect(!told(at: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10.5, 11, 12, 13]).contains(true))
+        #expect(told(at: [0, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]).last == true)
+    }
+}

@@ -223,9 +223,10 @@ struct CommandCoreTests {
             ("die-at-once", "ended"), ("die-in-start", "ended"), ("refuse", "startRefused"), ("version", "version"),
             ("garbage-at-once", "malformed"), ("garbage-in-start", "malformed"), ("hang-start", "startTimeout"),
             ("absent", "notFound"), ("directory", "notExecutable"), ("text", "notExecutable"),
-        ])
-    func failedStart(mode: String, code: String) async throws {
-        let group = try await open(as: .main, "main")
+        ], Place.allCases)
+    func failedStart(failing: (mode: String, code: String), place: Place) async throws {
+        let (mode, code) = failing
+        let group = try await open(place, as: .main, "main")
         let text = directory.path(of: "text")
         try OpenFile(path: text, .create).write(Array("#!/no/such/program\n".utf8), at: 0)
         let command =
@@ -280,6 +281,32 @@ struct CommandCoreTests {
     }
 
     @Test(
+        "A call that is open when its program dies, says what is no message, or hangs is lost, once (C23)",
+        arguments: ["die", "kill", "garbage", "endless", "close-output"], Place.allCases)
+    func failureInCall(mode: String, place: Place) async throws {
+        let group = try await open(place, as: .main, "main")
+        let isFirst = Box(true)
+        let main = try MainParticipant(of: group) { [script] in
+            let first = isFirst.update { first in
+                defer { first = false }
+                return first
+            }
+            return CommandCore(
+                first
+                    ? script.command("call-\(mode)", Self.beginCall("a"), notes: "first") : script.command("ordinary"),
+                log: { _ in })
+        }
+        try await main.start()
+        _ = try await script.untilNote("started")
+        #expect(script.notes("first").contains("answer beginCall done"))
+        let calls = try await Calls(group).list()
+        #expect(calls.map(\.id.text) == ["a"] && calls.map(\.state) == [.ended(.lost)], "\(calls)")
+        await main.stop()
+        #expect(try await told(group).contains { $0.contains("its core failed: ") })
+        #expect(TimelineChecker.check(try await Timeline(group).history()).violations.isEmpty)
+    }
+
+    @Test(
         "One that is killed before it hears an answer has lost nothing: the next one delivers again",
         arguments: Place.allCases)
     func unanswered(place: Place) async throws {
@@ -324,6 +351,7 @@ struct CommandCoreTests {
         #expect(
             told.contains { $0.contains("was killed") } == ["hang-in-stop", "garbage-in-stop"].contains(mode), "\(told)"
         )
+        #expect(told.contains { $0.contains("got SIGTERM") } == ["term", "hang", "freeze"].contains(mode), "\(told)")
         #expect(TimelineChecker.check(try await Timeline(group).history()).violations.isEmpty)
     }
 
@@ -413,9 +441,10 @@ struct CommandCoreTests {
 
     @Test(
         "With 32 requests unanswered, or with 4 MiB of them, no more is read",
-        arguments: [(1 << 20, 5), (10 << 10, 200)])
-    func unansweredBound(padding: Int, most: Int) async throws {
-        let group = try await open(as: .main, "main")
+        arguments: [(1 << 20, 5), (10 << 10, 200)], Place.allCases)
+    func unansweredBound(bound: (padding: Int, most: Int), place: Place) async throws {
+        let (padding, most) = bound
+        let group = try await open(place, as: .main, "main")
         let (begun, gate) = (Box(0), Promise<Void>())
         let context = CoreContext(
             store: group, epoch: Revision(rawValue: 7), role: .main,
@@ -457,9 +486,29 @@ struct CommandCoreTests {
         #expect(script.notes().last == "stopped")
     }
 
-    @Test("Reports beyond sixteen and one in each second are refused: the timeline keeps what matters")
-    func reports() async throws {
-        let group = try await open(as: .main, "main")
+    @Test(
+        "One that floods with requests, carried out or refused, is told of once and goes on",
+        arguments: ["flood", "flood-refused"], Place.allCases)
+    func floods(mode: String, place: Place) async throws {
+        let group = try await open(place, as: .main, "main")
+        let main = try main(script.command(mode), of: group, stopTimeout: .seconds(8))
+        try await main.start()
+        let pid = try await script.untilPid("runs")
+        try await eventually("the timeline says so", timeout: TestTimeout.long) {
+            try await told(group).contains { $0.contains("has asked for more than was done") }
+        }
+        #expect(!isGone(pid))
+        await main.stop()
+        #expect(isGone(pid))
+        #expect(try await told(group).count { $0.contains("has asked for more than was done") } == 1)
+        #expect(TimelineChecker.check(try await Timeline(group).history()).violations.isEmpty)
+    }
+
+    @Test(
+        "Reports beyond sixteen and one in each second are refused: the timeline keeps what matters",
+        arguments: Place.allCases)
+    func reports(place: Place) async throws {
+        let group = try await open(place, as: .main, "main")
         let begin = ContinuousClock.now
         let main = try main(script.command("reports"), of: group)
         try await main.start()
@@ -470,9 +519,11 @@ struct CommandCoreTests {
         #expect(try await told(group).count { $0.hasPrefix("problem ") } == 60 - refused)
     }
 
-    @Test("Its standard error becomes lines of bounded length and number, and what is left out is counted")
-    func errors() async throws {
-        let group = try await open(as: .main, "main")
+    @Test(
+        "Its standard error becomes lines of bounded length and number, and what is left out is counted",
+        arguments: Place.allCases)
+    func errors(place: Place) async throws {
+        let group = try await open(place, as: .main, "main")
         let lines = Box<[String]>([])
         let main = try MainParticipant(of: group) { [script] in
             CommandCore(script.command("errors"), log: { line in lines.update { $0.append(line) } })

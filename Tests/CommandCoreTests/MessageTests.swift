@@ -19,6 +19,7 @@ struct MessageTests {
             "{\"jsonrpc\":\"2.0\",\"id\":true,\"method\":\"report\"}",
             "{\"jsonrpc\":\"2.0\",\"id\":1}", "{\"jsonrpc\":\"2.0\",\"method\":1}",
             "{\"jsonrpc\":\"2.0\",\"method\":\"a\"",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"report\"}",
             "{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":" + String(repeating: "[", count: 64)
                 + String(repeating: "]", count: 64) + "}",
         ])
@@ -255,6 +256,31 @@ struct MessageTests {
         }
         #expect(message.content.text == "\u{fffd}!")
         _ = try call("withdraw", #"{"callID":"c\ufffd"}"#)
+    }
+
+    @Test(
+        "An object that has a name twice is refused: readers differ in which of the two they take",
+        arguments: [
+            #"{"problem":"a","problem":"b"}"#, #"{"problem":"a","\u0070roblem":"b"}"#, #"{"problem":"a","more":[{"x":1,"x":1}]}"#,
+        ])
+    func repeated(parameters: String) throws {
+        let refusal = #expect(throws: Refusal.self) { try call("report", parameters) }
+        #expect(refusal?.message.hasSuffix("twice.") == true)
+        // Names are bytes: the composed and the decomposed letter are two.
+        _ = try call("report", #"{"problem":"a","\u00e9":1,"e\u0301":1}"#)
+    }
+
+    @Test(
+        "Control characters in the texts of activities and calls are refused",
+        arguments: [
+            ("beginCall", #"{"callID":"a\nb","direction":"incoming","from":"x","to":"y"}"#),
+            ("beginCall", #"{"callID":"c","direction":"incoming","from":"x\u001b[2J","to":"y"}"#),
+            ("beginCall", #"{"callID":"c","direction":"incoming","from":"x","to":"y\u0085"}"#),
+            ("beginCall", #"{"callID":"c","direction":"incoming","from":"x","to":"y","account":"\u007f"}"#),
+        ])
+    func controls(method: String, parameters: String) throws {
+        let refusal = #expect(throws: Refusal.self) { try call(method, parameters) }
+        #expect(refusal?.message.hasSuffix("control characters.") == true)
     }
 
     @Test(

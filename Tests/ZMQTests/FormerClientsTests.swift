@@ -99,6 +99,35 @@ extension ZMQTests {
             }
         }
 
+        @Test("a hub whose files are removed says so, and leaves what a killed hub on memory leaves: no later hub knows its sessions")
+        func filesRemoved() async throws {
+            let failure = Promise<SharedCoreError>()
+            var options = HubOptions(
+                group: "group", storage: .files(directory: stage.files, FileGroupOptions()),
+                endpoints: [stage.endpoint], keys: try CurveHubKeys(own: stage.keys.hub, clients: []))
+            options.onFailure = { failure.fulfil($0) }
+            let hub = try await Hub.start(options)
+            let client = try await stage.client()
+            Directory.removeWithFiles(path: stage.files)
+            #expect(await failure.value().code == .unavailable)
+            await hub.stop()
+            #expect(try HubSeat.ofSocket(stage.directory.path(of: "hub")) == .abandoned, "its clients start another one")
+            #expect(try expectSome(try record(), "a record").formerClients == FormerClients(ofMemory: true, ofFiles: false))
+
+            let next = try await self.hub(onMemory: false)
+            #expect(await next.service.welcomesFrom != nil)
+            try await eventually("the client hears that its session is over", timeout: TestTimeout.long) {
+                do throws(SharedCoreError) {
+                    _ = try await client.list(.all)
+                    return false
+                } catch {
+                    return error.code == .sessionEnded
+                }
+            }
+            await client.close()
+            await next.stop()
+        }
+
         @Test("a hub that has served for their time outlasts them")
         func outlasted() async throws {
             _ = try await firstHub(onMemory: true)

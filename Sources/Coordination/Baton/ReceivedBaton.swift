@@ -355,12 +355,13 @@ extension CoreContext {
     }
 
     /// Says with which baton a call moves.
-    func setMoves(_ kind: String?, needs: BatonNeed, of key: Key) async throws(SharedCoreError) {
+    func setMoves(_ kind: String?, needs: BatonNeed, of call: OpenCall) async throws(SharedCoreError) {
+        let key = call.key
         _ = try await changeCalls(alsoGuardedBy: [OwnershipKey.handover, OwnershipKey.baton]) {
             consistency throws(SharedCoreError) in
             guard let entry = try await store.get(key, consistency: consistency), isOpen(entry),
                 let record = CallRecord(entry.value)
-            else { throw SharedCoreError(.guardFailed, "The call is over.", at: key.text) }
+            else { throw call.isOver }
             let work = try await work(consistency: consistency)
             guard let activity = work.activity(of: record, under: epoch),
                 activity.moves != kind || (kind != nil && activity.needs != needs)

@@ -147,7 +147,7 @@ public struct CallDescription: Hashable, Sendable {
     static let maximumByteCount = 512
     package static let maximumReasonByteCount = 256
 
-    /// Its identifier, such as the Call-ID of its INVITE: at most 512 bytes of UTF-8.
+    /// Its identifier, such as the Call-ID of its INVITE: at most 512 bytes of UTF-8, without control characters.
     public var id: CallID
     /// The side that began it.
     public var direction: Call.Direction
@@ -174,9 +174,11 @@ public struct CallDescription: Hashable, Sendable {
 
     /// The rule that it breaks; nil where it breaks none.
     package var problem: String? {
-        for (name, text) in [("id", id.text), ("from", from), ("to", to), ("account", account)]
-        where text.utf8.count > Self.maximumByteCount {
-            return "“\(name)” of a call has at most \(Self.maximumByteCount) bytes, not \(text.utf8.count)."
+        for (name, text) in [("id", id.text), ("from", from), ("to", to), ("account", account)] {
+            guard text.utf8.count <= Self.maximumByteCount else {
+                return "“\(name)” of a call has at most \(Self.maximumByteCount) bytes, not \(text.utf8.count)."
+            }
+            guard !UTF8Bytes.hasControl(text) else { return "“\(name)” of a call has no control characters." }
         }
         return nil
     }

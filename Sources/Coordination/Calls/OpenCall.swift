@@ -35,7 +35,8 @@ extension CoreContext {
                 if let former, isOpen(former) {
                     // As after an outcome that was not known.
                     if CallRecord(former.value)?.isRecord(of: call) == true { return nil }
-                    throw SharedCoreError(.guardFailed, "Another call of this id is open.", at: key.text)
+                    throw SharedCoreError(
+                        .guardFailed, "Another call with the id “\(call.id.text)” is open.", at: key.text)
                 }
                 var transaction = try await beginning(activity, consistency: consistency)
                 transaction.require(former.map { .revision(key, $0.revision) } ?? .absent(key))
@@ -118,12 +119,13 @@ extension CoreContext {
     ///   - state: Nil where it stays.
     ///   - media: Nil where they stay.
     fileprivate func change(
-        _ key: Key, to state: Call.State?, media: Call.Media?
+        _ call: OpenCall, to state: Call.State?, media: Call.Media?
     ) async throws(SharedCoreError) {
+        let key = call.key
         _ = try await changeCalls { consistency throws(SharedCoreError) in
             guard let entry = try await store.get(key, consistency: consistency), isOpen(entry),
                 var record = CallRecord(entry.value)
-            else { throw SharedCoreError(.guardFailed, "The call is over.", at: key.text) }
+            else { throw call.isOver }
             if let media { record.media = media }
             if let state { record.change(to: state, at: clock.now()) }
             var transaction = Transaction(guards: [.revision(key, entry.revision)])
@@ -192,6 +194,11 @@ public struct OpenCall: Sendable {
     let key: Key
     let context: CoreContext
 
+    /// The error for a change of a call that is over.
+    var isOver: SharedCoreError {
+        SharedCoreError(.guardFailed, "The call “\(id.text)” is over.", at: key.text)
+    }
+
     /// Says how far the call is, and in the same commit what media it has, such as none while it is held.
     ///
     /// - Parameters:
@@ -205,14 +212,14 @@ public struct OpenCall: Sendable {
                 .invalidArgument,
                 "The reason of a call's end has at most \(CallDescription.maximumReasonByteCount) bytes.", at: key.text)
         }
-        try await context.change(key, to: state, media: media)
+        try await context.change(self, to: state, media: media)
     }
 
     /// Says what media the call has from now on: none while the level of its service is `signalingOnly`.
     ///
     /// - Throws: As ``change(to:media:)``.
     public func change(media: Call.Media) async throws(SharedCoreError) {
-        try await context.change(key, to: nil, media: media)
+        try await context.change(self, to: nil, media: media)
     }
 
     /// Says with which baton the call can move from now on, or that it cannot, as while a re-INVITE is under way.
@@ -232,7 +239,7 @@ public struct OpenCall: Sendable {
         if let kind, !Baton.isKind(kind) {
             throw SharedCoreError(.invalidArgument, "“\(kind.prefix(64))” is not the kind of a baton.", at: key.text)
         }
-        try await context.setMoves(kind, needs: needs, of: key)
+        try await context.setMoves(kind, needs: needs, of: self)
     }
 
     /// Ends the call, and the activity that kept the core for it, in one commit. A core ends its calls before its `stop` returns; those

@@ -162,7 +162,7 @@ extension InboxMessage.Content {
 
     /// Whether a text may be an account, a conversation or a content type.
     package static func isLine(_ text: String, upTo maximum: Int) -> Bool {
-        text.utf8.count <= maximum && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        text.utf8.count <= maximum && !UTF8Bytes.hasControl(text)
     }
 }
 

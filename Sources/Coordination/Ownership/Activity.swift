@@ -104,6 +104,7 @@ extension Activity.Kind {
             return
                 "The name of a custom activity has 1 to \(Self.maximumNameByteCount) bytes, and is not that of another kind."
         }
+        guard !UTF8Bytes.hasControl(name) else { return "The name of an activity has no control characters." }
         return Self.customBounds.contains(bound)
             ? nil : "The bound of a custom activity is 1 second to 1 hour, not \(bound)."
     }
@@ -126,6 +127,7 @@ extension Activity {
         guard 1...Self.maximumIDByteCount ~= id.utf8.count else {
             return "The id of an activity has 1 to \(Self.maximumIDByteCount) bytes, not \(id.utf8.count)."
         }
+        guard !UTF8Bytes.hasControl(id) else { return "The id of an activity has no control characters." }
         return kind.problem
     }
 }

@@ -52,12 +52,22 @@ public enum OwnershipWaitReason: Hashable, Sendable {
 }
 
 extension Duration {
-    /// A longest wait for people: `500 ms at most`, `14 min at most`. Never less than it is.
+    /// A longest wait for people: `500 ms at most`, `14 min at most`, `4 h at most`. Never less than it is.
     fileprivate var atMost: String {
         switch self {
         case ...Duration.seconds(10): "\(wholeMilliseconds) ms at most"
         case ...Duration.seconds(120): "\((wholeMilliseconds + 999) / 1000) s at most"
-        default: "\((wholeMilliseconds + 59_999) / 60_000) min at most"
+        default: Self.hoursAndMinutes((wholeMilliseconds + 59_999) / 60_000) + " at most"
+        }
+    }
+}
+
+extension Duration {
+    private static func hoursAndMinutes(_ minutes: UInt64) -> String {
+        switch minutes {
+        case ..<120: "\(minutes) min"
+        case _ where minutes % 60 == 0: "\(minutes / 60) h"
+        default: "\(minutes / 60) h \(minutes % 60) min"
         }
     }
 }

@@ -65,7 +65,7 @@ public struct Push: Hashable, Sendable {
     package static func problem(type: String, account: String, payloadByteCount: Int) -> String? {
         guard isType(type) else { return "A type is 1 to \(maximumTypeByteCount) of a-z, 0-9, “-” and “.”." }
         guard account.utf8.count <= maximumAccountByteCount,
-            !account.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+            !UTF8Bytes.hasControl(account)
         else {
             return "An account is at most \(maximumAccountByteCount) bytes of UTF-8 without control characters."
         }

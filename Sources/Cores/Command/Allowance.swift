@@ -27,3 +27,33 @@ struct Allowance {
         return true
     }
 }
+
+/// Tells of a program that asks for more than is done, for a while: once.
+struct Overload {
+    /// How long it lasts before it is told: messages that have waited at a server come at once, and are taken in before.
+    static let time = Duration.seconds(10)
+    /// How long the requests may stay below their bound in between.
+    static let gap = Duration.seconds(1)
+    static let problem =
+        "the core's program has asked for more than was done for \(time.components.seconds) s, and is read as fast as it is served"
+
+    private var began: BootInstant?
+    private var latest: BootInstant?
+    private var isTold = false
+    private var isDue = false
+
+    /// Notes that as many requests are unanswered as may be.
+    mutating func note(at now: BootInstant) {
+        let isSame = latest.map { $0.duration(to: now) <= Self.gap } ?? false
+        let first = isSame ? began ?? now : now
+        (began, latest) = (first, now)
+        guard !isTold, first.duration(to: now) >= Self.time else { return }
+        (isTold, isDue) = (true, true)
+    }
+
+    /// Whether it is due to be told.
+    mutating func take() -> Bool {
+        defer { isDue = false }
+        return isDue
+    }
+}

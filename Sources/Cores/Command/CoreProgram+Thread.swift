@@ -53,14 +53,21 @@ extension CoreProgram {
             let limits = [state.startLimit, state.closingLimit].compactMap(\.self)
             guard let stopping = state.stopping else { return (false, false, limits.min()) }
             if stopping.killAt <= now {
-                if state.isStartSent, state.problemInStop == nil {
+                // Unless it was killed for what it did.
+                if state.isStartSent, state.failure == nil {
                     state.problemInStop =
                         "the core's program had not ended when three quarters of its time to stop were over, and was killed"
                 }
                 return (false, true, now.advanced(by: Self.killInterval))
             }
             let terminates = !stopping.isTerminated && stopping.terminateAt <= now
-            if terminates { state.stopping?.isTerminated = true }
+            if terminates {
+                state.stopping?.isTerminated = true
+                if state.isStartSent {
+                    state.problemInStop =
+                        "the core's program had not ended when half of its time to stop was over, and got SIGTERM"
+                }
+            }
             let due = stopping.isTerminated || terminates ? stopping.killAt : stopping.terminateAt
             return (terminates, false, (limits + [due]).min())
         }
@@ -147,6 +154,7 @@ extension CoreProgram {
             state.unansweredCount += 1
             state.unansweredByteCount += request.byteCount
             state.requests.append(request)
+            if !state.mayRead { state.overload.note(at: clock.now()) }
             guard !state.isAnswering else { return }
             state.isAnswering = true
             begin(&state) { [self] in await answerRequests() }
@@ -157,9 +165,19 @@ extension CoreProgram {
     private func answerRequests() async {
         while let request = state.withLock({ $0.nextRequest() }) {
             let answer = await answering(request, self)
-            if case .failure(let refusal) = answer { errors.note(refusal, of: request, at: clock.now()) }
+            if case .failure(let refusal) = answer {
+                errors.note(refusal, of: request, at: clock.now())
+                await pauseBehindRefusal()
+            }
             finish(request, answer)
         }
+    }
+
+    /// Waits a moment where many requests are refused: a refusal costs the group nothing, and would cost this process a processor.
+    private func pauseBehindRefusal() async {
+        let now = clock.now()
+        guard !state.withLock({ $0.refusals.take(at: now) }) else { return }
+        try? await clock.sleep(until: now.advanced(by: Self.refusalPause))
     }
 
     /// Begins a task that ``untilAnswered()`` waits for.

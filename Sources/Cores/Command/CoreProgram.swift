@@ -21,6 +21,9 @@ final class CoreProgram: Sendable {
     static let lineByteCount = 2 << 20
     /// How long one that has closed a stream may take to end.
     static let closingTime = Duration.seconds(1)
+    /// How many requests are refused at once, and how long the answer to each further one takes.
+    static let refusalCount = 64
+    static let refusalPause = Duration.milliseconds(10)
     /// How long until a kill that has not ended it is tried again.
     static let killInterval = Duration.seconds(1)
 
@@ -52,6 +55,8 @@ final class CoreProgram: Sendable {
         /// The program's requests that have not had their turn, and whether a task answers them.
         var requests: [ProgramRequest] = []
         var isAnswering = false
+        var overload = Overload()
+        var refusals: Allowance
         /// What takes the answers to the requests to the program.
         var asked: [Int64: Hearing] = [:]
         var nextID = RequestID.first
@@ -101,7 +106,7 @@ final class CoreProgram: Sendable {
     let errors: ErrorLines
     let answering: Answering
     let clock: any TimeSource
-    let state = Mutex(State())
+    let state: Mutex<State>
     /// Wakes the task that waits for the start or the end.
     let changed = AsyncEvent()
     let ended = Promise<Void>()
@@ -118,6 +123,7 @@ final class CoreProgram: Sendable {
         self.wake = wake
         self.answering = answering
         self.clock = clock
+        state = Mutex(State(refusals: Allowance(Self.refusalCount, then: Self.refusalPause, at: clock.now())))
         errors = ErrorLines("core \(program.pid)", at: clock.now(), to: log)
     }
 
@@ -140,6 +146,9 @@ final class CoreProgram: Sendable {
             program.attend()
         }
     }
+
+    /// Whether it is to be told on the timeline that the program asks for more than is done; true once.
+    func takeOverload() -> Bool { state.withLock { $0.overload.take() } }
 
     // MARK: - For the core
 

@@ -36,7 +36,7 @@ final class OpenCalls: Sendable {
     func change(_ id: CallID, to state: Call.State?, media: Call.Media?) async throws(SharedCoreError) {
         guard let entry = entries.withLock({ $0[id] }) else {
             throw SharedCoreError(
-                .guardFailed, "The program has begun no call of this id, or it is over.", at: "call")
+                .guardFailed, "The program has begun no call with the id “\(shown(id))”, or it is over.", at: "call")
         }
         do throws(SharedCoreError) {
             if let state {

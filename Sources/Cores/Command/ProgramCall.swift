@@ -155,6 +155,9 @@ enum ProgramCall {
     ]
 
     init(_ request: ProgramRequest) throws(Refusal) {
+        if let name = request.repeatedName {
+            throw .wrongParameters("“params” has “\(ProgramText.oneLine(name, upTo: 64))” twice.")
+        }
         let parameters = try Parameters(request.parameters, isExact: request.isExact)
         switch request.method {
         case "deliver": self = .deliver(try Self.message(parameters))

@@ -37,6 +37,7 @@ final class ProgramCalls: Sendable {
     func answer(_ request: ProgramRequest, of program: CoreProgram) async -> Result<
         JSONObject, Refusal
     > {
+        if program.takeOverload() { await context.report(Overload.problem) }
         do throws(Refusal) {
             let call = try ProgramCall(request)
             do throws(SharedCoreError) {

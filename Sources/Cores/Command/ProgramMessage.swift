@@ -15,9 +15,11 @@ enum ProgramMessage {
     ///
     /// - Throws: Where it is no message, so that nothing that follows can be believed.
     init(_ line: [UInt8]) throws(CommandCoreError) {
-        guard let (value, isExact) = JSONGrammar.read(line, maximumDepth: Self.maximumDepth),
-            case .object(let object) = value, object["jsonrpc"] == .text("2.0")
+        guard let reading = JSONGrammar.read(line, maximumDepth: Self.maximumDepth),
+            case .object(let object) = reading.value, object["jsonrpc"] == .text("2.0")
         else { throw Self.malformed(line) }
+        // An id or parameters that stand twice could be those of two requests.
+        guard object.repeatedName == nil else { throw Self.malformed(line) }
         let id = object["id"] ?? .null
         switch id {
         case .null, .integer, .natural, .text: break
@@ -27,7 +29,8 @@ enum ProgramMessage {
             guard case .text(let name) = method else { throw Self.malformed(line) }
             self = .request(
                 ProgramRequest(
-                    id: id, method: name, parameters: object["params"], isExact: isExact, byteCount: line.count))
+                    id: id, method: name, parameters: object["params"], isExact: reading.isExact,
+                    repeatedName: reading.repeatedName, byteCount: line.count))
         } else if case .object(let error) = object["error"] {
             self = .answer(id: id, .failure(Refusal(error)))
         } else if let result = object["result"] {
@@ -81,6 +84,8 @@ struct ProgramRequest: Sendable {
     let parameters: JSONValue?
     /// Whether its texts are what the program printed: without halves of characters.
     let isExact: Bool
+    /// A name that an object of the parameters has twice; nil where there is none.
+    let repeatedName: String?
     /// The length of its line.
     let byteCount: Int
 }

@@ -51,9 +51,10 @@
             let report = HubReport(descriptor: reportTo)
             // A dump would have the keys, which the library keeps in memory of its own.
             if case .tcp = try context.resolution.hubEndpoint() { OwnProcess.makeNoCoreDump() }
+            let (failures, failed) = AsyncStream.makeStream(of: SharedCoreError.self)
             let hub: Hub
             do {
-                hub = try await Self.start(in: context)
+                hub = try await Self.start(in: context) { failed.yield($0) }
             } catch {
                 report.failed("\(error)")
                 throw error
@@ -69,12 +70,24 @@
             let notifier = ServiceNotifier(
                 environment: reportTo == nil ? context.resolution.environment : [:], process: OwnProcess.pid)
             notifier.ready(sentence)
-            try await Self.followList(for: hub, in: context)
+            let failure = try await withThrowingTaskGroup(of: SharedCoreError?.self) { tasks in
+                defer { tasks.cancelAll() }
+                tasks.addTask {
+                    try await Self.followList(for: hub, in: context)
+                    return nil
+                }
+                tasks.addTask {
+                    for await failure in failures { return failure }
+                    return nil
+                }
+                return try await tasks.next() ?? nil
+            }
             notifier.stopping()
             // In a task of its own, because this one is cancelled.
             await Task { await hub.stop() }.value
             await notifier.finish()
             if reportTo != nil { context.logger.notice("the hub has ended") }
+            if let failure { throw CommandFailure(failure) }
         }
 
         /// Lets in the keys that the list of clients names, until this task is cancelled.
@@ -93,8 +106,11 @@
             for await clients in watch.changes { try await hub.allow(clients) }
         }
 
-        private static func start(in context: CommandContext) async throws -> Hub {
+        private static func start(
+            in context: CommandContext, onFailure: @escaping @Sendable (SharedCoreError) -> Void
+        ) async throws -> Hub {
             var options = try context.resolution.hubOptions()
+            options.onFailure = onFailure
             options.onRefusal = { [logger = context.logger] error in logger.warning("\(error.sentence)") }
             do throws(SharedCoreError) {
                 return try await Hub.start(options)

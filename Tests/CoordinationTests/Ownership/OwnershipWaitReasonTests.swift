@@ -75,7 +75,7 @@ struct OwnershipWaitReasonTests {
         let patient = asking(limit: .milliseconds(500), sees: asked)
         #expect(
             patient.waiting?.describe()
-                == "waiting for executor “push” pid 123 (epoch 7), which is busy with call “a84b”, 241 min at most")
+                == "waiting for executor “push” pid 123 (epoch 7), which is busy with call “a84b”, 4 h 1 min at most")
         var insisting = patient
         insisting.insists = true
         #expect(insisting.waiting?.describe().hasSuffix("to hand over, 500 ms at most") == true)

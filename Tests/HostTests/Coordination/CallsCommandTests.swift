@@ -33,9 +33,15 @@ struct CallsCommandTests {
         func stop() async {}
     }
 
-    @Test("Another process lists a call, has it answered and hung up, and acknowledges it")
-    func commands() async throws {
-        let program = try HostProgram()
+    @Test(
+        "Another process lists a call, has it answered and hung up, and acknowledges it, over files and through a hub",
+        arguments: HostProgram.backends)
+    func commands(backend: String) async throws {
+        try await HostProgram.using(backend) { program in try await commands(of: program) }
+    }
+
+    /// Of a group in whose files the owner is, which a hub may serve as well.
+    private func commands(of program: HostProgram) async throws {
         #expect(try await program.run("store", "put", "key", "value").status == 0)
         let group = try await FileGroup.open(
             directory: program.directory.path(of: "state/sharedcore/default"), as: SessionDescription(role: .main))

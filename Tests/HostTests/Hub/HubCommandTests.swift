@@ -197,6 +197,29 @@ struct HubCommandTests {
         }
     }
 
+    @Test("A hub whose group's files are removed ends with 69, and so do its clients, which hear of it from the next one")
+    func filesRemoved() async throws {
+        try await HostProgram.using("zmq") { program in
+            var program = program
+            // Beside the group, so that what the hub leaves there outlasts it.
+            try program.makeDirectory("run")
+            try Directory.setPermissions(0o700, ofPath: program.directory.path(of: "run"))
+            program.environment["XDG_RUNTIME_DIR"] = program.directory.path(of: "run")
+            let client = program
+            let ended = try await program.running("hub") { hub in
+                try await hub.untilErrors(contain: "listens at ipc://")
+                let main = try await client.running("main") { main in
+                    try await main.untilOutput(has: 1)
+                    Directory.removeWithFiles(path: client.directory.path(of: "state/sharedcore/default"))
+                }
+                #expect(main.status == 69, "\(main.errors)")
+            }
+            #expect(ended.status == 69 && ended.errors.contains("were removed or replaced"), "\(ended.errors)")
+            #expect(try await client.run("store", "put", "k", "v").status == 0)
+            #expect(try await client.run("hub", "--stop").status == 0)
+        }
+    }
+
     @Test("A hub that was killed is followed by another, started by the next client; nothing is lost")
     func killed() async throws {
         try await HostProgram.using("zmq") { program in

@@ -44,9 +44,15 @@ struct BusyExecutorTests {
         return elapsed
     }
 
-    @Test("In a call it outlives its budget, takes no slot, and is told when the call has ended")
-    func call() async throws {
-        let program = try program(["WARNING": "20s", "BUDGET": "22s", "LIMIT": "1", "MEMORY": "256MiB"])
+    @Test(
+        "In a call it outlives its budget, takes no slot, and is told when the call has ended; also where its host is behind a hub",
+        arguments: HostProgram.backends)
+    func call(backend: String) async throws {
+        let settings = ["WARNING": "20s", "BUDGET": "22s", "LIMIT": "1", "MEMORY": "256MiB"]
+        try await HostProgram.using(backend, try program(settings)) { try await call($0) }
+    }
+
+    private func call(_ program: HostProgram) async throws {
         try await ServingHost.serve(program) { host in
             _ = try await host.program.run("push", "call-1")
             try await untilBusy(host, with: "call-1")

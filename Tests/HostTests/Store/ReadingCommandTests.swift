@@ -11,7 +11,7 @@ struct ReadingCommandTests {
     private static let commands = [
         ["store", "get", "k", "--json"], ["store", "list", "--json"], ["status", "--json"], ["timeline", "--json"],
         ["check", "--json"], ["notify", "state", "n", "--json"], ["mailbox", "read", "m", "--json"],
-        ["inbox", "--json"],
+        ["inbox", "--json"], ["calls", "--json"],
     ]
 
     /// A group with something for each of them, which an owner has come to and left.

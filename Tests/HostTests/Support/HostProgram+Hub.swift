@@ -8,8 +8,10 @@ extension HostProgram {
     static let backends = TestScope.isCheck ? ["file", "zmq"] : ["file"]
 
     /// Calls `body` with a program that uses a backend, and ends the hub that it may have started.
-    static func using(_ backend: String, _ body: (HostProgram) async throws -> Void) async throws {
-        var program = try HostProgram()
+    static func using(
+        _ backend: String, _ prepared: HostProgram? = nil, _ body: (HostProgram) async throws -> Void
+    ) async throws {
+        var program = try prepared ?? HostProgram()
         program.environment["SHAREDCORE_BACKEND"] = backend
         do {
             try await body(program)

@@ -148,10 +148,15 @@ package struct PythonCore: Sendable {
             send(id=number, result={})
 
         def work():
+            global mode
             if mode == "ask":
                 for argument in arguments: ask(argument)
                 note("asked")
                 return
+            if mode.startswith("call-"):
+                for argument in arguments: ask(argument)
+                mode = mode.removeprefix("call-")
+                arguments.clear()
             for argument in arguments if mode != "big" else []:
                 deliver(*argument.split("=", 1))
             if mode == "exit": sys.exit(0)
@@ -171,6 +176,9 @@ package struct PythonCore: Sendable {
                     number += 1
                     send(id=number, method="deliver", params={"callID": str(number), "kind": "nothing"})
                     note("sent", number)
+            if mode == "flood-refused":
+                # Without an id, so that no answer holds it up.
+                while True: send(method="changeCall", params={"callID": "none", "state": "held"})
             if mode == "big":
                 number, left = 0, b""
                 os.set_blocking(1, False)

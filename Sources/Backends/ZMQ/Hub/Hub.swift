@@ -128,8 +128,13 @@ public final class Hub: Sendable {
     }
 
     private static func stop(_ service: HubService, _ locks: [HubLock], isOnMemory: Bool) async {
-        let (hadClients, hasOutlasted) = await service.stop()
+        let (hadClients, hasOutlasted, hasFailed) = await service.stop()
         for lock in locks {
+            // The sessions of its clients have ended with the group.
+            if hadClients, hasFailed {
+                lock.abandon()
+                continue
+            }
             var left = hasOutlasted ? lock.former.outlasted(byHubOnMemory: isOnMemory) : lock.former
             if hadClients, isOnMemory { left.ofMemory = true }
             if hadClients, !isOnMemory { left.ofFiles = true }

@@ -152,6 +152,16 @@ final class HubLock: Sendable {
         } else {
             write(HubRecord(.ended, former))
         }
+        unlock()
+    }
+
+    /// Releases the lock as a killed hub on memory does: clients start another hub, which does not know their sessions.
+    func abandon() {
+        write(HubRecord(.onMemory, former))
+        unlock()
+    }
+
+    private func unlock() {
         file.withLock { file in
             file?.unlock(byteAt: Self.lockedByte)
             file = nil

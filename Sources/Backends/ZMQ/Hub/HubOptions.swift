@@ -40,6 +40,9 @@ public struct HubOptions: Sendable {
     /// Called with each refusal at the hub's endpoints: once per connection, and at most ten times a second. Must
     /// return at once.
     public var onRefusal: (@Sendable (SharedCoreError) -> Void)?
+    /// Called once when the files of the hub's group were removed, moved or replaced: every request is refused with this
+    /// error from then on. Stop the hub, so that clients connect to the next one. Must return at once.
+    public var onFailure: (@Sendable (SharedCoreError) -> Void)?
     /// When an idle connection at a port is closed. Tests shorten it.
     var times = ConnectionTimes()
     /// The largest answer that is sent. Tests lower it.

@@ -100,7 +100,10 @@ actor HubService {
         duty.deadline = { [weak self] in self?.assumeIsolated { $0.nextTurn } ?? nil }
         thread.take(duty)
         beginNames()
-        follower = order.replica.follow(after: published) { [weak self] in
+        let onFailure: @Sendable (SharedCoreError) -> Void = { [report = options.onFailure] error in
+            if Self.isLoss(error) { report?(error) }
+        }
+        follower = order.replica.follow(after: published, onFailure: onFailure) { [weak self] in
             guard let self else { return }
             thread.act {
                 self.assumeIsolated {
@@ -153,14 +156,17 @@ actor HubService {
 
     /// Stops listening. Received requests are dropped: clients repeat them.
     ///
-    /// - Returns: Whether the hub had sessions of clients, and whether it has served for as long as clients of former
-    ///   hubs take to end.
+    /// - Returns: Whether the hub had sessions of clients, whether it has served for as long as clients of former
+    ///   hubs take to end, and whether its group's files are gone.
     @discardableResult
-    func stop() -> (hadClients: Bool, hasOutlasted: Bool) {
-        guard !isStopped else { return (false, false) }
+    func stop() -> (hadClients: Bool, hasOutlasted: Bool, hasFailed: Bool) {
+        guard !isStopped else { return (false, false, false) }
         close()
-        return (!clients.isEmpty, welcomesFrom.map { runningClock.now() >= $0 } ?? true)
+        return (!clients.isEmpty, welcomesFrom.map { runningClock.now() >= $0 } ?? true, order.replica.failure.map(Self.isLoss) ?? false)
     }
+
+    /// Whether the group's files are gone. Where they are damaged, clients that need none of the damaged parts go on.
+    private static func isLoss(_ error: SharedCoreError) -> Bool { error.code == .unavailable }
 
     /// Reports the hub to clients of this process: the library reports no connections there.
     private func beginNames() {
