@@ -488,7 +488,7 @@ struct CommandCoreTests {
 
     @Test(
         "One that floods with requests, carried out or refused, is told of once and goes on",
-        arguments: ["flood", "flood-refused"], Place.allCases)
+        arguments: ["flood-carried-out", "flood-refused"], Place.allCases)
     func floods(mode: String, place: Place) async throws {
         let group = try await open(place, as: .main, "main")
         let main = try main(script.command(mode), of: group, stopTimeout: .seconds(8))

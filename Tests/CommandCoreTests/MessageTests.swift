@@ -261,7 +261,8 @@ struct MessageTests {
     @Test(
         "An object that has a name twice is refused: readers differ in which of the two they take",
         arguments: [
-            #"{"problem":"a","problem":"b"}"#, #"{"problem":"a","\u0070roblem":"b"}"#, #"{"problem":"a","more":[{"x":1,"x":1}]}"#,
+            #"{"problem":"a","problem":"b"}"#, #"{"problem":"a","\u0070roblem":"b"}"#,
+            #"{"problem":"a","more":[{"x":1,"x":1}]}"#,
         ])
     func repeated(parameters: String) throws {
         let refusal = #expect(throws: Refusal.self) { try call("report", parameters) }

@@ -43,7 +43,8 @@ struct CallLine {
         return [
             "id": .text(call.id.text), "direction": .text(word(for: call.direction)), "from": .text(call.from),
             "to": .text(call.to), "account": .text(call.account), "media": .array(media.map { .text($0) }),
-            "state": .text(state), "reason": .optional(reason?.description), "text": .optional(reason.flatMap { $0.text.isEmpty ? nil : $0.text }),
+            "state": .text(state), "reason": .optional(reason?.description),
+            "text": .optional(reason.flatMap { $0.text.isEmpty ? nil : $0.text }),
             "holder": call.holder.map { .object(json(of: $0)) } ?? .null, "moving": .flag(call.isMoving),
             "began": time(call.began), "answered": time(call.answered), "ended": time(call.ended),
         ]

@@ -197,7 +197,8 @@ struct HubCommandTests {
         }
     }
 
-    @Test("A hub whose group's files are removed ends with 69, and so do its clients, which hear of it from the next one")
+    @Test(
+        "A hub whose group's files are removed ends with 69, and so do its clients, which hear of it from the next one")
     func filesRemoved() async throws {
         try await HostProgram.using("zmq") { program in
             var program = program

@@ -176,9 +176,9 @@ package struct PythonCore: Sendable {
                     number += 1
                     send(id=number, method="deliver", params={"callID": str(number), "kind": "nothing"})
                     note("sent", number)
-            if mode == "flood-refused":
-                # Without an id, so that no answer holds it up.
-                while True: send(method="changeCall", params={"callID": "none", "state": "held"})
+            # Without an id, so that no answer holds it up.
+            while mode == "flood-carried-out": send(method="withdraw", params={"callID": "none"})
+            while mode == "flood-refused": send(method="changeCall", params={"callID": "none", "state": "held"})
             if mode == "big":
                 number, left = 0, b""
                 os.set_blocking(1, False)

@@ -162,7 +162,8 @@ actor HubService {
     func stop() -> (hadClients: Bool, hasOutlasted: Bool, hasFailed: Bool) {
         guard !isStopped else { return (false, false, false) }
         close()
-        return (!clients.isEmpty, welcomesFrom.map { runningClock.now() >= $0 } ?? true, order.replica.failure.map(Self.isLoss) ?? false)
+        let hasOutlasted = welcomesFrom.map { runningClock.now() >= $0 } ?? true
+        return (!clients.isEmpty, hasOutlasted, order.replica.failure.map(Self.isLoss) ?? false)
     }
 
     /// Whether the group's files are gone. Where they are damaged, clients that need none of the damaged parts go on.
