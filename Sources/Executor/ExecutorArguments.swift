@@ -10,7 +10,7 @@ internal import ProgramOutput
 ///
 /// Standard output is one JSON line, that of ``ExecutorReport``; errors go to standard error.
 /// Exit status: 0 `message`, `tooLarge` or `nothing`; 1 `refused`, `timeout` or `fenced`; 64 wrong usage; 69 the group
-/// cannot be used now; 74 the line could not be written or was not confirmed, and the message is given back, or the message
+/// cannot be used now, or its session is over; 74 the line could not be written or was not confirmed, and the message is given back, or the message
 /// was changed meanwhile; 78 its directory is not one that can be used.
 struct ExecutorArguments {
     var directory = ""

@@ -137,6 +137,8 @@ package enum ExecutorRun {
             // That is no answer: the message may have come, and could not be stored.
             if error.cause != nil { throw ExecutorFailure(.unavailable, error.message) }
             return .timeout
+        // No answer for the call-id: its host tries the push again.
+        case .fenced where error.cause?.code == .sessionEnded: throw ExecutorFailure(.unavailable, error.message)
         case .fenced, .superseded: return .fenced
         default: throw ExecutorFailure(error)
         }

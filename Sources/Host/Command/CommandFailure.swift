@@ -45,6 +45,7 @@ extension CommandFailure {
                     + " “sharedcore status” shows it. Another Main takes over with --take-over; with --insist as well, "
                     + "it waits for no call either.")
         case .timeout where error.cause != nil: self.init(.unavailable, error.message)
+        case .fenced where error.cause?.code == .sessionEnded: self.init(.unavailable, error.message)
         case .timeout, .fenced, .superseded: self.init(.no, error.message)
         default: self.init(ExecutorFailure(error))
         }

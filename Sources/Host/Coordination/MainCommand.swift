@@ -88,7 +88,7 @@ struct MainCommand: HostCommand {
         await stop(main)
         try printer?.check()
         try calls.check()
-        try await report(end, context: context)
+        try await report(end, of: group, context: context)
     }
 
     /// Stops the core and releases, also when the task was cancelled: in a task of its own, because waiting ends with
@@ -97,13 +97,26 @@ struct MainCommand: HostCommand {
         await Task { await main.stop() }.value
     }
 
-    private func report(_ end: MainEndReason, context: CommandContext) async throws {
+    /// Why a group's session has ended, as each call of the group says it; nil where one succeeds.
+    private static func loss(of group: any SharedGroup) async -> String? {
+        do throws(SharedCoreError) {
+            try await group.sync()
+            return nil
+        } catch {
+            return error.sentence
+        }
+    }
+
+    private func report(_ end: MainEndReason, of group: any SharedGroup, context: CommandContext) async throws {
         let (event, sentence, failure): (String, String, CommandFailure?) =
             switch end {
             case .stopped: ("stopped", "Main has stopped.", nil)
             case .superseded: ("superseded", "Another Main took over.", CommandFailure(.no))
             case .sessionEnded:
-                ("sessionEnded", "The session is over for the group.", CommandFailure(.unavailable))
+                (
+                    "sessionEnded", "The session is over for the group.",
+                    CommandFailure(.unavailable, await Self.loss(of: group))
+                )
             case .coreFailed(let problem):
                 (
                     "coreFailed", "Main has ended: \(problem)",

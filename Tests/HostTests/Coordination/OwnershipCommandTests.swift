@@ -179,8 +179,8 @@ struct OwnershipCommandTests {
         #expect(try await program.run("check").status == 0)
     }
 
-    @Test("The core of a Main that was stopped for longer than its lease is superseded, and no overlap (contract C15)")
-    func stoppedPastLease() async throws {
+    /// Calls `body` with a program whose hub listens to a port, with leases of 3 s.
+    private func withLeases(_ body: (HostProgram) async throws -> Void) async throws {
         try await HostProgram.using("zmq") { original in
             var changed = original
             let port = UInt16.random(in: 20_000..<30_000)
@@ -190,21 +190,49 @@ struct OwnershipCommandTests {
             let program = changed
             try await program.running("hub") { hub in
                 try await hub.untilErrors(contain: "listens at tcp://127.0.0.1:\(port)")
-                _ = try await program.running("main", "--json") { first in
-                    try await first.untilOutput(has: 1)
-                    try first.send(.suspend)
-                    let second = try await program.running("main", "--json") { second in
-                        try await second.untilOutput(has: 1)
-                        try second.send(.terminate)
-                    }
-                    #expect(second.status == 0, "\(second.errors)")
-                    let check = try await program.run("check", "--json")
-                    let counts = try #require(try check.objects().last)
-                    #expect(check.status == 0, "\(counts)")
-                    #expect(counts["overlaps"] == .number(0) && counts["supersededOverlaps"] == .number(1), "\(counts)")
-                    try first.send(.resume)
-                }
+                try await body(program)
                 try hub.send(.terminate)
+            }
+        }
+    }
+
+    @Test(
+        "The session of an Executor that was stopped for longer than its lease is over: that answers no push"
+    )
+    func executorStoppedPastLease() async throws {
+        try await withLeases { program in
+            try prepare(program)
+            let ended = try await program.running("executor", "--call-id", "never@x", "--timeout", "1h", "--json") {
+                executor in
+                func owner() async throws -> JSONField? {
+                    try await program.run("status", "--json").objects().first?["owner"]
+                }
+                try await eventually("it owns", timeout: TestTimeout.long) { try await owner() != .null }
+                try executor.send(.suspend)
+                try await eventually("its lease is over", timeout: TestTimeout.long) { try await owner() == .null }
+                try executor.send(.resume)
+            }
+            #expect(ended.status == 69, "\(ended)")
+            #expect(ended.output.isEmpty && ended.errors.contains("The session is over"), "\(ended)")
+        }
+    }
+
+    @Test("The core of a Main that was stopped for longer than its lease is superseded, and no overlap (contract C15)")
+    func stoppedPastLease() async throws {
+        try await withLeases { program in
+            _ = try await program.running("main", "--json") { first in
+                try await first.untilOutput(has: 1)
+                try first.send(.suspend)
+                let second = try await program.running("main", "--json") { second in
+                    try await second.untilOutput(has: 1)
+                    try second.send(.terminate)
+                }
+                #expect(second.status == 0, "\(second.errors)")
+                let check = try await program.run("check", "--json")
+                let counts = try #require(try check.objects().last)
+                #expect(check.status == 0, "\(counts)")
+                #expect(counts["overlaps"] == .number(0) && counts["supersededOverlaps"] == .number(1), "\(counts)")
+                try first.send(.resume)
             }
         }
     }
