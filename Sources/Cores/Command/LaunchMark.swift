@@ -107,7 +107,8 @@ package enum MarkedProcesses {
     /// Kills this user's processes whose mark fulfils a condition, each as soon as it is found, and returns them.
     ///
     /// One that ends while it is looked for may be meant and have started another, which is in no list yet: where none is found, it
-    /// looks again, ``searchCount`` times at most. A process that does nothing but start its successor may still be missed.
+    /// looks again, ``searchCount`` times at most. The process group of each one that is found is killed with it, where it is not one of
+    /// this process's session: so a process that does nothing but start its successor ends as well once one of them is found.
     ///
     /// Complexity: O(n) in the processes of the machine.
     package static func kill(
@@ -125,7 +126,7 @@ package enum MarkedProcesses {
                     isMeant(identity, mark), !handle.hasEnded
                 {
                     // Before it starts another one.
-                    _ = try? handle.signal(.kill)
+                    _ = try? handle.killWithGroup()
                     return handle
                 }
                 if (try? FileStatus(behindPath: "/proc/\(pid)")) == nil { hasMissed = true }
@@ -149,7 +150,7 @@ package enum MarkedProcesses {
             let left = find()
             if left.isEmpty { return Ending(count: ended.count, isComplete: true) }
             for process in left {
-                _ = try? process.signal(.kill)
+                _ = try? process.killWithGroup()
                 ended.insert(process.identity)
             }
             for process in left {
