@@ -66,10 +66,10 @@ package final class ProcessHandle: Sendable {
         return line.split(separator: "\t").dropFirst().first.flatMap { UInt32($0) }
     }
 
-    /// Whether the process runs for the user of this one; false if that cannot be seen.
+    /// True if the process runs for the user of this one; false if that cannot be seen.
     package var isOfOwnUser: Bool { user == getuid() }
 
-    /// Whether the process has ended. A zombie has ended.
+    /// True after the process has ended. A zombie has ended.
     package var hasEnded: Bool {
         Poll.wait(for: [descriptor], timeout: .zero)[0]
     }
