@@ -66,7 +66,7 @@ package final class ProcessHandle: Sendable {
         return line.split(separator: "\t").dropFirst().first.flatMap { UInt32($0) }
     }
 
-    /// Whether the process runs for the user of this one; false if that cannot be seen.
+    /// True if the process runs for the user of this one; false if that cannot be seen.
     package var isOfOwnUser: Bool { user == getuid() }
 
     /// Kills the process, and with it its process group where that is of another session than this process.
@@ -81,7 +81,7 @@ package final class ProcessHandle: Sendable {
         if isKnown { Glibc.kill(-group, SIGKILL) }
     }
 
-    /// Whether the process has ended. A zombie has ended.
+    /// True after the process has ended. A zombie has ended.
     package var hasEnded: Bool {
         Poll.wait(for: [descriptor], timeout: .zero)[0]
     }
