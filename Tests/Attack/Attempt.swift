@@ -47,14 +47,14 @@ final class Attempt: Sendable {
     var group: String { groups + "/default" }
     /// The number of injected faults.
     var faultCount: Int { faults.load(ordering: .relaxed) }
-    /// Whether the fault that was to be tried did not come.
+    /// True if the fault to be tried did not occur.
     var isMissed: Bool { missed.load(ordering: .relaxed) }
 
     func countFaults(_ count: Int = 1) {
         faults.add(count, ordering: .relaxed)
     }
 
-    /// Says that the fault that was to be tried did not come.
+    /// Records that the fault to be tried did not occur.
     func noteMissed() {
         missed.store(true, ordering: .relaxed)
     }

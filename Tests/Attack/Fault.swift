@@ -19,7 +19,7 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
         /// knows one fault for each kind of call.
         case errorThenKill(after: Int)
 
-        /// Whether only a build with fail points can have it.
+        /// True for a fault that needs a build with fail points.
         var needsFailPoints: Bool {
             switch self {
             case .short, .errorThenKill: true
@@ -32,10 +32,10 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
     let kind: Kind
     /// The call of each thread that it strikes, from 1; nil for all of them. Of fail points, that of the process.
     var occurrence: Int?
-    /// Whether it strikes all later ones as well.
+    /// True if the fault strikes all later calls as well.
     var isLasting = false
-    /// Whether only calls on files of the group with a known name are counted and struck: for calls that the loader and the
-    /// runtime make as well.
+    /// True if only calls on files of the group with a known name are counted and struck. Set for system calls that the
+    /// loader and the runtime make too.
     var isNamed = false
 
     init(call: String, kind: Kind, occurrence: Int?) {
@@ -207,7 +207,7 @@ struct SystemCalls: Sendable {
     struct Place: Hashable, Sendable {
         let call: String
         let occurrence: Int
-        /// Whether it is numbered among those on named files of the group alone.
+        /// True if `occurrence` counts only the calls on named files of the group.
         let isNamed: Bool
 
         var isGeneral: Bool { SystemCalls.general.contains(call) }
@@ -264,7 +264,8 @@ struct SystemCalls: Sendable {
         }
     }
 
-    /// Whether a call is on a directory or a file in it. One that makes the directory names it by its parent.
+    /// Returns true if a call is on a directory or a file in it. A call that makes the directory names its parent and
+    /// the last part of its path.
     private static func isMeant(_ directory: String, by line: Substring, _ call: String) -> Bool {
         if line.contains(directory) { return true }
         guard !general.contains(call), let slash = directory.lastIndex(of: "/") else { return false }

@@ -81,8 +81,9 @@
         func stop(_ request: StopRequest) async { write(CoreNote(name, request.reason, in: group)) }
     }
 
-    /// A participant in a process of its own, whose core runs when it may: a Main that takes over, or an Executor with a call. It prints
-    /// the notes of its core, and goes on until it is killed.
+    /// A participant in a process of its own: a Main that takes over, or an Executor with a call.
+    ///
+    /// Its core runs as soon as it owns. It prints the notes of its core, and continues until it is killed.
     struct Neighbour {
         let process: ChildProcess
 

@@ -119,8 +119,7 @@
             return told
         }
 
-        /// A watch that lost its connection, and whose missed changes were compacted away meanwhile, gets a right
-        /// snapshot.
+        /// A watch that lost its connection gets a correct snapshot if the changes it missed were compacted meanwhile.
         private func compacted() async throws -> String {
             let last = cluster.nodes[2]
             let others = try EtcdCluster(cluster.nodes.prefix(2).map(\.endpoint))

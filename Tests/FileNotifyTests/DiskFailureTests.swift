@@ -204,7 +204,7 @@ struct DiskFailureTests {
             (self == .successor ? "\(Self.journal.rawValue):fail=\(error)," : "") + "\(rawValue):fail=\(error)*\(count)"
         }
 
-        /// Whether no process syncs it again after the first failure.
+        /// True if no process syncs the file again after the first failure.
         var isGivenUp: Bool { self == .journal || self == .predecessor }
 
         /// The number of its failures when it is to fail so many times; nil where that depends on which process writes

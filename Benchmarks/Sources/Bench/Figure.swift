@@ -8,7 +8,7 @@ struct Figure: Sendable {
         let name: String
         /// The most rounds that it takes part in.
         var rounds = Int.max
-        /// Whether one takes so long, and waits so much, that it is taken beside the others.
+        /// True for a rival that takes long and mostly waits: it is measured while the other figures are.
         var isSlow = false
         let measure: Measurement
     }

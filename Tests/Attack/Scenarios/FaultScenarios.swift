@@ -22,7 +22,7 @@ enum FaultScenarios {
         let run: @Sendable (Attempt, _ strace: [String]) async throws -> Void
         /// The fail point that tells the program what the file system lacks, which a release build cannot be told.
         var failPoint: String?
-        /// Whether others can go on while its process stands still.
+        /// True if other processes can continue while the process of the operation is stopped.
         var isPassedOver = true
         /// The number of its pairs that are possible cases; nil for all of them.
         var pairCount: Int? = 100
@@ -312,7 +312,7 @@ enum FaultScenarios {
         count > 0 ? attempt.countFaults(count) : attempt.noteMissed()
     }
 
-    /// Whether the program can be told to make short calls: it ends at its first write when it can.
+    /// Returns true if the program has fail points: told to, it then exits at its first write.
     private static func hasFailPoints(_ look: Attempt) async throws -> Bool {
         let answer = try await look.run(
             ["--group", "probe", "store", "put", "never", "put"],

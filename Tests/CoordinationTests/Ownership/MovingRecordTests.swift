@@ -188,7 +188,7 @@ struct MovingRecordTests {
         #expect(try operations(insisting, until: asks) == [])
         #expect(try operations(main(rules, owner, standing), until: asks) == [])
 
-        // A request that is withdrawn, and one whose author acquires.
+        // A request that its author withdraws, and one that ends because its author acquires.
         var withdrawn = main(rules, standing)
         withdrawn.wish = .nothing(because: .nothingAsked)
         let gone: [Transaction.Operation] = [.delete(OwnershipKey.takes)]

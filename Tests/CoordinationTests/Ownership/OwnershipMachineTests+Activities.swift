@@ -4,7 +4,7 @@ import Testing
 
 @testable import Coordination
 
-/// What an activity of the owner changes, step by step.
+/// The effects of the owner's activities on the machine, step by step.
 extension OwnershipMachineTests {
     private func activities(_ bounds: [Duration], begun: BootInstant? = nil) -> Entry {
         let record = ActivitiesRecord(
@@ -134,7 +134,7 @@ extension OwnershipMachineTests {
 
         let late = try untilKill(entries, answering: .zero, isStopped: true, isLate: true)
 
-        // What it has answered is believed for 2 s.
+        // An answer counts as a sign of life for 2 s.
         #expect(late.at >= silent.at + .seconds(2) && late.at <= silent.at + .seconds(3))
         #expect(late.challenges > silent.challenges)
     }
@@ -188,7 +188,7 @@ extension OwnershipMachineTests {
             machine.view.apply(view(40, entries))
             return machine
         }
-        /// What a machine commits at once that is no challenge.
+        /// Returns the transaction that a machine commits within 200 ms; nil if it commits none, or a challenge.
         func asks(_ machine: OwnershipMachine) throws -> Transaction? {
             var machine = machine
             guard let (_, directive) = run(&machine, from: start, for: .milliseconds(200)) else { return nil }

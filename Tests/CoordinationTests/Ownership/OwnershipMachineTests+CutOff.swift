@@ -9,7 +9,7 @@ extension OwnershipMachineTests {
         SessionLease(duration: .seconds(seconds), confirmedAt: start.advanced(by: confirmed))
     }
 
-    /// A Main whose core runs under epoch 20.
+    /// A Main with a core that runs under epoch 20.
     private func runningMain(_ lease: SessionLease?, beside entries: [Entry] = []) throws -> OwnershipMachine {
         var machine = machine(.main)
         machine.lease = lease

@@ -68,7 +68,7 @@ final class World: Sendable {
         try await GroupOwner.current(in: observer())
     }
 
-    /// What the timeline proves, and its entries.
+    /// Returns the checker's report on the timeline, and the timeline's entries.
     func report() async throws -> (report: CheckReport, entries: [TimelineEntry]) {
         let history = try await Timeline(observer()).history()
         return (TimelineChecker.check(history), history.records.map(\.entry))

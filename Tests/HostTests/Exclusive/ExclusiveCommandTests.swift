@@ -202,7 +202,7 @@ struct ExclusiveCommandTests {
         }
     }
 
-    /// Whether a process waits in front of the command that it is to become.
+    /// Returns true if a process waits in the start gate, before it executes its command.
     private static func isHeld(_ pid: Int32) -> Bool {
         func content(_ name: String) -> [UInt8] {
             (try? OpenFile(path: "/proc/\(pid)/\(name)", .read).read(count: 4 << 10, at: 0)) ?? []

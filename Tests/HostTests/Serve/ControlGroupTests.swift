@@ -20,7 +20,7 @@ struct ControlGroupTests {
 
         private var control: String { root + "/cgroup.subtree_control" }
 
-        /// Whether the limit was there for the children of the root before.
+        /// Returns true if the controller is enabled for the children of the root cgroup.
         func isEnabled() throws -> Bool {
             try String(contentsOfFile: control, encoding: .utf8).split(whereSeparator: \.isWhitespace)
                 .contains { $0 == resource.controller }

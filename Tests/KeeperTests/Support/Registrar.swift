@@ -59,7 +59,7 @@ final class Registrar: Sendable {
 
     /// The calls that were taken, each as often as it was.
     var taken: [String] { state.withLock { $0.taken } }
-    /// The registrations beside a contact whose process was not stopped.
+    /// The registrations that came while another contact was registered and its process was not stopped.
     var overlaps: [String] { state.withLock { state in state.overlaps + state.contacts.flatMap(\.overlaps) } }
     /// All names that have registered, in their order.
     var registered: [String] { state.withLock { $0.registered } }
@@ -114,7 +114,7 @@ final class Registrar: Sendable {
 }
 
 extension Registrar.Contact {
-    /// Whether the other end is closed. A connection that another one has followed is closed by then, also where its end
+    /// True if the other end is closed. A connection that another one has replaced is closed by then, even if its end
     /// is not read yet.
     var hasEnded: Bool {
         let events = try? Poll.events(of: [(connection.descriptor, 0)], timeout: .zero)

@@ -71,7 +71,9 @@ extension Telephone {
         if await client.isConnected, network?.isConnected != false { try await client.unsubscribe(from: "presence") }
     }
 
-    /// Has the holder own, such as the host, while this process sleeps. Where there is none, the ownership is given up.
+    /// Lets a holder, such as the host, own while this process sleeps.
+    ///
+    /// - Returns: `held` without a holder: the connectivity machine then has the ownership given up.
     func rest() async throws -> CoreOwnership {
         do throws(CoordinationError) { try await main.rest() } catch {
             guard error.code == .unavailable || error.code == .unsupported else { throw error }
@@ -80,7 +82,7 @@ extension Telephone {
         return .resting
     }
 
-    /// Owns by itself again. Where the rest was over, another process may own.
+    /// Ends the rest, so that this process owns by itself again. If the rest was over already, another process may own.
     func resume() async throws -> CoreOwnership {
         do throws(CoordinationError) { try await main.resume() } catch {
             guard error.code == .fenced else { throw error }

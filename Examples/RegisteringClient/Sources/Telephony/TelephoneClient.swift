@@ -56,7 +56,7 @@ public actor TelephoneClient {
     private var attempts = 0
     /// The number of questions that are put only to see whether the connection stands.
     private var checks = 0
-    /// Where texts are kept; nil while no core runs here.
+    /// Stores a text where it outlives this process; nil while no core runs here.
     private var keep: Keep?
     private var texts: [Text] = []
     private var notices: [String: String] = [:]
@@ -132,7 +132,7 @@ public actor TelephoneClient {
         lose(connection)
     }
 
-    /// Whether the server answers on the connection.
+    /// Returns true if the server answers a question on the connection.
     public func isAnswered() async -> Bool {
         guard connection != nil else { return false }
         checks += 1
@@ -193,7 +193,7 @@ public actor TelephoneClient {
             tell.yield(.unreadData)
             return
         }
-        // What it brought is there when it is told.
+        // Only at the end: the observer of `tell` finds all that the message brought.
         defer { tell.yield(.traffic) }
         let number = message["CSeq"].flatMap { Int($0.prefix { $0 != " " }) }
         if message.status != nil {

@@ -4,7 +4,7 @@ import Testing
 @Suite("One file describes a group in files and one behind a hub")
 struct NoteTests {
     private let directory: URL
-    /// Where `note` and `sharedcore` are: beside the bundle that holds this test.
+    /// The directory of the programs `note` and `sharedcore`: that of the bundle with this test.
     private let programs: URL
 
     init() throws {
