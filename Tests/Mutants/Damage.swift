@@ -49,7 +49,7 @@ struct Damage: Sendable {
     var stop: @Sendable (Group) -> Void = { $0.simulateStop() }
     /// The defect of the ``BatonPlace``; nil for a group that keeps no batons.
     var baton: BatonPlace.Defect?
-    /// Whether letting go of a handle ends its session.
+    /// True if a handle's session ends when the last reference to the handle is released.
     var endsWhenLetGo = true
     /// The space of a new group; nil for one of its own.
     var space: MemorySpace?

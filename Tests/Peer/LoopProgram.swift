@@ -4,7 +4,7 @@ internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
 
-/// A participant whose core is a loop: `<directory> <role> <flaw> <endProcess|giveUp>`.
+/// A participant with a loop as its core: `<directory> <role> <flaw> <endProcess|giveUp>`.
 ///
 /// It prints `runs` when its core runs. The flaw `hang` never returns from `dispatch`, which prints `hangs`; `foreign` delivers on a
 /// thread that is not the loop's. Then it takes orders: `close` ends the participation and prints `closed`, `leave` closes the

@@ -7,10 +7,10 @@ internal import Glibc
 package enum TestScope {
     private static let scope = getenv("TEST_SCOPE").map { String(cString: $0) }
 
-    /// Whether `TEST_SCOPE` is `length`: all tests that take too long for every change, as in `make at-length`.
+    /// True if `TEST_SCOPE` is `length`: all tests that take too long for every change, as in `make at-length`.
     package static let isAtLength = scope == "length"
 
-    /// Whether `TEST_SCOPE` is `check` or `length`.
+    /// True if `TEST_SCOPE` is `check` or `length`.
     package static let isCheck = scope == "check" || isAtLength
 
     /// The cases of the conformance suite that take long. `make test` tries them in memory alone, and `make check`

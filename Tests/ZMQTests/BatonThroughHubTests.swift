@@ -17,7 +17,7 @@ extension ZMQTests {
         /// The open call.
         private let open = Box<OpenCall?>(nil)
 
-        /// A core whose call moves with its bytes.
+        /// A core with a call that moves with its bytes.
         private final class BytesCore: Core {
             let name: String
             let begins: Bool
@@ -25,7 +25,7 @@ extension ZMQTests {
             let descriptors: [Int32]
             let notes: Box<[String]>
             let open: Box<OpenCall?>
-            /// Whether it may apply a baton that it has got.
+            /// True if it may apply a baton that it has got.
             let applies: Box<Bool>
 
             init(
@@ -269,7 +269,7 @@ extension ZMQTests {
         struct Fault: Sendable, CustomTestStringConvertible {
             let place: String
             let isKilled: Bool
-            /// Whether it is stopped for longer than the baton's lifetime.
+            /// True if the hub is stopped for longer than the baton's lifetime.
             var isLong = false
 
             var testDescription: String {

@@ -288,7 +288,7 @@ extension ZMQTests {
             #expect(try HubSeat.ofSocket(stage.directory.path(of: "hub")) == .free)
         }
 
-        /// Whether this process has a thread that talks to a hub.
+        /// True if this process has a thread that talks to a hub.
         private var isConnecting: Bool {
             let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
             return (threads ?? []).contains { thread in

@@ -865,7 +865,7 @@ extension ZMQTests {
             #expect(code(try await next.ask(hello(2))) == .limitExceeded)
             #expect(order.replica.read { $0.revision } == before, "nothing is written")
             #expect(await service.addressCount == 0)
-            // The one whose client comes again stands, and leaves room for another.
+            // The first client resumes its session, which then leaves room for another one.
             #expect(session(try await next.ask(hello(1, resuming: first))) == first)
             let last = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
             #expect(session(try await last.ask(hello(3))) != nil)
@@ -1067,7 +1067,7 @@ extension HubService {
     /// Does as if a lease had passed since the last word of a client.
     fileprivate func runOut(_ session: SessionID) { clients[session]?.leaseLeft = .zero }
 
-    /// Has so many sessions of a key, whose connections are gone.
+    /// Adds sessions of a key without connections.
     fileprivate func keepAway(_ count: Int, of key: String) {
         for _ in 0..<count {
             keep(

@@ -99,7 +99,8 @@ extension ZMQTests {
 }
 
 extension HubLink {
-    /// Whether a hub has told it, over the connection by which it is to end its session, that it must wait.
+    /// True if a hub has told the link that its end cannot be recorded yet, over the connection that it made to end its
+    /// session.
     fileprivate var hasComeBack: Bool {
         guard isParted, case .greeting = phase else { return false }
         return lastTrouble?.contains("not be recorded") == true

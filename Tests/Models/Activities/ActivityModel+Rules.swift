@@ -1,4 +1,4 @@
-/// What is checked.
+/// The rules of the model.
 extension ActivityModel {
     /// Checks a commit that takes effect.
     func judge(

@@ -81,7 +81,8 @@ extension BatonModel {
         holder.life == .frozen && holder.silent >= Self.answerBound
     }
 
-    /// Whether one of its keepers has the baton; nil while none has said so and one says nothing.
+    /// Returns true if a running keeper has the baton, and false if none has. Nil if none answers yes and a frozen one
+    /// does not answer.
     private func canBeHad(in state: BatonState) -> Bool? {
         let giver = state[Int(state.giver)]
         var keepers = [(giver.life, giver.keeps == state.number)]

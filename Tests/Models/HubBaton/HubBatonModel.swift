@@ -42,7 +42,7 @@ struct HubBatonModel: Model {
             hubFreezesLeft: setting.hubFreezes, forgeriesLeft: setting.forgeries)
     }
 
-    /// Whether a participant reaches the group now: through the hub, or at its files.
+    /// Returns true if a participant reaches the group now: through the hub, or at its files.
     func reaches(_ number: Int, in state: HubBatonState) -> Bool {
         state[number].life == .running && (!state.hubIsFrozen || isAtFiles(number))
     }
@@ -303,7 +303,7 @@ extension HubBatonModel {
             state.deathsLeft -= 1
             let (mail, isOver) = (state[number].mail, state[number].isOver)
             state[number] = HubBatonState.Participant(life: .dead, isOver: isOver, phase: .gone)
-            // What it has sent may arrive.
+            // A request that it has sent may still arrive.
             if [.keep, .fetch].contains(mail) { state[number].mail = mail }
         case .freeze:
             state.freezesLeft -= 1

@@ -1,4 +1,4 @@
-/// What is checked.
+/// The rules of the model.
 extension RestingModel {
     /// Checks a commit that takes effect.
     func judge(_ commit: Commit, by party: Party, in state: RestingState, noting findings: inout Findings) {

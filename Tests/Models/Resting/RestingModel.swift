@@ -2,13 +2,13 @@
 struct RestingSetting: Hashable, Sendable {
     let name: String
     var third = Party.executor
-    /// Whether the second Main takes over.
+    /// True if the second Main takes over.
     var takesOver = false
     var deaths: UInt8 = 0
     var freezes: UInt8 = 0
     /// How many signals to a Main at rest are lost.
     var losses: UInt8 = 0
-    /// What the design comes to in it.
+    /// The landmarks that the design has to reach in this setting.
     var landmarks: [String] = []
 }
 
@@ -102,7 +102,7 @@ struct RestingModel: Model {
             && state.holder.life != .gone && (state.push != .awaited || lacks(.restBesideCall))
     }
 
-    /// Whether a fault of it has consequences.
+    /// Returns true if a fault of the participant has consequences.
     private func isInvolved(_ party: Party, in state: RestingState) -> Bool {
         party == .holder || state[party].phase != .away || state[party].core != .none
     }
@@ -243,7 +243,7 @@ struct RestingModel: Model {
         }
     }
 
-    /// No participant owns: a Main whose holder is gone comes first, for its time.
+    /// Returns the next step when no participant owns. A Main that has lost its holder comes first, up to its bound.
     private func seekFree(_ party: Party, in state: RestingState) -> RestingStep? {
         guard state.rest != nil, !lacks(.acquirePastRest) else { return .decide(party, .acquire) }
         return lacks(.acquireWithoutWaiting)

@@ -34,7 +34,7 @@ package struct MemberPlan: Hashable, Sendable {
     package let role: SessionRole
     /// The member's process; several members may share one.
     package let process: Int
-    /// Whether its cores take batons.
+    /// True if its cores take batons.
     package var takesBatons = false
 }
 
@@ -74,9 +74,9 @@ package struct Weather: Hashable, Sendable {
     package var calls = 0
     /// Cores that refuse the batons that they get, or start without applying them.
     package var refusedBatons = 0
-    /// Whether the host keeps batons as well.
+    /// True if the host keeps batons as well.
     package var keepsAtHost = false
-    /// Whether processes are visible. If not, as in another namespace, a process that does not answer counts as
+    /// True if processes are visible. If not, as in another namespace, a process that does not answer counts as
     /// stopped.
     package var showsProcesses = true
 

@@ -13,7 +13,7 @@ final class CuttableLine: Sendable {
 
     private struct State {
         var isCut = false
-        /// Whether only the bytes from the server wait.
+        /// True if only the bytes from the server wait.
         var areAnswersCut = false
         var isOver = false
     }
@@ -99,7 +99,7 @@ final class CuttableLine: Sendable {
                 for (isReady, from, to, isAnswer) in [
                     (ready[2 + 2 * index], pair.0, pair.1, false), (ready[3 + 2 * index], pair.1, pair.0, true),
                 ] where isReady {
-                    // What is sent after a cut is never read, however late this thread runs.
+                    // Bytes sent after a cut are never read before the line is healed, however late this thread runs.
                     let count = line()?.state.withLock { state in
                         state.isCut || isAnswer && state.areAnswersCut
                             ? nil : read(from.descriptor, &buffer, buffer.count)

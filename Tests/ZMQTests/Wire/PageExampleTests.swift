@@ -186,7 +186,7 @@ struct PageExampleTests {
         ]
     }
 
-    /// What stands behind those of the answers that have records.
+    /// The records that follow an answer, by the answer's name.
     private static var recordsOfAnswers: [String: [JournalRecord]] {
         let state = [records["snapshot begins"], records["snapshot ends"]].compactMap(\.self)
         return ["snapshot": state, "view": state, "history": [records["history"]].compactMap(\.self)]
