@@ -185,11 +185,11 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
 
 /// The system calls that the backend makes on the group's directory, as strace sees them.
 ///
-/// Of those that it makes there besides, `close` is no place of a fault: the descriptor is free with any result, and a
-/// kill there is one before the next call. `read` takes events and the content of mails, `lseek` is the C library's for
-/// a mail, `symlinkat` a note of the Maildir's core, `inotify_rm_watch` and `epoll_ctl` change nothing on a file.
-/// `bind`, `chmod`, `connect` and `unlink` are of the host's sockets, which lie beside the store. `futex_waitv` waits
-/// in memory.
+/// The program makes further calls there that are not places of a fault. `close` frees the descriptor with any result,
+/// and a kill there is one before the next call. `read` takes events and the content of mails. `lseek` is the C
+/// library's for a mail, and `symlinkat` a note of the Maildir's core. `inotify_rm_watch` and `epoll_ctl` change
+/// nothing on a file. `bind`, `chmod`, `connect` and `unlink` are of the host's sockets, which lie beside the store.
+/// `futex_waitv` waits in memory.
 struct SystemCalls: Sendable {
     /// The calls that change the directory or bring it to the disk, or map its pages for that.
     static let changing = [
@@ -221,8 +221,9 @@ struct SystemCalls: Sendable {
     /// The places that one fault can single out: calls of the same number in two threads are one. General calls on named
     /// files are numbered among these.
     private(set) var places: [Place] = []
-    /// The places of those on a file of the group that has a known name, numbered among these alone: where one of two
-    /// calls is general, strace is told these names and counts no other call.
+    /// The places of the calls on a file of the group that has a known name, numbered among these calls alone.
+    ///
+    /// For a pair of calls of which one is general, strace is told these names and counts no other call.
     private(set) var namedPlaces: [Place] = []
     /// The number of ``places`` before each write.
     private(set) var placeCountsBeforeWrites: [Int] = []
@@ -301,8 +302,10 @@ struct SystemCalls: Sendable {
     /// The calls by which a strike of a fail point shows in a trace. Machines differ in which of them there is.
     static let marking = ["access", "faccessat"]
 
-    /// The number of faults that strace has injected. A call at which the process was killed has no result, like those
-    /// in which its other threads were, and those in which a thread is at the end of a process.
+    /// The number of faults that strace has injected.
+    ///
+    /// The trace shows no result for a call at which the process was killed. The same holds for the calls of its other
+    /// threads at that moment, and for a call of a thread at the end of a process.
     fileprivate static func injectedCount(of faults: [Fault], trace path: String) -> Int {
         let killed = Set(faults.filter { $0.kind == .kill }.map(\.call))
         return lines(ofFile: path).count { line in

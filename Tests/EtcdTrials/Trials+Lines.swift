@@ -104,9 +104,10 @@
             }
         }
 
-        /// Does something just after a session has ended, where updates of it come late: a member's message on it is
-        /// lost, and on a new connection the member tells the missed ones within a tenth of a second, and answers at
-        /// once.
+        /// Calls `body` just after a session has ended, while updates of the end come late.
+        ///
+        /// The member's message on the end is lost. On a new connection the member answers at once, and sends the
+        /// missed updates within a tenth of a second.
         private func afterUnheardEnd(
             limits: Limits = EtcdGroupOptions.standardLimits, _ body: (EtcdGroup) async throws -> Void
         ) async throws {

@@ -158,8 +158,8 @@
 
         /// A killed participant's session ends though a member is frozen; the living ones keep theirs.
         private func leaseRunsOut() async throws -> String {
-            // Longer than a member is frozen: a former leader that goes on ends what has run out by its own clock (etcd's issue
-            // 15247), and it is the holder that this is about.
+            // Longer than a member is frozen. A former leader that continues ends leases that have run out by its own
+            // clock (etcd's issue 15247), and this trial concerns the holder's lease alone.
             let reader = try await cluster.open("reader", lease: .seconds(60))
             let record = WatchRecord(try await reader.watch("held"))
             var waits: [String] = []

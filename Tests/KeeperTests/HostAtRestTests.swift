@@ -102,13 +102,14 @@ extension KeeperTests {
                 directory: group.groupDirectory, as: SessionDescription(role: .tool, name: "observer"))
         }
 
-        /// Waits until the push is served, and expects that the call was taken once, that no two contacts and no two
-        /// cores were there at once, and that the timeline has no breach.
+        /// Waits until the push is served, and checks the outcome.
+        ///
+        /// The call was taken once, no two contacts or cores were there at once, and the timeline has no breach.
         ///
         /// - Parameters:
         ///   - registered: The contacts that have registered, in their order; nil where that is not determined.
-        ///   - superseded: How many cores were seen that had been given up.
-        ///   - told: What the timeline has to say about the rest; nil for no end of it.
+        ///   - superseded: The number of superseded cores that were seen to run.
+        ///   - told: The reason that the timeline has to give for the end of the rest; nil for no end.
         private func expectServed(
             by registered: [String]? = ["main"], superseded: Int = 0, told: String? = nil
         ) async throws {

@@ -20,8 +20,9 @@ package enum TestScope {
     /// The long cases that `make test` leaves out in memory as well. It tries the others with a ``BriefHarness``.
     package static let longestCases: Set = ["S6d"]
 
-    /// The cases that `make test` tries in files, through a hub and over a log: of each rule the first that is not
-    /// long, and that processes which share a group can be tried on.
+    /// The cases that `make test` tries in files, through a hub and over a log.
+    ///
+    /// Of each rule it is the first case that is not long and that can be tried on processes which share a group.
     package static let casesOnce = ConformanceSuite.cases.filter { conformanceCase in
         let ofRule = ConformanceSuite.cases.filter { $0.rule == conformanceCase.rule }
         let first = ofRule.first { !longCases.union(["S15a", "L1d", "L3a"]).contains($0.id) } ?? ofRule.first

@@ -88,8 +88,8 @@ final class ExecutorBench: Sendable {
             "Message-ID: <\(callID.text)>", "MIME-Version: 1.0", "Content-Type: text/plain; charset=utf-8",
             "Content-Transfer-Encoding: base64", "", Data(Self.text.utf8).base64EncodedString(), "",
         ]
-        // Not by Foundation, which opens it so that an Executor which is started meanwhile has it open for writing as long as
-        // it runs: a core leaves such a message alone.
+        // Not by Foundation: its descriptor is inherited by an Executor that is started meanwhile. A core leaves a
+        // message alone while a process has it open for writing.
         let file = try OpenFile(path: maildir + "/tmp/" + callID.text, .createNew)
         try file.write(Array(lines.joined(separator: "\r\n").utf8), at: 0)
         try FileManager.default.moveItem(

@@ -5,11 +5,11 @@ internal import Platform
 internal import Synchronization
 internal import TestSupport
 
-/// Each system call that the backend makes on the group's directory fails once, is once the place of a kill, and where it
-/// changes something once the place where the process stands still.
+/// Each system call that the backend makes on the group's directory fails once, and is once the place of a kill. A
+/// call that changes something is also once the place where the process is stopped.
 ///
 /// A run without faults counts the calls. Then each one is struck alone, in a group of its own, and all of a kind
-/// together for as long as the program runs; then pairs of the last ones, of which the second may be a kill.
+/// together for as long as the program runs. Then come pairs of the last ones, of which the second may be a kill.
 enum FaultScenarios {
     /// Something that the program does while the faults strike.
     private struct Operation: Sendable {

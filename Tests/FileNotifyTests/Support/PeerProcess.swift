@@ -6,8 +6,9 @@ internal import TestSupport
 /// The second process of these tests.
 typealias PeerProcess = Peer
 
-/// The fail point of a process that does not poll without a signal, as all others do every ten seconds: it sees only
-/// changes that it was woken for, however long that takes on a busy machine.
+/// The fail point of a process that does not poll without a signal, as all others do every ten seconds.
+///
+/// The process sees only changes that it was woken for, however long that takes on a busy machine.
 let onlyWhenWoken = "look.idle:fail"
 
 extension Peer {

@@ -7,8 +7,8 @@ internal import Synchronization
 /// one has taken it.
 ///
 /// A contact is registered for as long as its connection is open, which the kernel closes when its process ends. Two
-/// contacts at once are an overlap, unless the process of the former one is stopped, so that no program can unregister
-/// it, or is being killed: the kernel may release its locks before it closes its connection.
+/// contacts at once are an overlap, with two exceptions. If the process of the former one is stopped, no program can
+/// unregister it. If it is being killed, the kernel may release its locks before it closes its connection.
 final class Registrar: Sendable {
     fileprivate struct Contact {
         let connection: MessageSocket

@@ -20,10 +20,13 @@ struct ActivitySetting: Sendable {
 
 /// Section 2 of decision 36: work in progress keeps a core, for as long as its bound, and for an owner that answers.
 ///
-/// As in ``RestingModel`` each participant sees what stands, decides on a commit and makes it, in steps between which everything else
-/// may happen, and a commit takes effect where nothing has changed that it relies on. A commit that has become void is forgotten at
-/// once: it would do nothing. One that relies on all that it was decided by is one step: to decide earlier would change nothing. A core calls beside its participant, which
-/// learns what has begun by a look of its own. A tick passes when each participant that can run has done all that it would do now.
+/// As in ``RestingModel``, each participant reads the store, decides on a commit and makes it. These are steps between
+/// which everything else may happen. A commit takes effect if no entry that it relies on has changed. A commit that
+/// has become void is forgotten at once: it would do nothing. A commit that relies on all entries behind its decision
+/// is one step: to decide earlier would change nothing.
+///
+/// A core makes calls independently of its participant, which learns of begun activities by a read of its own. A tick
+/// passes when each participant that can run has done all that it would do now.
 struct ActivityModel: Model {
     typealias State = ActivityState
     typealias Step = ActivityStep

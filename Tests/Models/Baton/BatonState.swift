@@ -111,12 +111,15 @@ struct BatonState: Hashable {
     var age: UInt8 = 0
     var formerAge: UInt8 = 0
 
-    /// For the rules alone: which baton was applied last, whether one was twice, how often the record of the call has ended, whether the
-    /// call was ended over the network, and which keepers have been dead or frozen since the offer.
+    // For the rules alone:
+    /// The number of the baton that was applied last; 0 for none.
     var applied: UInt8 = 0
     var wasAppliedTwice = false
+    /// The number of times that the record of the call has ended.
     var endings: UInt8 = 0
+    /// True if the call was ended over the network.
     var isHungUp = false
+    /// True if the giver, as a keeper, has been dead or frozen since the offer; the next is the same of the host.
     var hasGiverFailed = false
     var hasHostFailed = false
 

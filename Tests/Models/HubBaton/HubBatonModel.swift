@@ -1,10 +1,11 @@
-/// The hand-over of a call by a baton through a hub (decision 46): an old owner, a new one, a third that wants to own, and the
-/// hub that keeps the bytes. A participant may die, freeze and thaw, and be cut off and come back; the hub may be stopped, and be
-/// started anew.
+/// The hand-over of a call by a baton through a hub (decision 46).
 ///
-/// A commit is one step, with its guards; what a participant reads, what it commits, and what it hears of that are steps of
-/// their own, and so are the way to the hub and back. Time passes in ticks, and only when each process that can run has done all
-/// that it would do now.
+/// There are an old owner, a new one, a third that wants to own, and the hub that keeps the bytes. A participant may
+/// die, freeze and thaw, and be cut off and come back. The hub may be stopped, and be started anew.
+///
+/// A commit is one step, with its guards. A participant's read, its commit and the answer to it are separate steps, and
+/// so are the ways to the hub and back. Time passes in ticks, and only when each process that can run has done all that
+/// it would do now.
 struct HubBatonModel: Model {
     typealias State = HubBatonState
 

@@ -117,11 +117,14 @@ struct HubBatonState: Hashable {
     /// For how long the old owner's core has been quiet, by the time of the participants.
     var age: UInt8 = 0
 
-    /// For the rules alone: whether the hub was started anew since it kept the baton, how often the baton was applied,
-    /// how often the record of the call has ended, and whether the call was ended over the network.
+    // For the rules alone:
+    /// True if the hub was started anew since it kept the baton.
     var hasHubRestarted = false
+    /// The number of times that the baton was applied.
     var applications: UInt8 = 0
+    /// The number of times that the record of the call has ended.
     var endings: UInt8 = 0
+    /// True if the call was ended over the network.
     var isHungUp = false
 
     var deathsLeft: UInt8

@@ -3,8 +3,9 @@ internal import CoreAPITesting
 internal import NetworkMonitor
 internal import Platform
 
-/// A kernel with a few links, which answers what it is asked and reports what changes, as the real one does: routes go with
-/// their link or its last address without a word, and reports get lost when there are too many.
+/// A kernel with a few links, which answers requests and reports changes as the real one does.
+///
+/// Routes disappear with their link or its last address without a report. Reports get lost when there are too many.
 struct SimulatedKernel {
     private var links: [UInt32: NetworkLink] = [:]
     private var addresses: [LinkAddress] = []

@@ -4,7 +4,7 @@ package import CoreAPI
 /// The external events of a group, as a list that is generated from a seed and can be shortened.
 ///
 /// Everything else, such as the duration of a step or which wake-up is lost, follows from the seed and the member
-/// concerned, so that leaving out one member changes little for the others.
+/// concerned. So leaving out one member changes little for the others.
 package struct Schedule: Hashable, Sendable {
     package let seed: UInt64
     package var members: [MemberPlan] = []

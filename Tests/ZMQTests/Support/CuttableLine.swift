@@ -5,8 +5,9 @@ internal import Platform
 internal import Synchronization
 internal import ZMQBackend
 
-/// A line between clients and a server on loopback that can be cut without either side being told, as a network is: bytes
-/// wait, and go on when the line is healed.
+/// A line between clients and a server on loopback that can be cut as a network is, without a sign to either side.
+///
+/// Bytes wait while it is cut, and continue when it is healed.
 final class CuttableLine: Sendable {
     /// The port to which clients connect.
     let port: UInt16

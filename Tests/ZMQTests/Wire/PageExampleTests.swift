@@ -30,8 +30,10 @@ struct PageExampleTests {
         let writtenAgain: ([UInt8]) throws -> [UInt8]
     }
 
-    /// The examples in the fences `hex` of the page: a title, then lines of at most 16 bytes in hexadecimal from the
-    /// fifth column on, and behind them what they say.
+    /// Reads the examples in the fences `hex` of the page.
+    ///
+    /// Each has a title, then lines of at most 16 bytes in hexadecimal from the fifth column on. The meaning of the
+    /// bytes follows them.
     private static func page() throws -> [(title: String, bytes: [UInt8])] {
         let path = URL(filePath: #filePath).appending(path: "../../../../Docs/WireProtocol.md").standardizedFileURL
         var examples: [(title: String, bytes: [UInt8])] = []

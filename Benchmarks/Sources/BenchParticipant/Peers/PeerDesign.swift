@@ -25,8 +25,9 @@ enum Moment {
     }
 }
 
-/// The core that the peers share: it takes a while to start, and fetches all messages of a server, a directory, into an
-/// inbox, another one, from which every process takes its own.
+/// The core that the peers share. It takes a while to start, and fetches all messages from a server into an inbox.
+///
+/// Server and inbox are directories. Every process takes its own messages from the inbox.
 struct PeerCore: Sendable {
     let server: String
     let inbox: String
