@@ -4,9 +4,9 @@ internal import Platform
 internal import Synchronization
 internal import TestSupport
 
-/// One run of a scenario: a group of its own, the program that is attacked, and what this process knows of both.
+/// One run of a scenario: a group of its own, the attacked program, and the knowledge of this process about both.
 ///
-/// The program is driven as a user does it: by arguments, streams, signals and what lies in the file system.
+/// The program is driven as by a user: with arguments, streams, signals and files.
 final class Attempt: Sendable {
     /// The end of a command of the program, with its output.
     struct Answer: Sendable {
@@ -88,7 +88,7 @@ final class Attempt: Sendable {
         let errors = errorPath()
         let child = try start(arguments, through: prefix, errors: errors)
         if let killedAfter {
-            // The moment of the kill is what is tried.
+            // The moment of the kill is the subject of the trial.
             try await Task.sleep(for: killedAfter)
             if child.ended == nil { countFaults() }
             child.signal(.kill)

@@ -41,7 +41,8 @@ struct Campaign {
         directory = try Directory.makeTemporary("sharedcore-attack", in: getenv("TMPDIR").map { String(cString: $0) })
         // A case that is repeated alone takes as long as it takes.
         let isUnlimited = !options.only.isEmpty || options.form == .whole
-        // The two parts of an attack, on an optimized build and on one with fail points, take together what one takes on all.
+        // The two parts of an attack, on an optimized build and on one with fail points, take together the time of one
+        // attack with all cases.
         let (short, long) =
             switch options.usesFailPoints {
             case nil: (105, 570)

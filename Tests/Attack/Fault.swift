@@ -74,7 +74,7 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
         return "\(call)\(isUnnamed ? "-unnamed" : "").\(place).\(what)"
     }
 
-    /// The arguments of strace, before what it runs or attaches to.
+    /// The arguments of strace, without the program that it runs or attaches to.
     ///
     /// - Parameters:
     ///   - faults: Two of one call have the same error, and both are named or none is.
@@ -95,7 +95,7 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
             + environment(of: [failPoint].compactMap(\.self) + own)
     }
 
-    /// The arguments of strace that make fail points active in what it runs.
+    /// The arguments of strace that activate fail points in the program that it runs.
     static func environment(of failPoints: [String]) -> [String] {
         failPoints.isEmpty ? [] : ["-E", "SHAREDCORE_FAIL_POINT=" + failPoints.joined(separator: ",")]
     }
@@ -172,7 +172,7 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
     /// The errors that all calls of a kind are failed with, for as long as the program runs.
     static func lastingErrors(of call: String) -> [String] {
         switch call {
-        // A file system that is read-only, and a quota, refuse what changes it.
+        // A read-only file system, or a quota, refuses the calls that change it.
         case "pwrite64", "fallocate", "fdatasync", "fsync", "linkat", "renameat2", "openat", "mkdirat", "ftruncate":
             Set(errors(of: call) + ["ENOSPC", "EDQUOT", "EROFS"]).sorted()
         case "unlinkat": ["EIO", "EROFS"]
@@ -228,7 +228,7 @@ struct SystemCalls: Sendable {
     /// The number of ``places`` before each write.
     private(set) var placeCountsBeforeWrites: [Int] = []
 
-    /// Reads what strace has written.
+    /// Reads the trace that strace has written.
     ///
     /// - Parameter directories: The paths of which a call must name one to be counted.
     init(trace path: String, in directories: [String]) {
@@ -289,7 +289,7 @@ struct SystemCalls: Sendable {
         "mmap", "openat", "pread64", "fcntl", "newfstatat", "fstat", "statx", "getdents64", "fstatfs",
     ]
 
-    /// The directory of a group, and its files that have a name of which is known what it will be.
+    /// The paths of a group's directory and of its files with names that are known in advance.
     static func paths(of group: String) -> [String] {
         [group, group + "/sessions", group + "/spare", group + "/witness"] + (1...20).map { group + "/journal-\($0)" }
     }

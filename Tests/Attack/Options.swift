@@ -10,7 +10,7 @@ struct Options: Sendable {
     enum Form: Sendable {
         /// A sample in at most two minutes.
         case brief
-        /// All scenarios, and of each what fits into ten minutes.
+        /// All scenarios, each with as many cases as fit into ten minutes in all.
         case timed
         /// All of it, for as long as it takes.
         case whole

@@ -174,7 +174,7 @@ struct CommandCoreTests {
         try await main.start()
         #expect(isGone(first))
         #expect(try await script.untilNote("stop", in: "first").prefix(2) == ["handover", "the"])
-        // C18: what comes while it stops is stored.
+        // C18: a message that comes while it stops is stored.
         #expect(script.notes("first").contains("delivered late stored"))
         await main.stop()
         await executor.close()
@@ -457,7 +457,7 @@ struct CommandCoreTests {
         try await core.start(in: context)
         _ = try await script.untilNote("blocked")
         #expect(begun.value <= 1)
-        // Those that are read, and what fits into its pipe.
+        // The requests that were read, and those that fit into its pipe.
         #expect(script.notes().count { $0.hasPrefix("sends") } <= most)
         gate.open()
         await core.stop(StopRequest(.closing, within: .seconds(2)))

@@ -144,7 +144,7 @@ struct Rooms {
         return Rooms(known: known)
     }
 
-    /// The arrows as sentences, without those to what is known through another.
+    /// The arrows as sentences, without those to modules that are reached through another one.
     func arrows() -> Set<String> {
         Set(
             known.flatMap { room, others in

@@ -23,7 +23,7 @@
             at = SystemClock().now()
         }
 
-        /// Reads what another process has printed; nil where it is no note.
+        /// Reads a line that another process has printed; nil if it is no note.
         init?(_ line: String) {
             let words = line.split(separator: " ").map(String.init)
             guard words.count == 5, words[0] == "note", let at = UInt64(words[2]), let end = UInt64(words[4]) else {

@@ -48,7 +48,7 @@
             return revision
         }
 
-        /// Participants of one process share what they know, the connection and its end.
+        /// Participants of one process share the replica, the connection and its end.
         func comingAndGoing() async throws -> String {
             try await parts([
                 ("two of a group in one process", sharedFeed), ("a watch longer than its group", watchOutlivesGroup),

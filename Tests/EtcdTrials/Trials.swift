@@ -4,7 +4,7 @@
     internal import Glibc
     internal import Platform
 
-    /// The effects of a cluster in trouble on a group. Each trial gives a sentence of what it saw.
+    /// The effects of a cluster in trouble on a group. Each trial returns a sentence with its observations.
     struct Trials {
         let cluster: TrialCluster
         /// This program, which acts as the holder of a session.

@@ -69,7 +69,7 @@ struct PowerLossTests {
         #expect(judged > events.count)
     }
 
-    /// Opens what each loss has left, two at a time.
+    /// Opens the files that each loss has left, two at a time.
     private func judge(_ images: [DiskImage], _ story: Story, returned: Int?) async throws {
         try await withThrowingTaskGroup { group in
             for half in 0..<2 {
@@ -83,7 +83,7 @@ struct PowerLossTests {
         }
     }
 
-    /// Opens what was left.
+    /// Opens the files that were left.
     ///
     /// - Parameter returned: How many commits had returned and must be there.
     private func judge(_ image: DiskImage, _ story: Story, returned: Int?) async throws {

@@ -1,8 +1,8 @@
 internal import CoreAPI
 package import Lifecycle
 
-/// Watches a connectivity machine from the outside, by what it was told, what it traced and what it had carried out, and
-/// notes every breach of a rule. It keeps its own books.
+/// Validates a connectivity machine from the outside, by its events, its trace and its actions, and notes every breach
+/// of a rule. It keeps an account of its own.
 package struct ConnectivityJudge {
     package private(set) var breaches: [String] = []
     /// Every rule that came up.
@@ -82,7 +82,7 @@ package struct ConnectivityJudge {
         if !holds, breaches.count < 5 { breaches.append("\(rule): \(what())") }
     }
 
-    /// Takes note of what happened, whether the machine heard of it or not.
+    /// Records an event, even if the machine was not told.
     mutating func happened(_ event: ConnectivityEvent) {
         switch event {
         case .activeCallBegan:

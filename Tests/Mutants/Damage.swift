@@ -58,7 +58,7 @@ struct Damage: Sendable {
 
     // MARK: - Pieces that damages are made of
 
-    /// Changes what is written.
+    /// Changes each transaction before it is committed.
     mutating func writing(_ change: @escaping @Sendable (inout Transaction) -> Void) {
         commit = { group, transaction throws(SharedCoreError) in
             var transaction = transaction

@@ -123,7 +123,7 @@ extension Command {
 }
 
 extension Command {
-    /// Prints what a campaign came to. Gives whether no rule was broken and no transition is missing.
+    /// Prints the results of a campaign. Returns true if no rule was broken and no transition is missing.
     func judge(_ report: Campaign.Report) -> Bool {
         print(
             "\(report.schedules) schedules with \(report.events) events, \(report.histories.count) distinct histories")

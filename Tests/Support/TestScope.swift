@@ -1,8 +1,8 @@
 package import CoreAPITesting
 internal import Glibc
 
-/// The extent of the tests that are run. `make test` leaves out what takes long; `make check` runs all that every
-/// change must pass. `Docs/Testing.md` lists what is left out, and a test of the documentation compares the list with
+/// The extent of the tests that are run. `make test` leaves out the long tests; `make check` runs all tests that every
+/// change must pass. `Docs/Testing.md` lists the omitted tests, and a test of the documentation compares the list with
 /// the code.
 package enum TestScope {
     private static let scope = getenv("TEST_SCOPE").map { String(cString: $0) }

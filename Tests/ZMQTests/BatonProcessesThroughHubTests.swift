@@ -20,7 +20,7 @@ extension ZMQTests {
             case cutOff
         }
 
-        /// A place behind a step, and what befalls the process that passes it.
+        /// A place after a step, and the fault of the process that passes it.
         struct Case: Sendable, CustomTestStringConvertible {
             let place: String
             let isOfMain: Bool

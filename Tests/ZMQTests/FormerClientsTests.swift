@@ -34,7 +34,7 @@ extension ZMQTests {
             return HubRecord(String(decoding: try file.read(count: 256, at: 0), as: UTF8.self))
         }
 
-        /// A hub that has a client at its end; gives what the file says then.
+        /// Runs a hub that has a client at its end, and returns the content of the file then.
         private func firstHub(onMemory: Bool) async throws -> FormerClients {
             let first = try await hub(onMemory: onMemory)
             let client = try await stage.client()

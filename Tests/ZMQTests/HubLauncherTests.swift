@@ -19,8 +19,8 @@ extension ZMQTests {
             stage = try HubStage()
         }
 
-        /// A program that is started instead of one that starts a hub: it counts its starts, waits for a file `go`, and does
-        /// what a script says.
+        /// A program that is started instead of one that starts a hub: it counts its starts, waits for a file `go`, and
+        /// runs a script.
         private func launcher(_ script: String) throws -> HubLauncher {
             let path = stage.directory.path(of: "program")
             let text = """

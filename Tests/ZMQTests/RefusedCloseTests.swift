@@ -10,7 +10,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// Ends of sessions for which there is no space: told is only what is recorded.
+    /// Ends of sessions for which there is no space: the hub reports only ends that are recorded.
     @Suite("L1, S10: a close that finds no space")
     struct RefusedCloseTests {
         private static let fullDisk = [String](repeating: "hub.ending:fail", count: 1_000).joined(separator: ",")

@@ -98,8 +98,8 @@ final class ExecutorBench: Sendable {
 
     private static let deadlineSeconds = 30
 
-    /// A program with its arguments: what is configured holds for it, but for the group, the Maildir, and that its core
-    /// connects at once.
+    /// Returns a program with its arguments. The user's configuration holds for it, except for the group, the Maildir,
+    /// and a core that connects at once.
     private func executor(for callID: CallID) -> (String, [String]) {
         let durability = (group.durability ?? .process).rawValue
         guard group.backend != "file" else {

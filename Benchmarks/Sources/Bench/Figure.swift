@@ -1,4 +1,4 @@
-/// One thing that is measured, and what it is compared with.
+/// A measurement and its rivals.
 struct Figure: Sendable {
     /// Takes the samples of one round.
     typealias Measurement = @Sendable () async throws -> [Double]
@@ -26,6 +26,6 @@ struct Figure: Sendable {
     var peers: [Rival] = []
     /// Further measurements beside it, such as the same at other sizes: there a ratio tells how much it has grown.
     var beside: [Rival] = []
-    /// Ends what was started to measure it.
+    /// Ends the processes that were started for the measurement.
     var end: @Sendable () async -> Void = {}
 }

@@ -107,7 +107,7 @@ enum BenchParticipantProgram {
         await group.close()
     }
 
-    /// Does what every idle program in Swift does: its pool has run a task, and it waits.
+    /// Idles as any program in Swift: its pool has run a task, and it waits.
     private static func rest() async {
         await Task.detached {}.value
         say("ready")

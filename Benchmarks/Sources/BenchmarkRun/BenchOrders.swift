@@ -17,7 +17,7 @@ package final class BenchOrders: Sendable {
     let filledCount = Atomic(1)
     let report: @Sendable (String) -> Void
 
-    /// - Parameter report: Told what happens beside the orders, as a line.
+    /// - Parameter report: Called with a line for each event outside the orders.
     package init(in group: any SharedGroup, report: @escaping @Sendable (String) -> Void = { _ in }) {
         self.group = group
         self.report = report

@@ -20,7 +20,7 @@ enum FaultScenarios {
         let prepare: @Sendable (Attempt) async throws -> Void
         /// Does it below strace.
         let run: @Sendable (Attempt, _ strace: [String]) async throws -> Void
-        /// The fail point that tells the program what the file system lacks, which a release build cannot be told.
+        /// The fail point by which a feature of the file system is missing; a release build has none.
         var failPoint: String?
         /// True if other processes can continue while the process of the operation is stopped.
         var isPassedOver = true
@@ -229,7 +229,7 @@ enum FaultScenarios {
         // The program of a commit runs before the faults begin, so it gets no fail points.
         let takesFailPoints = hasFailPoints && operation.name != commit.name
         var random = SeededRandom(seed: wish.seed)
-        // In another order each time, so that what there is no time for is not always the same.
+        // In another order each time, so that the cases left out for lack of time vary.
         var singles = singles(of: calls, operation, withFailPoints: takesFailPoints).shuffled(using: &random)[...]
         func item(_ kind: String, _ faults: [Fault]) -> Scenario.Case {
             Scenario.Case(
@@ -249,7 +249,7 @@ enum FaultScenarios {
             .map { item("pairs", $0) }.filter(wish.selects)
         var pairs = allPairs.prefix(wish.isSingle ? allPairs.count : operation.pairCount ?? allPairs.count)
         var items = hasFailPoints ? [] : [missing("short-writes", wish)]
-        // A pair after every second one while time is short, and what is left of either at the end.
+        // A pair after every second single while time is short, and the remaining ones of either at the end.
         while !singles.isEmpty || !pairs.isEmpty {
             let count = wish.form == .whole ? max(2, singles.count) : 2
             items += singles.prefix(count).map { item("single faults", $0) }
@@ -266,7 +266,7 @@ enum FaultScenarios {
         }
     }
 
-    /// Does what is to be done while the faults strike. If they let it stand still, others go on meanwhile.
+    /// Runs the operation while the faults strike. If they stop it, other processes continue meanwhile.
     private static func strike(_ faults: [Fault], _ operation: Operation, _ attempt: Attempt) async throws {
         let trace = attempt.newPath("trace")
         let arguments = Fault.arguments(

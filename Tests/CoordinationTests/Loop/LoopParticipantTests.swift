@@ -71,7 +71,7 @@ struct LoopParticipantTests {
         await main.stop()
         await executor.close()
 
-        // Each client repeats what it asks until it is answered.
+        // Each client repeats its request until it is answered.
         let (first, second) = (server.clients[0], server.clients[1])
         let order = server.requests.reduce(into: [String]()) { order, request in
             if order.last != request { order.append(request) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Coordination
 
-/// The records of what moves, beside those that programs of the previous release read (contract C25).
+/// The records of moving calls, beside those that programs of the previous release read (contract C25).
 struct MovingRecordTests {
     private let epoch = Revision(rawValue: 20)
     private let begun = BootInstant(nanoseconds: 5)

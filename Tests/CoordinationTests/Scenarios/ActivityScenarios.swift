@@ -63,7 +63,7 @@ struct ActivityScenarios {
         #expect(heard.value.last?.describe().contains("busy with call “0”") == true)
         // It says so when it is about to ask.
         try await eventually("Main has asked") { try await world.report().entries.contains { $0.kind == .asked } }
-        // With a Main at the door nothing new begins; what is open already is only named again.
+        // While a Main waits, no new activity begins; an open one can be begun again.
         let refusal = await #expect(throws: SharedCoreError.self) {
             try await busy.context.begin(.transfer, id: "photo-17")
         }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Witness: what really runs (C15)")
 struct WitnessTests {
-    /// A witness to test, with what must live as long as it.
+    /// A witness to test, with the objects that must live as long as it.
     struct Subject: Sendable, CustomStringConvertible {
         let description: String
         let make: @Sendable () throws -> (witness: any Witness, keeps: TemporaryDirectory?)

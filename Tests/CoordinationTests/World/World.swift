@@ -95,7 +95,7 @@ final class World: Sendable {
 }
 
 extension CoordinationOptions {
-    /// Bounds so large that a slow machine never reaches them, for tests of what has no bound.
+    /// Bounds so large that a slow machine never reaches them, for tests of behaviour without a bound.
     static var patient: CoordinationOptions {
         var options = CoordinationOptions(
             handoverTimeout: .seconds(60), handoverMaximumTimeout: .seconds(120), executorBudget: .seconds(300),

@@ -33,7 +33,7 @@ package struct FileTrial: Sendable {
         directory = arguments[4]
     }
 
-    /// Tries the case and writes what came of it.
+    /// Tries the case and writes its report.
     package func run() async {
         let harness = FileHarness(durability: .process, in: directory, peer: PeerProgram(path: program))
         let result = await TestTimeout.$usual.withValue(patience) {

@@ -8,7 +8,7 @@ internal import Testing
 /// `sharedcore calls` beside a Main that has calls (contract C23, C24).
 @Suite("The commands about calls")
 struct CallsCommandTests {
-    /// A core that begins a call, and obeys what it is told.
+    /// A core that begins a call, and carries out commands.
     private struct Telephone: Core {
         let id: CallID
 

@@ -439,7 +439,7 @@ struct ExclusiveCommandTests {
         arguments: ["", "env --ignore-signal=USR1 --ignore-signal=PIPE --ignore-signal=HUP --block-signal=USR2"])
     func dispositions(surroundings: String) async throws {
         let look = "grep -E '^Sig(Ign|Blk)' /proc/self/status"
-        // Without those that glibc keeps for itself, which what has started this test may have ignored.
+        // Without those that glibc keeps for itself: the program that started this test may have ignored them.
         let plain = "env --default-signal " + surroundings
         let ended = try await HostProgram().shell(
             "\(plain) \(look); \(plain) sharedcore exclusive --role main -- \(look)")

@@ -42,7 +42,7 @@ struct ControlGroupTests {
             return path
         }
 
-        /// Does what the tests need once. The promise of the files is not enough: in a container the root of its own
+        /// Tries the steps of the tests once. The permissions of the files are not enough: in a container, its own root
         /// may be writable and still refuse, because it holds processes itself.
         func tryOut() throws {
             let wasEnabled = try isEnabled()

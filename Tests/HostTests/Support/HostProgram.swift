@@ -131,7 +131,7 @@ struct HostProgram: Sendable {
 }
 
 extension TerminationStatus {
-    /// The exit status; for an end by a signal, what a shell makes of it.
+    /// The exit status; for an end by a signal, the status that a shell reports.
     var number: Int32 {
         switch self {
         case .exited(let code): code

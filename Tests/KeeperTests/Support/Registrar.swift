@@ -66,7 +66,7 @@ final class Registrar: Sendable {
     /// The names that are registered.
     var contacts: [String] { state.withLock { $0.contacts.compactMap(\.name) } }
 
-    /// Does what there is to do, and returns the descriptors to wait for; nil when it is closed.
+    /// Handles all pending input, and returns the descriptors to wait for; nil when it is closed.
     private func round(_ listener: MessageSocket) -> [Int32]? {
         state.withLock { state -> [Int32]? in
             guard !state.isOver else { return nil }

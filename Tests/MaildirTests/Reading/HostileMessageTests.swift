@@ -395,7 +395,7 @@ struct HostileMessageTests {
             let refusal = try await desk.refusal(of: bytes)
             if refusal == nil { read += 1 }
         }
-        // Most changes hit what does not matter: both ways are taken often.
+        // Most changes hit bytes that do not matter, so both outcomes are frequent.
         #expect(read > 100)
         #expect(read < 1_000)
         // Other tests of this process come and go meanwhile.

@@ -1,4 +1,4 @@
-/// A group with work in progress in one of its states: what stands in the store, and its participants.
+/// A group with work in progress in one of its states: the content of the store, and the participants.
 struct ActivityState: Hashable {
     enum Party: UInt8, CaseIterable, CustomStringConvertible {
         case main, executor, secondExecutor
@@ -173,7 +173,7 @@ extension ActivityState {
 enum ActivityStep: Hashable, CustomStringConvertible {
     typealias Party = ActivityState.Party
 
-    /// A participant sees what stands, and decides on a commit; it makes it.
+    /// A participant reads the store and decides on a commit; it makes the commit.
     case decide(Party, ActivityState.Commit), commit(Party, ActivityState.Commit)
     /// The core calls, and the call commits.
     case call(Party, ActivityState.Call), commitCall(Party, ActivityState.Call)
@@ -185,7 +185,7 @@ enum ActivityStep: Hashable, CustomStringConvertible {
     /// A Main kills the owner after announcing it.
     case kill(Party)
     case seek(Party), leave(Party), refused(Party)
-    /// A Main starts, insists, and ends its wish; an Executor's call comes; the owner's core delivers what all wait for.
+    /// A Main starts, insists, and ends its goal; an Executor's call comes; the owner's core delivers all messages.
     case start(Party), insist(Party), end(Party), push(Party), serve
     case freeze(Party), thaw(Party), die(Party), reap(Party)
     case tick

@@ -281,7 +281,7 @@ extension HubBatonModel {
             me.mustHangUp = false
             state.isHungUp = true
         default:
-            // Its session is over: its core hears that what became of its baton is unknown.
+            // Its session is over: its core learns that the outcome of its baton is unknown.
             if me.awaits {
                 findings.reaches("unknown")
                 if lacks == .unknownIsQuiet { me.mustHangUp = true }

@@ -151,7 +151,7 @@ struct HubBatonState: Hashable {
         }
     }
 
-    /// Leaves out what makes no difference any more: times that nothing waits for, and epochs that no part of the state has.
+    /// Normalizes the parts that no longer make a difference: times that nothing waits for, and the numbers of epochs.
     mutating func forget() {
         let isUnderWay = [.keeping, .offering, .releasing, .offered].contains(old.phase) || old.awaits
         if !isUnderWay { age = 0 }

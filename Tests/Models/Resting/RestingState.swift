@@ -145,7 +145,7 @@ struct Keys: OptionSet, Hashable {
     static let all: Keys = [.owner, .epoch, .rest, .wake, .handover, .challenge]
 }
 
-/// A group in one of its states: what stands in the store, and its participants.
+/// A group in one of its states: the content of the store, and the participants.
 struct RestingState: Hashable {
     enum Wake: UInt8 { case none, once, again }
     enum Challenge: UInt8 { case none, open, answered }
@@ -206,7 +206,7 @@ struct RestingState: Hashable {
 
 /// Something that happens.
 enum RestingStep: Hashable, CustomStringConvertible {
-    /// A participant sees what stands, and decides on a commit.
+    /// A participant reads the store and decides on a commit.
     case decide(Party, Commit)
     /// It makes that commit.
     case commit(Party, Commit)

@@ -27,7 +27,7 @@ struct SimulatedKernel {
     }
 
     mutating func answer(_ kind: RouteSocket.Kind, sequence: UInt32) {
-        // In several parts, between which others may report something; and after what was there before.
+        // In several parts, between which other reports may come; and after the messages that already waited.
         for change in all(kind) { waiting.append(RouteMessage(.changes([change]), answers: sequence)) }
         waiting.append(RouteMessage(.ended, answers: sequence))
     }

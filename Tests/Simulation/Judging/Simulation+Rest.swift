@@ -8,7 +8,7 @@ extension Simulation {
     /// It covers the holder's own steps and the second half of the bound, which begins with the repetition of the wake.
     private static let ending: UInt64 = 800_000_000
 
-    /// Validates what a commit does to a rest.
+    /// Validates the effect of a commit on a rest.
     mutating func judgeRest(_ before: OwnershipView, _ stories: [Story], by number: Int) {
         let author = members[number]
         if let old = before.owner, let new = present.owner, old.claim == new.claim, old.session != new.session {

@@ -153,7 +153,7 @@ extension Simulation {
         members[number].hasGiven = true
     }
 
-    /// Lets the core know what became of its baton, once that is known.
+    /// Tells the core the outcome of its baton, once it is known.
     mutating func hearOfBaton(_ number: Int) {
         guard let given = members[number].machine.given, case .over(let end) = given.phase,
             !members[number].hearsOfBaton

@@ -51,7 +51,7 @@ package final class DatagramLine: Sendable {
         }
     }
 
-    /// Reads what has come, under the lock, so that the order stays.
+    /// Reads all waiting datagrams, under the lock so that their order is kept.
     private static func empty(_ socket: OpenFile, into texts: TextList) {
         texts.content.withLock { texts in
             var buffer = [UInt8](repeating: 0, count: 64)

@@ -36,7 +36,7 @@ final class CuttableLine: Sendable {
         throw HarnessLimitation("no two ports that follow each other are free")
     }
 
-    /// Begins to carry what comes to `port` on to another one.
+    /// Begins to carry the bytes that arrive at `port` to another port.
     ///
     /// - Parameter bytesPerSecond: How much each direction carries at most; nil for all that there is.
     init(to server: UInt16, at port: UInt16 = 0, bytesPerSecond: Int? = nil) throws {

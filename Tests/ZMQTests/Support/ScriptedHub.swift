@@ -7,8 +7,8 @@ internal import StoreEngine
 
 @testable import ZMQBackend
 
-/// A hub that does what a test tells it to, step by step: also what no hub does, and in an order that chance seldom
-/// gives. It welcomes by itself each client that says hello, and sends no beacons.
+/// A hub that a test controls step by step. It can do things that no real hub does, and in an order that is rare by
+/// chance. It welcomes by itself each client that says hello, and sends no beacons.
 final class ScriptedHub {
     /// A request, and the connection to answer.
     struct Question {
@@ -77,7 +77,7 @@ final class ScriptedHub {
         return nil
     }
 
-    /// Does what it is asked, as a hub does, until something is so.
+    /// Answers requests as a hub does, until a condition holds.
     func serve(until what: String, _ isSo: () async throws -> Bool) async throws {
         try await eventually(what) {
             while let question = try await receive() { try await serve(question) }

@@ -2,7 +2,7 @@ internal import Glibc
 internal import Platform
 internal import ZMQBackend
 
-/// One end of a connection to a hub that speaks, byte by byte, what no library would.
+/// One end of a connection to a hub that sends, byte by byte, data that no library would send.
 final class Stranger {
     private let socket: OpenFile
     /// The bytes that have come and are not read yet, and how many messages there were.
@@ -98,7 +98,7 @@ final class Stranger {
         }
     }
 
-    /// Takes what has come.
+    /// Reads all bytes that have arrived.
     func listen() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {

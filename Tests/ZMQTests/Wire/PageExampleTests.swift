@@ -26,7 +26,7 @@ struct PageExampleTests {
     /// The codec's bytes for an example.
     private struct Example {
         let written: [UInt8]
-        /// Reads bytes and writes what was read.
+        /// Reads bytes, and writes the value again.
         let writtenAgain: ([UInt8]) throws -> [UInt8]
     }
 

@@ -74,8 +74,9 @@ struct PeerCore: Sendable {
     }
 }
 
-/// A small dictionary of numbers in a file that processes share, changed under a lock: what the peers have in place of
-/// UserDefaults or of a table of SQLite. It is faster than both.
+/// A small dictionary of numbers in a file that processes share, changed under a lock.
+///
+/// The peers use it in place of UserDefaults or of a table of SQLite. It is faster than both.
 struct SharedDictionary: Sendable {
     let path: String
 

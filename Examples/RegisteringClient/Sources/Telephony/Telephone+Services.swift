@@ -34,7 +34,7 @@ extension Telephone {
         }
     }
 
-    /// The server is out of reach although the network is there: what becomes of that is the machine's to say.
+    /// Reports that the server is out of reach although the network is there. The machine decides on the next step.
     func loseConnection() async {
         await client.disconnect()
         happen.yield(.connectionLost)
@@ -61,7 +61,8 @@ extension Telephone {
         hasPresence = true
     }
 
-    /// Gives up what the table has no level for. A service that is already away with the network is not asked for.
+    /// Gives up the services without a level in the table. It sends no request for a service that is already away with
+    /// the network.
     func apply(levelsOf state: ApplicationState) async throws {
         isInFront = state == .foreground
         let conditions = ServiceConditions(state)

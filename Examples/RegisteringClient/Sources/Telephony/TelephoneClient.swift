@@ -2,9 +2,9 @@ public import Coordination
 internal import CoreAPI
 internal import SIPMessages
 
-/// Speaks SIP with a server over one connection: registers, subscribes, publishes, calls, and hears what the server sends.
+/// Speaks SIP with a server over one connection: registers, subscribes, publishes, calls, and receives messages.
 ///
-/// It knows nothing of networks, backgrounds and sleep: when to do what is ``Telephone``'s to say.
+/// It knows nothing of networks, backgrounds and sleep: ``Telephone`` decides when to do each of these.
 public actor TelephoneClient {
     /// Something did not work.
     public enum Failure: Error, Equatable {
@@ -140,7 +140,7 @@ public actor TelephoneClient {
         return (try? await ask("OPTIONS")) != nil
     }
 
-    /// Leaves what the server sends in the socket, or reads it again.
+    /// Leaves the server's messages in the socket, or reads them again.
     public func keepUnread(_ isKept: Bool) {
         connection?.keep(isKept)
     }

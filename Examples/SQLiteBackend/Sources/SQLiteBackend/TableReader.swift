@@ -53,7 +53,7 @@ struct TableReader: SharedLog {
         return try await queue.read(body)
     }
 
-    /// The path in a URI: what would end it there, or begin an escape, is escaped.
+    /// The path for a URI. The characters that would end it there, or begin an escape, are escaped.
     private var address: String {
         path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
     }

@@ -23,7 +23,7 @@ struct NoteTests {
             })
     }
 
-    /// Runs a program to its end, on a thread of its own; its exit status and what it printed.
+    /// Runs a program to its end, on a thread of its own, and returns its exit status and its output.
     private func run(_ name: String, _ arguments: String...) async throws -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = programs.appending(path: name)
