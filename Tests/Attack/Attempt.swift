@@ -64,7 +64,7 @@ final class Attempt: Sendable {
     /// Starts the program.
     ///
     /// - Parameters:
-    ///   - prefix: What runs before it and becomes it, such as `strace -D`.
+    ///   - prefix: The command that runs before it and executes it, such as `strace -D`.
     ///   - errors: The path of a file for its standard error.
     func start(_ arguments: [String], through prefix: [String] = [], errors: String? = nil) throws -> ChildProcess {
         let words = prefix + [program, "--state-directory", groups] + arguments
@@ -80,7 +80,7 @@ final class Attempt: Sendable {
     ///
     /// - Parameters:
     ///   - killedAfter: When it is killed, unless it has ended.
-    ///   - mayBeKilled: Whether something else may kill it.
+    ///   - mayBeKilled: True if a fault may kill it.
     @discardableResult
     func run(
         _ arguments: [String], through prefix: [String] = [], killedAfter: Duration? = nil, mayBeKilled: Bool = false

@@ -94,14 +94,14 @@ struct Campaign {
 
     /// Says that something cannot run here.
     ///
-    /// - Returns: Whether that is a failure.
+    /// - Returns: True if that is a failure.
     private func miss(_ name: String, _ reason: String) -> Bool {
         let isAllowed = options.allowsMissing(name)
         say("not run  \(name): \(reason)\(isAllowed ? "" : "; a failure, unless --allow-missing names it")")
         return !isAllowed
     }
 
-    /// - Returns: Whether anything has failed.
+    /// - Returns: True if anything has failed.
     private func run(_ scenario: Scenario, until deadline: ContinuousClock.Instant) async throws -> Bool {
         let start = ContinuousClock.now
         let wish = wish(for: scenario.name)

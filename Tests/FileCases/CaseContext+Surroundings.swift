@@ -10,8 +10,8 @@ extension CaseContext {
     /// Starts a second process that has not joined yet.
     ///
     /// - Parameters:
-    ///   - place: Where it is armed from the start.
-    ///   - arguments: What runs before it.
+    ///   - place: The fail points that are armed from the start.
+    ///   - arguments: The command that runs before it and executes it.
     func start(arming place: String? = nil, through arguments: [String] = []) async throws -> Peer {
         guard let program = harness.peer else {
             throw HarnessLimitation("the harness “\(harness.name)” has no program for a second process")

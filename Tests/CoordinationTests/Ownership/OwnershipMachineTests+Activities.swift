@@ -22,12 +22,13 @@ extension OwnershipMachineTests {
         return entry(OwnershipKey.handover, record, by: session, claim: 30)
     }
 
-    /// Steps a Main until it announces a kill. Gives when, how often the owner was challenged, and on what the kill relies.
+    /// Steps a Main until it announces a kill. Returns the time of the kill, the number of challenges, and the guards
+    /// of the kill.
     ///
     /// - Parameters:
     ///   - answering: For how long the owner answers challenges.
-    ///   - isLate: Whether it answers, once, when the Main looks for the dead for the last time before it kills.
-    ///   - change: What stands from a moment on instead of `entries`.
+    ///   - isLate: True if it answers once, when the Main checks for ended sessions the last time before it kills.
+    ///   - change: The entries that replace `entries` from a moment on.
     private func untilKill(
         _ entries: [Entry], answering: Duration = .seconds(1000), isStopped: Bool? = false,
         isLate: Bool = false, then change: (at: Duration, entries: [Entry])? = nil

@@ -40,7 +40,7 @@ struct DiskModel {
         }
     }
 
-    /// - Parameter isThere: Whether the change at a place of the list reached the disk.
+    /// - Parameter isThere: Returns true if the change at a place of the list reached the disk.
     private func image(
         of changes: some Sequence<Unsynced>, over base: DiskImage, where isThere: (Int) -> Bool
     ) -> DiskImage {

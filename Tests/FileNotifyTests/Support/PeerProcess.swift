@@ -15,8 +15,8 @@ extension Peer {
     /// Starts a peer.
     ///
     /// - Parameters:
-    ///   - failPoint: Where it stops or dies; see `FailPoint` in the backend.
-    ///   - arguments: What runs before it, such as a change of the user.
+    ///   - failPoint: The place at which it stops or dies; see `FailPoint` in the backend.
+    ///   - arguments: The command that runs before it and executes it, such as a change of the user.
     convenience init(failPoint: String? = nil, through arguments: [String] = []) throws {
         let program = PeerProgram(path: try ChildProcess.built("sharedcore-test-peer"))
         try self.init(program, environment: ["SHAREDCORE_FAIL_POINT": failPoint], through: arguments)

@@ -14,7 +14,7 @@ final class ServiceManager: Sendable {
         let messages = Mutex<[String]>([])
     }
 
-    /// - Parameter path: Where it listens; an abstract name after an `@`.
+    /// - Parameter path: The path of its socket; an abstract name after an `@`.
     init(path: String) throws {
         address = path
         stopping = try EventCounter()

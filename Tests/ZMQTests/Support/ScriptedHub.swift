@@ -107,7 +107,7 @@ final class ScriptedHub {
         ((try? news(after: known)) ?? nil) ?? News(after: known)
     }
 
-    /// Waits for the question that a client asks which lacks something; gives the revision that it has.
+    /// Waits for the request of a client that lacks updates. Returns it with the revision that the client has.
     func nextCatchUp() async throws -> (Question, after: Revision?) {
         let question = try await next("what asks for the state")
         let after: Revision?? = if case .catchUp(let revision) = question.request.body { revision } else { nil }
@@ -146,7 +146,7 @@ final class ScriptedHub {
 
     // MARK: - The order
 
-    /// Records a value; gives the update of it.
+    /// Records a value, and returns the update with it.
     func put(_ key: Key, _ value: [UInt8]) async throws -> News {
         let before = order.replica.read { $0.revision }
         let id = try expectSome(session, "a session").id

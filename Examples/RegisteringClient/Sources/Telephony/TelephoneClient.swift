@@ -22,7 +22,7 @@ public actor TelephoneClient {
         public let body: String
     }
 
-    /// Keeps a text where it outlives this process; gives whether it had come before.
+    /// Keeps a text where it outlives this process, and returns true if it had come before.
     typealias Keep = @Sendable (Text) async throws -> Bool
 
     /// The events that come on the connection by themselves.
@@ -211,7 +211,7 @@ public actor TelephoneClient {
 
     /// Keeps a message for the user.
     ///
-    /// - Returns: Whether it is kept. Only then it is acknowledged; the server sends it again otherwise.
+    /// - Returns: True if it is kept. Only then it is acknowledged; the server sends it again otherwise.
     private func take(_ message: Message) async -> Bool {
         guard let keep, let callID = message["Call-ID"].flatMap({ CallID($0) }),
             let number = message["CSeq"]?.prefix(while: { $0 != " " }),
@@ -223,7 +223,7 @@ public actor TelephoneClient {
         return true
     }
 
-    /// - Returns: Whether it was the present connection.
+    /// - Returns: True if it was the present connection.
     @discardableResult
     private func lose(_ lost: Connection) -> Bool {
         guard connection === lost else { return false }
