@@ -1,7 +1,8 @@
 internal import CoreAPITesting
 internal import Platform
 
-/// A program in Python that is a core, and behaves as its mode says. What it hears it writes into a file, a line each.
+/// A program in Python that is a core, and behaves as its mode says. It writes each message that it receives as a
+/// line of a file.
 package struct PythonCore: Sendable {
     private let directory: TemporaryDirectory
 
