@@ -211,7 +211,8 @@ public struct MemoryFactory: BackendFactory {
     }
 }
 
-/// Opens groups of a plugin. Its settings are those of ``BackendConfiguration/settings`` whose keys begin with its name.
+/// Opens groups of a plugin. Its settings are those of ``BackendConfiguration/settings`` with keys that begin with its
+/// name.
 public struct PluginFactory: BackendFactory {
     private let plugin: BackendPlugin
 

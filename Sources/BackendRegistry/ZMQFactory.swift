@@ -47,7 +47,7 @@
         ) async throws(SharedCoreError) -> any SharedGroup {
             let endpoint = try Self.endpoint(of: configuration)
             var options = try Self.options(of: configuration, for: endpoint)
-            // What is asked of a handle beyond that is for participants.
+            // The other requirements concern participants only.
             options.requirements = Requirements(durability: options.requirements.durability)
             return try await ZMQGroup.openToRead(
                 endpoint, group: configuration.group, as: description, options: options)

@@ -132,8 +132,8 @@ extension FileHarness {
         }
     }
 
-    /// Returns whether the handle of a reaped child says that it has ended, whether a signal reaches it, its status, and
-    /// the start time of a handle whose number belongs to another process.
+    /// Returns four words: `true` if the handle of a reaped child reports its end, `true` if a signal reaches the
+    /// child, its status, and the start time of a handle with a number that belongs to another process.
     private static func handleOfReaped() async throws(SharedCoreError) -> String {
         let program = try SharedCoreError.wrapping { () throws(SystemCallError) in
             try StartedProgram("/bin/true", [], streams: [])

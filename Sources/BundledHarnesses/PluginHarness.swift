@@ -56,7 +56,7 @@ package struct PluginHarness: ConformanceHarness {
     }
 }
 
-/// Where the groups of a plugin are, as words: a peer is told of it in a line.
+/// The address of a plugin's groups. As words, it is passed to a peer in one line.
 private struct PluginAddress: Sendable {
     let name: String
     let directory: String

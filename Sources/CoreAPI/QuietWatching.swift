@@ -2,7 +2,7 @@
 package protocol QuietWatching: SharedStore {
     /// Begins a watch as ``SharedStore/watch(_:from:)`` does, without a timer of the store.
     ///
-    /// A change whose signal was lost is delivered at the next read of the handle. Expired entries are left to other
-    /// participants.
+    /// If the signal of a change was lost, the change is delivered at the next read of the handle. Expired entries are
+    /// left to other participants.
     func watchQuietly(_ prefixes: [KeyPrefix], from start: WatchStart) async throws(SharedCoreError) -> Watch
 }

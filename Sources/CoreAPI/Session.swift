@@ -25,13 +25,13 @@ public struct Session: Hashable, Sendable {
     }
 }
 
-/// What is known of a session that ends when the group has heard nothing of its participant for a time.
+/// The lease of a session, which ends when the group has received nothing from its participant for a time.
 ///
 /// Source: contract L5.
 public struct SessionLease: Hashable, Sendable {
-    /// How long the session stands without a word of its participant.
+    /// How long the session lasts without a message of its participant.
     public var duration: Duration
-    /// When the latest request was sent that was answered, by the clock of the machine's run, `SystemClock`.
+    /// The time at which the latest answered request was sent, by the clock of the machine's run, `SystemClock`.
     public var confirmedAt: BootInstant
 
     public init(duration: Duration, confirmedAt: BootInstant) {
@@ -39,7 +39,7 @@ public struct SessionLease: Hashable, Sendable {
         self.confirmedAt = confirmedAt
     }
 
-    /// Until when the session stands at least.
+    /// The earliest time at which the session can end.
     public var end: BootInstant { confirmedAt.advanced(by: duration) }
 }
 
@@ -76,8 +76,8 @@ public struct SessionRole: RawRepresentable, Hashable, Sendable, CustomStringCon
 
     public var description: String { rawValue }
 
-    /// Whether it has no space, no control character and no format character: those are not seen, such as U+200B, or change
-    /// the direction of the text around them.
+    /// True if the text has no space, no control character and no format character. Such characters are invisible, such
+    /// as U+200B, or change the direction of the text around them.
     package var isWord: Bool {
         rawValue.unicodeScalars.allSatisfy { scalar in
             !scalar.properties.isWhitespace && ![.control, .format].contains(scalar.properties.generalCategory)

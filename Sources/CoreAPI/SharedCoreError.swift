@@ -26,7 +26,7 @@ public struct SharedCoreError: Error, Hashable, Sendable, CustomStringConvertibl
         self.guardFailure = guardFailure
     }
 
-    /// The error of a transaction whose condition did not hold.
+    /// Creates the error of a transaction with a condition that did not hold.
     public init(_ failure: GuardFailure) {
         self.init(
             .guardFailed,
@@ -101,7 +101,7 @@ extension SharedCoreError {
         SharedCoreError(.closed, "The group was closed by its user.", at: location)
     }
 
-    /// Returns the error of a call whose task was cancelled before anything was done.
+    /// Returns the error of a call if its task was cancelled before anything was done.
     package static func cancelled(_ location: String) -> SharedCoreError {
         SharedCoreError(.cancelled, "The task was cancelled; nothing was done.", at: location)
     }

@@ -71,8 +71,9 @@ public protocol SharedStore: Sendable {
     /// Only a handle that may not write leaves them for a handle that can record the end.
     func sessions() async throws(SharedCoreError) -> [Session]
 
-    /// Returns the participants of the group that are among the given sessions, sorted by id. Like ``sessions()``, it first
-    /// ends those whose process has ended, but checks only the given ones; unknown and ended sessions are left out.
+    /// Returns the participants of the group that are among the given sessions, sorted by id. Like ``sessions()``, it
+    /// first ends the sessions of ended processes, but checks only the given ones. Unknown and ended sessions are left
+    /// out.
     ///
     /// - Throws: As ``sessions()``.
     /// - Complexity: In a group of files, O(the number of given sessions); by default that of ``sessions()``.

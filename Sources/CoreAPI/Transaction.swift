@@ -95,7 +95,7 @@ extension Transaction {
 public struct Commit: Hashable, Sendable {
     /// The revision at which the transaction stands. For one that changed nothing, the revision of the store then.
     public let revision: Revision
-    /// Whether anything changed: false when every operation deleted an absent key.
+    /// True if anything changed; false if every operation deleted an absent key.
     public let changed: Bool
 
     public init(revision: Revision, changed: Bool) {

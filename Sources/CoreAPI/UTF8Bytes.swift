@@ -70,7 +70,7 @@ package enum UTF8Bytes {
         return text.utf8.starts(with: prefix.utf8)
     }
 
-    /// Whether a terminal or a reader of lines would act on some character of a text: C0, DEL or C1.
+    /// Returns true if a terminal or a reader of lines would act on some character of a text: C0, DEL or C1.
     package static func hasControl(_ text: String) -> Bool {
         text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }

@@ -1,7 +1,7 @@
 internal import CoreAPITesting
 
 extension CaseResult {
-    /// What is wrong with the result in the eyes of a test; nil when nothing is.
+    /// Returns the reason why a test fails with this result; nil if the test passes.
     func problem(leavingOut gaps: [String: String]) -> String? {
         let id = conformanceCase.id
         switch outcome {

@@ -77,7 +77,7 @@ enum ExecutorProgram {
             let report = try await ExecutorRun.run(arguments.request, in: group) { report in
                 var line = report.json.line
                 line.append("\n")
-                // A pipe whose reader is slow blocks.
+                // A pipe with a slow reader blocks.
                 do throws(SystemCallError) {
                     try await thread.run { [line] () throws(SystemCallError) in
                         try StandardStream.output.write(text: line)

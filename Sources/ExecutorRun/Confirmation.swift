@@ -2,14 +2,15 @@ internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
 
-/// What the host says to an Executor that it has started: that it has taken its line, and shown the message in it.
+/// The host's confirmation to an Executor that it has started: the host has taken the printed line, and shown the
+/// message in it.
 ///
 /// One byte on standard input. Without it the message is given back and shown once more, rather than never: a host that has
 /// ended, or that is stopped, has shown nothing.
 enum Confirmation {
-    /// Waits for it, as long as the task is not cancelled.
+    /// Waits for the confirmation, as long as the task is not cancelled.
     ///
-    /// - Throws: With ``ExitStatus/output`` where it does not come, so that the host tries the push again.
+    /// - Throws: A failure with ``ExitStatus/output`` if it does not come, so that the host tries the push again.
     static func wait(until deadline: BootInstant, by clock: any TimeSource) async throws {
         let ending = try EventCounter()
         let isConfirmed = await withTaskCancellationHandler {

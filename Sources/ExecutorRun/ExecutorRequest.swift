@@ -8,7 +8,7 @@ package struct ExecutorRequest: Sendable {
     package var callID: CallID
     /// How long to wait for its message.
     package var timeout: Duration
-    /// Whether the core has to run here, also when the inbox has the message.
+    /// True if the core has to run here, even if the inbox has the message.
     package var insists: Bool
     /// The path of the Maildir that the core fetches messages from.
     package var maildir: String
@@ -16,8 +16,8 @@ package struct ExecutorRequest: Sendable {
     package var startDelay: Duration
     /// How many bytes of memory the process may have for itself; nil for no limit.
     package var memory: UInt64?
-    /// Whether the host that has started this Executor shows the message, and says so by a byte on standard input: only then
-    /// is the message acknowledged.
+    /// True if the host that has started this Executor shows the message, and confirms it by a byte on standard input.
+    /// Only then is the message acknowledged.
     package var isConfirmed = false
     /// The program that is the core; nil for the core with the Maildir.
     package var command: CoreCommand?
@@ -49,7 +49,7 @@ package struct ExecutorRequest: Sendable {
 package struct CoreCommand: Hashable, Sendable {
     /// The program and its arguments.
     package var words: [String]
-    /// What its environment has more or otherwise than this process's.
+    /// The variables of its environment that are added to this process's, or differ from them.
     package var variables: [String: String]
     /// How long it may take to connect.
     package var startTimeout: Duration

@@ -7,8 +7,8 @@ package import ProgramOutput
 /// One Executor from its push to its end: gets its message, shows it, acknowledges it, and lets its core serve the
 /// others.
 package enum ExecutorRun {
-    /// The executor for a program that only serves its push: the participants' thread. On Swift's pool a process that waits
-    /// would change threads with each step and wake once a second. What blocks belongs on another thread.
+    /// The executor for a program that only serves its push: the participants' thread. On Swift's pool a process that
+    /// waits would change threads with each step and wake once a second. Blocking calls belong on another thread.
     package static var executor: any TaskExecutor { ParticipantThread.shared }
 
     /// Takes part in a group through an open handle with the role of an Executor, which stays open.
@@ -91,7 +91,7 @@ package enum ExecutorRun {
             try await show(report)
             if request.isConfirmed { try await waitForHost(request, since: beginning, by: clock) }
         } catch {
-            // Also when the task was cancelled. Where the store refuses, it goes back with the session.
+            // Done even if the task was cancelled. If the store refuses, the message goes back when the session ends.
             await Task(executorPreference: self.executor) { _ = try? await executor.giveBack(taken) }.value
             throw error
         }
@@ -134,7 +134,7 @@ package enum ExecutorRun {
         switch error.code {
         case .refused: return .refused
         case .timeout:
-            // That is no answer: the message may have come, and could not be stored.
+            // A timeout with a cause is no answer: the message may have come, and could not be stored.
             if error.cause != nil { throw ExecutorFailure(.unavailable, error.message) }
             return .timeout
         // No answer for the call-id: its host tries the push again.
@@ -164,7 +164,7 @@ extension ExecutorReport {
     }
 }
 
-/// Why an Executor could not do its job at all, which says nothing about its call-id.
+/// The reason why an Executor could not do its job at all. It tells nothing about the call-id.
 package struct ExecutorFailure: Error, Hashable, Sendable {
     package let status: ExitStatus
     /// One line for people.
@@ -175,7 +175,7 @@ package struct ExecutorFailure: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// What an error of a participant means for the program that met it.
+    /// Creates the failure for an error of a participant.
     package init(_ error: CoordinationError) {
         switch error.code {
         case .cancelled:

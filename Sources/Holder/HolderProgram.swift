@@ -131,7 +131,7 @@ extension SessionRole {
 }
 
 extension JSONObject {
-    /// What the program says when Mains may rest.
+    /// The line that the program prints when Mains may rest.
     fileprivate static var serving: JSONObject {
         ["event": "serving", "pid": .integer(Int64(ProcessIdentity.current.pid))]
     }

@@ -33,7 +33,7 @@ struct KeeperSeat {
             place: place, directory: directory, listener: try MessageSocket(listeningAt: place.socket), lock: lock)
     }
 
-    /// Whether the directory was removed: no client can find the keeper any more.
+    /// True if the directory was removed: no client can find the keeper any more.
     var isGone: Bool { (try? directory.status().isRemoved) ?? false }
 
     /// Removes the socket, so that no client connects to it.

@@ -18,7 +18,7 @@ public final class KeptSockets: Sendable {
     let stopped: EventCounter
     let teller: AsyncStream<KeeperEvent>.Continuation
 
-    /// Whether the parent process wants this one to run without a user interface (contract P8).
+    /// True if the parent process wants this one to run without a user interface (contract P8).
     public static var isInBackground: Bool {
         OwnProcess.text(KeeperPlace.backgroundVariable) == "1"
     }

@@ -17,11 +17,11 @@ package struct NetworkLink: Hashable, Sendable {
     /// The kernel's number for it, unique in a network namespace.
     package var index: UInt32
     package var name: String
-    /// Whether it leads to this machine only.
+    /// True if the interface leads to this machine only.
     package var isLoopback: Bool
-    /// Whether it was switched on.
+    /// True if the interface was switched on.
     package var isUp: Bool
-    /// Whether it is on and can carry packets: a cable, a station, a peer is there.
+    /// True if the interface is on and can carry packets: a cable, a station or a peer is there.
     package var isRunning: Bool
 
     package init(index: UInt32, name: String, isLoopback: Bool = false, isUp: Bool = true, isRunning: Bool = true) {
@@ -38,8 +38,8 @@ package struct LinkAddress: Hashable, Sendable {
     /// The interface's number.
     package var link: UInt32
     package var address: IPAddress
-    /// Whether packets to other networks can come from it: it is valid beyond the link, and the search for a duplicate
-    /// is over.
+    /// True if packets to other networks can have the address as their source: it is valid beyond the link, and the
+    /// search for a duplicate is over.
     package var isUsable: Bool
 
     package init(link: UInt32, address: IPAddress, isUsable: Bool = true) {

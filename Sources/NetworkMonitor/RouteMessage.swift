@@ -16,7 +16,7 @@ package struct RouteMessage: Hashable, Sendable {
     package var content: Content
     /// The number of the request that this answers; nil for a report of its own accord.
     package var answers: UInt32?
-    /// Whether something changed in the middle of the answer, so that it may not be whole.
+    /// True if something changed in the middle of the answer, so that it may be incomplete.
     package var isInterrupted: Bool
 
     package init(_ content: Content, answers: UInt32? = nil, isInterrupted: Bool = false) {

@@ -34,7 +34,7 @@ package final class Interruption<Result: Sendable>: Sendable {
         }
     }
 
-    /// Whether one of them came.
+    /// True after one of the signals came.
     package var isRaised: Bool { state.withLock { $0.signal != nil } }
 
     /// - Throws: ``Interrupted`` when one of them came, by the first.

@@ -32,13 +32,14 @@ package struct JSONGrammar {
         read(bytes, maximumDepth: maximumDepth)?.value
     }
 
-    /// A value with what the texts that it was read from could hide.
+    /// A value, with the properties of its JSON text that the value does not show.
     package struct Reading {
         package let value: JSONValue
-        /// Whether no text has half of a character. Two texts that differ only in these are the same behind the reader, so such a text
-        /// must name nothing.
+        /// True if no text has half of a character (an unpaired surrogate). The reader replaces each half by the same
+        /// character, so a text with one must not serve as a name.
         package let isExact: Bool
-        /// A name that an object has twice, at any depth; nil where there is none. Readers differ in which of the members they take.
+        /// A name that an object has twice, at any depth; nil if there is none. Readers differ in which of the members
+        /// they take.
         package let repeatedName: String?
     }
 
@@ -170,7 +171,7 @@ package struct JSONGrammar {
         return half()
     }
 
-    /// What stands for half of a character.
+    /// Returns the replacement for half of a character.
     private mutating func half() -> Unicode.Scalar {
         isExact = false
         return "\u{fffd}"

@@ -88,7 +88,7 @@ package enum ProgramText {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal or a reader of lines acts on the character: a control character (C0, DEL, C1), a separator of
+    /// True if a terminal or a reader of lines acts on the character: a control character (C0, DEL, C1), a separator of
     /// lines, or one that changes the direction of the text around it.
     ///
     /// Source: Unicode Standard Annex 9, section 2; Unicode Technical Report 36, section 2.

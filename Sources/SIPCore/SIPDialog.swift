@@ -37,7 +37,7 @@
             numbers = [1, 2, 40_000, 0, 0, 0, 7, 1, 131, 7, 160, 1, 0, 10, 10, 0]
         }
 
-        /// What each number may be at most, in their order.
+        /// The maximum of each number, in their order.
         private static let limits: [UInt64] =
             [half, half, UInt64(UInt16.max), 127, 1, 1] + [half, half, half, half, half]
             + [UInt64(UInt16.max), .max, .max, .max, 1]

@@ -107,7 +107,7 @@
             noteHold(number)
         }
 
-        /// What this side does is recorded before what the other side does.
+        /// Notes the state of a call. A hold by this side takes precedence over one by the other side.
         private func noteHold(_ number: UInt64) {
             let other: Call.State = heldByOther.contains(number) ? .remotelyHeld : .answered
             note(number, holding.contains(number) ? .held : other)

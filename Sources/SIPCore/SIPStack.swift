@@ -12,11 +12,11 @@
         /// The calls that this side holds, and those that the other side holds.
         var holding: Set<UInt64> = []
         var heldByOther: Set<UInt64> = []
-        /// The commands to hold a call or to resume it, whose INVITE is under way.
+        /// The commands to hold or to resume a call with an INVITE under way, by the call's number.
         var changes: [UInt64: ReceivedCallCommand] = [:]
         /// The status of the last registration, so that the timeline has one entry for a row of equal failures.
         private var lastStatus = 200
-        /// Whether another core has the calls, and the contact.
+        /// True if another core has the calls, and the contact.
         var hasGiven = false
 
         init(_ telephone: SIPTelephone) {
@@ -142,7 +142,7 @@
             stack = try create()
         }
 
-        /// Whether a dialog makes a call, for tests.
+        /// Returns true if a dialog makes a call, for tests.
         func makeCall(from dialog: SIPDialog, _ descriptor: Int32) -> Bool {
             guard let number = dialog.adopt(into: stack, descriptor) else { return false }
             sip_call_forget(stack, number)

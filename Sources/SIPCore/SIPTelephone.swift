@@ -94,9 +94,9 @@
 
         /// Calls an address. Returns when the call is a record of the group, and its INVITE is under way.
         ///
-        /// The record's direction is outgoing. Its state is `incoming` until the other side rings, then `ringing`, then `answered`.
-        /// The command `hangUp` cancels the call before it is answered. It ends as `busy` after 486 and 600, as `declined` after
-        /// 603, and as `failed` after another refusal, whose status is in the reason.
+        /// The record's direction is outgoing. Its state is `incoming` until the other side rings, then `ringing`, then
+        /// `answered`. The command `hangUp` cancels the call before it is answered. It ends as `busy` after 486 and
+        /// 600, as `declined` after 603, and as `failed` after another refusal, with that status in the reason.
         ///
         /// - Parameter address: A `sip:` or `sips:` URI of at most 512 bytes.
         /// - Throws: ``SharedCoreError/Code/unavailable`` if no core of this telephone runs in this process, or if it is about to stop;
@@ -172,7 +172,7 @@
         }
     }
 
-    /// What became of a request.
+    /// The outcome of a request.
     enum SIPAnswer: Sendable {
         case status(Int, String)
         case begun(CallID)

@@ -1,5 +1,5 @@
-// One import for those who name a backend in code. It declares nothing. `Lifecycle` is not among these modules: its `Service`
-// is the name of swift-service-lifecycle's protocol, too.
+// One import for programs that name a backend in code. It declares nothing. `Lifecycle` is not among these modules: its
+// `Service` is the name of swift-service-lifecycle's protocol, too.
 @_exported public import BackendRegistry
 @_exported public import Coordination
 @_exported public import CoreAPI

@@ -4,7 +4,7 @@ internal import ProgramOutput
 /// Why a configuration cannot be used: the kind of fault, the place that it was read from, and a sentence.
 package struct ConfigurationFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: SharedCoreError.Code
-    /// Such as `/etc/chat.yaml:3:5` or `SHAREDCORE_BACKEND`; nil for what no place says.
+    /// Such as `/etc/chat.yaml:3:5` or `SHAREDCORE_BACKEND`; nil for a failure that no place causes.
     package let place: String?
     package let sentence: String
 
@@ -14,7 +14,7 @@ package struct ConfigurationFailure: Error, Hashable, Sendable, CustomStringConv
         self.sentence = sentence
     }
 
-    /// What no place says.
+    /// Creates a failure without a place.
     package init(_ sentence: String) {
         self.init(at: nil, sentence)
     }
@@ -27,7 +27,7 @@ package struct ConfigurationFailure: Error, Hashable, Sendable, CustomStringConv
 }
 
 extension ConfigurationFailure {
-    /// A setting whose text is not what it must be. One that has the form of a key is not shown.
+    /// Returns the failure for a setting with an invalid text. A text that has the form of a key is not shown.
     package static func wrongValue(_ text: String, of setting: AnySetting, at place: String) -> ConfigurationFailure {
         guard !SecretText.isKey(text) else {
             return ConfigurationFailure(

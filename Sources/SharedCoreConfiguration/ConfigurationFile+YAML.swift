@@ -135,12 +135,12 @@ private struct ConfigurationReader {
 }
 
 extension YAMLNode {
-    /// Whether a document says nothing: it is empty, or all comments.
+    /// True if the document has no content: it is empty, or has only comments.
     fileprivate var isNothing: Bool { scalar.map { ["", "null", "~"].contains($0) } ?? false }
 }
 
 extension YAMLFailure {
-    /// What is wrong in a file, at its place.
+    /// Returns the failure of a file, with its place.
     fileprivate func failure(of path: String) -> ConfigurationFailure {
         let place = position.map { "\(path):\($0.line):\($0.column)" } ?? path
         return isAlias

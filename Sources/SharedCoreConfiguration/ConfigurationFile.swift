@@ -11,20 +11,20 @@ package struct ConfigurationFile: Sendable {
         }
     }
 
-    /// No sensible configuration is larger; what is, was named by mistake.
+    /// No sensible configuration is larger: a larger file was named by mistake.
     package static let maximumByteCount = 64 << 10
 
     /// The path as it was given.
     package let path: String
     /// The values, by the settings' names.
     package let values: [String: String]
-    /// Whether the caller or the environment named it.
+    /// True if the caller or the environment named the file.
     package var isNamed = true
-    /// What is wrong in it, in the order of its lines: keys that are unknown or given twice, and wrong values. Those have no
-    /// value here.
+    /// The failures in the file, in the order of its lines: keys that are unknown or given twice, and wrong values.
+    /// Those keys have no value here.
     package let failures: [ConfigurationFailure]
 
-    /// What belongs to no setting, and may be a plugin's: see ``Resolution/loadingPlugin()``.
+    /// The values that belong to no setting, and may be a plugin's: see ``Resolution/loadingPlugin()``.
     package let others: [Other]
 
     /// A value in a section that could be a plugin's.
@@ -50,7 +50,7 @@ package struct ConfigurationFile: Sendable {
         self.positions = positions
     }
 
-    /// Where the value of a setting stands; nil when the file does not give it.
+    /// Returns the place of a setting's value; nil if the file does not give it.
     package func origin(of name: String) -> SettingOrigin? {
         positions[name].map { .file(path: path, line: $0.line, column: $0.column) }
     }

@@ -1,17 +1,17 @@
 internal import CoreAPI
 package import Platform
 
-/// Finds the configuration file: the one that was named, else the first that is there of those that may be.
+/// Finds the configuration file: the named one, else the first existing one of the usual places.
 package struct ConfigurationSearch {
-    /// What the caller names, and how; nil for nothing.
+    /// The file that the caller names, and the source of that name; nil if the caller names none.
     private let named: (path: String, source: String)?
     private let environment: [String: String]
-    /// Where a file may be that nothing names, in front of the user's.
+    /// The paths that are tried if no file is named, before the user's file.
     private let places: [String]
 
     /// The search of a program that a person calls in a directory.
     ///
-    /// - Parameter flag: What `--config` says.
+    /// - Parameter flag: The value of `--config`; nil if it is not given.
     package init(flag: String?, environment: [String: String]) {
         named = flag.map { ($0, "--config") }
         self.environment = environment
@@ -20,7 +20,7 @@ package struct ConfigurationSearch {
 
     /// The search of an application, which may be started anywhere: the working directory is passed over.
     ///
-    /// - Parameter file: What the application names.
+    /// - Parameter file: The path that the application names; nil for none.
     package init(file: String?, environment: [String: String]) {
         named = file.map { ($0, "file") }
         self.environment = environment
@@ -30,7 +30,7 @@ package struct ConfigurationSearch {
     /// The file that ``init(flag:environment:)`` looks for without a name.
     static let fileInWorkingDirectory = "sharedcore.yaml"
 
-    /// Whether the caller or the environment names the file.
+    /// True if the caller or the environment names the file.
     var isNamed: Bool { named != nil || !(environment[EnvironmentLayer.fileVariable] ?? "").isEmpty }
 
     /// Returns the path and the bytes of the file; nil when none was named and none is there.
@@ -88,10 +88,10 @@ package struct ConfigurationSearch {
         throw failure
     }
 
-    /// What is named in place of a file where none is to be read.
+    /// The path that names no file: nothing is read.
     package static let nothing = "/dev/null"
 
-    /// The names of what the caller has opened itself, such as the shell's `<(...)`.
+    /// The names of files that the caller has opened itself, such as the shell's `<(...)`.
     private static let descriptors = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"]
 
     /// Says why a file is not read. A configuration names programs to run and sockets to talk to, so its writer acts as this

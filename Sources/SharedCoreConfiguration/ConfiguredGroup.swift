@@ -27,11 +27,11 @@ public struct ConfiguredGroup: Sendable {
     /// How ownership and messages are handled, from `handover.*`, `executor.budget`, `inbox.lifetime`,
     /// `calls.lifetime` and `baton.lifetime`.
     public var coordination: CoordinationOptions
-    /// The absolute path of the group's directory, for `FileWitness(besideGroup:)`; nil for `memory`. Where the group is not in
-    /// files of this machine, opening it does not make the directory.
+    /// The absolute path of the group's directory, for `FileWitness(besideGroup:)`; nil for `memory`. If the group is
+    /// not in files of this machine, opening it does not make the directory.
     public var directory: String?
 
-    /// Where the backend was named, for messages.
+    /// The place that named the backend, for messages.
     private let backendPlace: String
     /// The plugin that is the backend; nil for others.
     private let plugin: BackendPlugin?
@@ -79,18 +79,18 @@ public struct ConfiguredGroup: Sendable {
         }
     }
 
-    /// Joins the group. Where `zmq.hub` is `auto`, the hub has a socket of this machine and none serves, starts one:
-    /// `sharedcore hub --detach`, which outlives this process and stays in its cgroup. That program is told `group`,
-    /// `stateDirectory`, `durability` and `zmq.*`, and has of the environment `HOME`, `PATH`, `XDG_*`, `TMPDIR` and `LANG`
-    /// alone.
+    /// Joins the group. If `zmq.hub` is `auto`, the hub's socket is on this machine and no hub serves there, starts
+    /// one: `sharedcore hub --detach`, which outlives this process and stays in its cgroup. The program gets the
+    /// settings `group`, `stateDirectory`, `durability` and `zmq.*`. Of the environment, it gets only `HOME`, `PATH`,
+    /// `XDG_*`, `TMPDIR` and `LANG`.
     ///
     /// - Parameters:
-    ///   - description: What the participant says of itself.
-    ///   - registry: The backends; nil for the bundled ones. `memory` needs one, whose memory the group is in.
-    /// - Throws: ``SharedCoreError/Code/unsupported``, at the place that names it, for a backend that is not there, and for
-    ///   `memory` without a registry; ``SharedCoreError/Code/forbidden`` when the program that would start a hub is
-    ///   another user's or others may write it, and ``SharedCoreError/Code/unavailable`` when there is none; otherwise what
-    ///   the backend throws.
+    ///   - description: The participant's description of itself.
+    ///   - registry: The backends; nil for the bundled ones. `memory` needs a registry: the group is in its memory.
+    /// - Throws: ``SharedCoreError/Code/unsupported``, at the place that names it, for a missing backend, and for
+    ///   `memory` without a registry; ``SharedCoreError/Code/forbidden`` if the program that would start a hub belongs
+    ///   to another user or others may write it; ``SharedCoreError/Code/unavailable`` if there is no such program;
+    ///   otherwise the errors of the backend.
     public func open(
         as description: SessionDescription = SessionDescription(), in registry: BackendRegistry? = nil
     ) async throws(SharedCoreError) -> any SharedGroup {
@@ -230,7 +230,7 @@ private struct OwnBackend {
         self.name = name
     }
 
-    /// Whether a key is one of its own.
+    /// Returns true if a key belongs to the backend.
     func hasKey(_ key: String) -> Bool { key.hasPrefix(name + ".") }
 
     func configuration(

@@ -26,8 +26,8 @@ package enum EnvironmentLayer {
         return environment
     }
 
-    /// Whether this process has more rights than its caller (`AT_SECURE`): a program with the bit of its user or group, or
-    /// with capabilities. The environment is the caller's, and so are the files that it leads to.
+    /// True if this process has more rights than its caller (`AT_SECURE`): a set-user-ID or set-group-ID program, or
+    /// one with capabilities. The environment is the caller's, and so are the files that it leads to.
     static var isForeign: Bool { OwnProcess.hasMoreRightsThanCaller }
 
     /// Returns the settings that variables give, by their names. An empty variable counts as unset.

@@ -1,6 +1,6 @@
 internal import Coordination
 
-/// Whose the pushes of each type are: `push.routes`, such as `call=main message=executor`.
+/// The consumer of the pushes of each type: `push.routes`, such as `call=main message=executor`.
 package struct PushRoutes: Hashable, Sendable {
     package enum Route: String, Sendable {
         /// A Main takes it.
@@ -28,7 +28,7 @@ package struct PushRoutes: Hashable, Sendable {
         guard !routes.isEmpty else { return nil }
     }
 
-    /// Whose a type is; that of a type that is not named is the Executors'.
+    /// The consumer of a type; Executors for a type that is not named.
     package subscript(type: String) -> Route { routes[type] ?? .executor }
 }
 
@@ -37,7 +37,7 @@ extension SettingKind where Value == PushRoutes {
         name: "routes", expectation: PushRoutes.expectation, parse: { PushRoutes($0) })
 }
 
-/// Where the host tells its figures.
+/// The address at which the host serves its metrics.
 package enum MetricsPlace: Hashable, Sendable {
     /// A port of 127.0.0.1.
     case port(UInt16)

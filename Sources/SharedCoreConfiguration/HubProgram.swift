@@ -37,7 +37,7 @@
             return [try? OwnProgram.sibling(Self.name)].compactMap(\.self) + directories.map { "\($0)/\(Self.name)" }
         }
 
-        /// Whether there is a program, and it may be started.
+        /// Returns true if there is a program that may be started.
         private static func isUsable(_ path: String) throws(SharedCoreError) -> Bool {
             let problem: String
             do throws(SystemCallError) {

@@ -1,11 +1,11 @@
 #if Etcd
     extension Resolution {
-        /// What is configured of etcd, as the backend is told.
+        /// Returns the settings of etcd as the backend takes them.
         package func etcdSettings() throws(ConfigurationFailure) -> [String: String] {
             var settings = [
                 Settings.etcdEndpoints.name: try value(Settings.etcdEndpoints),
                 Settings.etcdPrefix.name: try value(Settings.etcdPrefix),
-                // What is not whole seconds is longer than was asked for, never shorter.
+                // A fraction of a second is rounded up: the lease is never shorter than configured.
                 Settings.etcdLease.name: String(try value(Settings.etcdLease).wholeSeconds),
                 Settings.etcdTLS.name: try value(Settings.etcdTLS),
             ]

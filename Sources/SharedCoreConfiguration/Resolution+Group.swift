@@ -18,7 +18,7 @@ extension Resolution {
                 configuration.settings[setting.key] = try shown(erased) ?? found.text
             }
         }
-        // What is in memory survives nothing.
+        // Content in memory survives nothing.
         if backend == "memory" { configuration.durability = nil }
         #if ZMQ
             if backend == "zmq" {

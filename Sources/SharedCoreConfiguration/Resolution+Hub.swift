@@ -21,7 +21,7 @@
             return settings
         }
 
-        /// Where the hub is.
+        /// Returns the hub's endpoint.
         package func hubEndpoint() throws(ConfigurationFailure) -> HubEndpoint {
             let found = find(Settings.zmqEndpoint.erased)
             let directory = try groupDirectory()
@@ -59,17 +59,18 @@
                 program: program, arguments: ["hub", "--detach"], variables: hubVariables, inherited: inherited)
         }
 
-        /// Whether the first client is to start a hub where none serves.
+        /// True if the first client must start a hub when none serves.
         package var startsHub: Bool { backend == "zmq" && settings[Settings.zmqHub.name] != "none" }
 
-        /// Whether no hub serves the configured group, and joining it would start one.
+        /// True if no hub serves the configured group, and joining it would start one.
         package var isWithoutHub: Bool {
             guard startsHub, case .ipc(let path)? = try? ZMQFactory.endpoint(of: self) else { return false }
             let seat = try? HubSeat.ofSocket(path)
             return seat == .free || seat == .abandoned
         }
 
-        /// The same group in the files that a hub would serve which joining starts; nil where it would be in its memory.
+        /// The same group in the files that a hub started by joining would serve; nil if that hub would keep it in
+        /// memory.
         package var inFiles: BackendConfiguration? {
             guard settings[Settings.zmqStorage.name] != "memory" else { return nil }
             var configuration = self

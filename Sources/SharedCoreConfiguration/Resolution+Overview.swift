@@ -41,7 +41,7 @@ extension Resolution {
             guard let setting = settings.first(where: { $0.name == row.key }) else { continue }
             variables[setting.environmentName] = row.value
         }
-        // What is by default depends on where it is asked for.
+        // The default depends on the process that asks for it.
         variables[Settings.stateDirectory.erased.environmentName] = try stateDirectory()
         return variables
     }

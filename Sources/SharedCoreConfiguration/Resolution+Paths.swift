@@ -42,20 +42,20 @@ extension Resolution {
         return try absolutePath(path, of: setting.erased)
     }
 
-    /// What a setting says, as an absolute path.
+    /// Returns the value of a setting as an absolute path.
     package func absolutePath(_ path: String, of setting: AnySetting) throws(ConfigurationFailure) -> String {
         if path.isAbsolutePath { return path.normalizedPath }
         if path == "~" || path.startsWithBytes(of: "~/"), let home = environment["HOME"], home.isAbsolutePath {
             return (home + path.dropFirst()).normalizedPath
         }
-        // A pipe of the shell, `<(...)`, stands in no folder that anybody means.
+        // The folder of a shell's pipe, `<(...)`, is never meant as the base of a path.
         if case .file(let file, _, _) = find(setting)?.origin, !file.startsWithBytes(of: "/dev/") {
             return (try absolutePath(file) + "/../" + path).normalizedPath
         }
         return try absolutePath(path)
     }
 
-    /// What was given at the command line, as an absolute path.
+    /// Returns a path from the command line as an absolute path.
     package func absolutePath(_ path: String) throws(ConfigurationFailure) -> String {
         path.isAbsolutePath ? path.normalizedPath : (try workingDirectory.path(for: path) + "/" + path).normalizedPath
     }
@@ -122,7 +122,7 @@ extension Resolution {
         return try runtimeDirectory() + "/push"
     }
 
-    /// Where the host tells its figures; nil for nowhere.
+    /// Returns the address at which the host serves its metrics; nil for none.
     package func metricsPlace() throws(ConfigurationFailure) -> MetricsPlace? {
         guard let given = try optional(Settings.metricsListen) else {
             return .path(try runtimeDirectory() + "/metrics")
@@ -138,7 +138,7 @@ extension Resolution {
 package enum UserDirectory: CaseIterable {
     case configuration, state, runtime
 
-    /// The variables of the environment that say where they are.
+    /// The variables of the environment that name these directories.
     package static let variables = allCases.map(\.variable) + ["HOME"]
 
     private var variable: String {
@@ -149,7 +149,7 @@ package enum UserDirectory: CaseIterable {
         }
     }
 
-    /// Where it is when the variable does not say; nil where nothing is right but what the system made.
+    /// The place in the home directory if the variable is not set; nil if only a directory made by the system is right.
     private var placeInHome: String? {
         switch self {
         case .configuration: "/.config"

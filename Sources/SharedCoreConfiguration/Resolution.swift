@@ -130,7 +130,7 @@ package struct Resolution: Sendable {
         (try? pluginDirectory).flatMap { try? BackendPlugin.names(in: $0) } ?? []
     }
 
-    /// Whether the directory has a plugin of a name. Blocks.
+    /// Returns true if the directory has a plugin of a name. Blocks.
     func hasPlugin(_ name: String) throws(ConfigurationFailure) -> Bool {
         let directory = try pluginDirectory
         do throws(SharedCoreError) {
@@ -182,7 +182,7 @@ package struct Resolution: Sendable {
         return resolution
     }
 
-    /// What the first source that knows a setting says; nil when only the default is left.
+    /// Returns the value of a setting in the first source that has it; nil if only the default is left.
     package func find(_ setting: AnySetting) -> Found? {
         if let other = deciding.first(where: { $0.names.contains(setting.name) })?.resolution {
             return other.find(setting)

@@ -1,11 +1,11 @@
 internal import PluginBackend
 
-/// One thing that can be configured: its key, what it takes, and what holds when nobody says anything.
+/// A setting: its key, the values that it takes, and its default.
 package struct Setting<Value: Sendable>: Sendable {
     /// The key, with dots between its parts.
     package let name: String
     package let kind: SettingKind<Value>
-    /// What holds by default.
+    /// The default.
     package let fallback: SettingFallback
     /// One line for people.
     package let summary: String
@@ -57,13 +57,13 @@ extension AnySetting {
     }
 }
 
-/// What holds when a setting is given nowhere.
+/// The default of a setting, in force if no source gives a value.
 package enum SettingFallback: Sendable {
-    /// Always the same.
+    /// A fixed text.
     case text(String)
-    /// What other settings and the environment make of it; the text says how, for people.
+    /// Derived from other settings and the environment; the text explains how, for people.
     case derived(String)
-    /// Nothing.
+    /// No value.
     case none
 
     /// The text that stands for nothing: the table of settings shows it, and every source may give it.
@@ -84,7 +84,7 @@ package enum SettingFallback: Sendable {
     }
 }
 
-/// Where the value of a setting was written.
+/// The source of a setting's value.
 package enum SettingOrigin: Hashable, Sendable, CustomStringConvertible {
     /// On the command line, by this flag.
     case flag(String)
@@ -94,7 +94,7 @@ package enum SettingOrigin: Hashable, Sendable, CustomStringConvertible {
     case environment(String)
     /// In a file, at a line and a column counted from 1.
     case file(path: String, line: Int, column: Int)
-    /// Nowhere: it is the default.
+    /// No source: the value is the default.
     case fallback
 
     /// The place as messages name it.

@@ -5,7 +5,7 @@ internal import PluginBackend
 package struct SettingKind<Value: Sendable>: Sendable {
     /// A word for the table of settings, such as `duration`.
     package let name: String
-    /// What would be right, to follow "it must be".
+    /// The valid texts in words, to follow "it must be".
     package let expectation: String
     /// The texts that a misspelt one is compared with.
     package var choices: [String] = []
@@ -17,7 +17,7 @@ extension SettingKind where Value == String {
     /// The bundled backends, also those that this build does not have.
     package static let bundledBackends = ["memory", "file", "zmq", "etcd"]
 
-    /// A bundled backend, or the name of a plugin. Whether there is such a plugin is not known here.
+    /// A bundled backend, or the name of a plugin. It is not known here if such a plugin exists.
     package static let backend = SettingKind(
         name: bundledBackends.joined(separator: ", ") + " or a plugin",
         expectation: bundledBackends.alternatives + ", or the name of a plugin", choices: bundledBackends,
@@ -135,7 +135,7 @@ extension SettingKind where Value == UInt64? {
 }
 
 extension SettingKind where Value == Int {
-    /// What a hub may take for a client, as `HubOptions.leastClientMemory` and more.
+    /// The memory that a hub may use for a client: `HubOptions.leastClientMemory` or more.
     package static let clientMemory = SettingKind(
         name: "memory", expectation: "an amount such as 54MiB, 26MiB or more (a bare number means bytes)",
         parse: { text in

@@ -1,13 +1,13 @@
 internal import Platform
 
-/// What must not be shown, since it may be a secret.
+/// Texts that must not be shown, because they may be secrets.
 package enum SecretText {
     /// How many characters of Z85 a key of CURVE has (RFC 32 of ZeroMQ).
     private static let keyLength = 40
     private static let alphabet = Set(
         "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#".utf8)
 
-    /// Whether a text has the form of a key, and is not the absolute path of a file that is there.
+    /// Returns true if a text has the form of a key, and is not the absolute path of an existing file.
     package static func isKey(_ text: String) -> Bool {
         let word = text.utf8.drop(while: isSpace).reversed().drop(while: isSpace)
         guard word.count == keyLength, word.allSatisfy(alphabet.contains) else { return false }

@@ -4,7 +4,7 @@ internal import CYAML
 struct YAMLNode {
     enum Content {
         case scalar(String)
-        /// What it holds is not kept.
+        /// The elements are not kept.
         case sequence
         /// The pairs in their order, also those with the same key.
         case mapping([(key: YAMLNode, value: YAMLNode)])
@@ -71,12 +71,12 @@ struct YAMLNode {
         }
     }
 
-    /// A node whose end has not been read.
+    /// A node that is still being read.
     private struct OpenNode {
         let isMapping: Bool
         let position: ConfigurationFile.Position
         private var pairs: [(key: YAMLNode, value: YAMLNode)] = []
-        /// The key whose value comes next.
+        /// The key of the value that comes next.
         private var key: YAMLNode?
 
         init(isMapping: Bool, position: ConfigurationFile.Position) {
@@ -94,13 +94,13 @@ struct YAMLNode {
     }
 }
 
-/// Why a text is no document of YAML that is read here.
+/// The reason why a text is not accepted as a YAML document.
 struct YAMLFailure: Error {
     let problem: String
-    /// Where; nil for a text whose bytes are no characters.
+    /// The place; nil for a text with bytes that are no characters.
     let position: ConfigurationFile.Position?
-    /// Whether it holds an alias (`*name`). Keys that are aliases stand for all that their anchors hold, and aliases of aliases multiply
-    /// that: nine levels of nine are 387 million nodes.
+    /// True if the document has an alias (`*name`). Keys that are aliases stand for all that their anchors hold, and
+    /// aliases of aliases multiply that: nine levels of nine are 387 million nodes.
     let isAlias: Bool
 
     init(_ problem: String = "", at position: ConfigurationFile.Position? = nil, isAlias: Bool = false) {

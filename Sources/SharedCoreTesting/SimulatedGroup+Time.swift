@@ -75,7 +75,7 @@ public struct SimulationStalled: Error, CustomStringConvertible {
     public let expectation: String
     /// How much of the group's time passed.
     public let timePassed: Duration
-    /// Whether time could have gone on; if not, all processes wait for the test or for the world outside.
+    /// True if time could have gone on; if not, all processes wait for the test or for the world outside.
     public let timedOut: Bool
     /// The timeline of the ownership, in sentences.
     public let timeline: String

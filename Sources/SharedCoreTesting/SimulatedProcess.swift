@@ -43,10 +43,10 @@ public final class SimulatedProcess: Sendable {
     /// ``thaw()``.
     public var group: any SharedGroup { handle }
 
-    /// Whether it was killed.
+    /// True after the process was killed.
     public var isDead: Bool { executor.life.isOver }
 
-    /// Whether it is frozen.
+    /// True while the process is frozen.
     public var isFrozen: Bool { executor.isFrozen }
 
     /// Begins to run code in the process. The code that it awaits goes on in the process, except in a `Task` of its

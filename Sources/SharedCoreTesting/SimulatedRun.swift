@@ -19,7 +19,7 @@ public final class SimulatedRun<Value: Sendable>: Sendable {
     /// The result; nil while it runs.
     public var result: Result<Value, any Error>? { state.withLock(\.result) }
 
-    /// Whether it has ended.
+    /// True after the run has ended.
     public var isOver: Bool { result != nil }
 
     /// The value that it returns. Lets time pass, no longer than it takes, and returns when every process waits.

@@ -27,7 +27,7 @@ final class SimulationThread: Sendable {
         }
     }
 
-    /// Whether the caller is one of its jobs.
+    /// True if the caller is one of the thread's jobs.
     var isCurrent: Bool {
         state.withLock { $0.current == .current }
     }

@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// A clock that stands still until a test moves it.
 ///
-/// ``advance(by:)`` moves the time and then wakes, in the order of their instants, exactly the sleepers whose instant
-/// has come. A test that advances must first know that the task to be woken is asleep: wait for
-/// ``sleeperCount`` or ``nextWake`` with `eventually`.
+/// ``advance(by:)`` moves the time and then wakes exactly the sleepers that are due, in the order of their instants. A
+/// test that advances must first know that the task to be woken is asleep: wait for ``sleeperCount`` or ``nextWake``
+/// with `eventually`.
 public final class ManualClock: TimeSource {
     private struct Sleeper {
         let id: WaitID
@@ -36,13 +36,13 @@ public final class ManualClock: TimeSource {
     /// The instant at which the first sleeper wakes; nil when no task sleeps.
     public var nextWake: BootInstant? { state.withLock { state in state.sleepers.map(\.instant).min() } }
 
-    /// Moves the time and wakes those whose instant has come. Time does not go back: the duration is not negative.
+    /// Moves the time and wakes the sleepers that are due. Time does not go back: the duration must not be negative.
     public func advance(by duration: Duration) {
         precondition(duration >= .zero, "Time does not go back.")
         move { $0.advanced(by: duration) }
     }
 
-    /// Moves the time to an instant and wakes those whose instant has come. One that has passed changes nothing.
+    /// Moves the time to an instant and wakes the sleepers that are due. A past instant changes nothing.
     public func advance(to instant: BootInstant) {
         move { max($0, instant) }
     }

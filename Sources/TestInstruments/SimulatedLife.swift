@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The life of a process as those know it who take part from it: where a death is only played, this ends, and what the
-/// system would take from a dead process goes with it.
+/// The life of a simulated process, shared by its participants. When its end is simulated, this ends too, together with
+/// all that the system would take from an ended process.
 package final class SimulatedLife: Sendable {
     private struct State {
         var isOver = false
@@ -12,10 +12,10 @@ package final class SimulatedLife: Sendable {
 
     package init() {}
 
-    /// Whether the process has died.
+    /// True after the process has died.
     package var isOver: Bool { state.withLock(\.isOver) }
 
-    /// Takes note of what happens with the death; of one that is over, it happens now.
+    /// Registers an action for the process's end. If the process has ended already, runs the action now.
     package func atEnd(_ ending: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
             if !state.isOver { state.endings.append(ending) }

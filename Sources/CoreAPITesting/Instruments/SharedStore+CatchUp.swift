@@ -1,8 +1,8 @@
 package import CoreAPI
 
 extension SharedStore {
-    /// Makes the next reads of this handle reflect every commit that has returned anywhere, also on a backend whose
-    /// reads do not promise it (contract S4).
+    /// Makes the next reads of this handle reflect every commit that has returned anywhere, also on a backend that does
+    /// not promise it for reads (contract S4).
     ///
     /// There, an empty transaction gets its place in the order: no later read of this handle is older. A backend that
     /// promises linearizable reads is tried without this help.

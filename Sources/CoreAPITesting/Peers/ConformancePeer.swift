@@ -108,8 +108,8 @@ enum SignalStorm {
         action.sa_flags = 0
         action.__sigaction_handler.sa_handler = { _ in SignalStorm.counter.wrappingAdd(1, ordering: .relaxed) }
         sigaction(SIGALRM, &action, nil)
-        // In microseconds: the first, then each. `setitimer` takes a type whose members Swift 6.3 loses in release
-        // builds.
+        // In microseconds: the first, then each. Not `setitimer`: Swift 6.3 loses the members of its argument's type in
+        // release builds.
         ualarm(1_000, 1_000)
     }
 }

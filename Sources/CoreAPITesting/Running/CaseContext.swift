@@ -14,7 +14,7 @@ package final class CaseContext: Sendable {
         self.seed = seed
     }
 
-    /// Returns a generator whose sequence follows from the seed of the run.
+    /// Returns a generator with a sequence that follows from the seed of the run.
     package func random() -> SeededRandom { SeededRandom(seed) }
 
     /// Runs a part of a case on a fresh group, then closes every handle that was opened in it and removes the group.

@@ -103,7 +103,7 @@ public enum CaseOutcome: Hashable, Sendable {
 }
 
 extension ConformanceCase {
-    /// Tries the rule on a backend. A case whose task is cancelled meanwhile is ``CaseOutcome/interrupted``.
+    /// Tries the rule on a backend. If its task is cancelled meanwhile, the outcome is ``CaseOutcome/interrupted``.
     ///
     /// - Parameters:
     ///   - harness: How to get at the backend.

@@ -7,7 +7,7 @@ public enum ConformanceSuite {
             $0.place < $1.place
         }
 
-    /// Returns the cases whose id or rule is named; when there is none, those whose title holds the text.
+    /// Returns the cases with this id or rule; if there are none, the cases with the text in their title.
     public static func cases(matching pattern: String) -> [ConformanceCase] {
         let named = cases.filter { $0.id == pattern || $0.rule == pattern }
         return named.isEmpty ? cases.filter { $0.title.contains(pattern) } : named

@@ -48,8 +48,8 @@ struct SavedTimeline {
         var history: TimelineHistory { TimelineHistory(records: records, checkpoint: checkpoint, damages: damages) }
     }
 
-    /// The report on all stretches: every violation that one of them shows, with the counts of the last one, whose
-    /// checkpoint includes those of the entries before it.
+    /// The report on all stretches: every violation that one of them shows, and the counts of the last one. Its
+    /// checkpoint includes the counts of the entries before it.
     var report: CheckReport {
         let reports = histories.map(TimelineChecker.check)
         return CheckReport(

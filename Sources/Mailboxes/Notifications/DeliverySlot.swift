@@ -12,7 +12,7 @@ final class DeliverySlot: Sendable {
         var revision: Revision
         /// The last post before the end of a suspension; all posts up to it are one delivery.
         var held: Revision?
-        /// Whether a suspension has ended, with posts that are not known yet.
+        /// True after a suspension has ended, while its posts are not known yet.
         var isBehind = false
         var isEnded = false
         var failure: SharedCoreError?

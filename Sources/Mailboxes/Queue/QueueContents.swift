@@ -57,7 +57,7 @@ package struct QueueItem: Hashable, Sendable {
     package var take: Entry?
     /// The mark that it was acknowledged.
     package var mark: Entry?
-    /// What the inbox keeps beside the message.
+    /// The details that the inbox keeps beside the message.
     package var details: Entry?
 
     package init(message: Entry? = nil, take: Entry? = nil, mark: Entry? = nil) {

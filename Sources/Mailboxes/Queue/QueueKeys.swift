@@ -29,7 +29,8 @@ package struct QueueKeys: Hashable, Sendable {
     package let prefix: KeyPrefix
     /// Written by every send of a bounded queue, so that two sends that rely on the same count cannot both succeed.
     package let sends: Key
-    /// Whether an item may stand below another one, as messages of one call-id do in the inbox.
+    /// True if the key of an item may lie below that of another one, as those of messages of one call-id do in the
+    /// inbox.
     private let isNested: Bool
 
     package init(path: String, isNested: Bool = false) throws(SharedCoreError) {

@@ -29,7 +29,7 @@ package struct SessionMark: Hashable, Sendable {
         self.lease = lease
     }
 
-    /// Whether the session's end can be seen by neither a process nor a lock, so that a lease decides.
+    /// True if neither a process nor a lock shows the session's end, so that a lease decides.
     package var isLeased: Bool { lockedByte == nil && processNamespace == 0 }
 
     package var bytes: [UInt8] {

@@ -72,7 +72,7 @@ package enum SnapshotReaderKind: Hashable, Sendable {
 package struct SnapshotReader: Sendable {
     private var state: StoreState
     private var progress = Progress.before
-    /// Whether the beginning was read.
+    /// True after the beginning was read.
     private var isBegun = false
 
     private enum Progress: Sendable {

@@ -31,7 +31,7 @@ package enum RoomClaim: Hashable, Sendable {
         }
     }
 
-    /// Whether a commit waits for a compaction when the log is long, and is tried again when a compaction has freed
+    /// True if a commit waits for a compaction when the log is long, and is tried again when a compaction has freed
     /// space. Commits of coordination and commits that only remove do not wait.
     package var waitsForRoom: Bool {
         switch self {

@@ -14,7 +14,7 @@ package struct SessionState: Sendable {
 
     /// The keys that live with the session.
     var keys: Set<Key> = []
-    /// Whether entries live with the session.
+    /// True if entries live with the session.
     package var hasEntries: Bool { !keys.isEmpty }
     /// The results of its last numbered requests, by ascending number.
     private(set) var results: [RequestResult] = []

@@ -37,7 +37,7 @@ package struct StoreState: Sendable {
 
     var entries: [Key: StoredEntry] = [:]
     var topics = TopicTable()
-    /// Whether names are forgotten; otherwise a commit that would create too many is refused.
+    /// True if names are forgotten; otherwise a commit that would create too many is refused.
     let forgetsNames: Bool
     /// The keys that live with any session.
     var sessionKeys = KeyIndex()
@@ -84,7 +84,7 @@ package struct StoreState: Sendable {
         sessions.index(forKey: id) != nil
     }
 
-    /// Whether some values are external.
+    /// True if some values are external.
     package var hasExternalValues: Bool { externalCount > 0 }
 
     /// The number of entries.

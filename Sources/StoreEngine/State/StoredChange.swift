@@ -12,12 +12,12 @@ package struct StoredChange: Sendable {
         Change(key: key, kind: kind, old: try old?.entry(for: key), new: try new?.entry(for: key))
     }
 
-    /// Whether the values can still be fetched: a replaced journal frees its space.
+    /// True if the values can still be fetched: a replaced journal frees its space.
     var canBeFetched: Bool {
         (old?.value.canBeFetched ?? true) && (new?.value.canBeFetched ?? true)
     }
 
-    /// Whether the key was absent before and is absent after: one transaction has written and removed it.
+    /// True if the key was absent before and is absent after: one transaction has written and removed it.
     var isNothing: Bool { old == nil && new == nil }
 
     /// The bytes of memory that the change takes in a history.

@@ -14,7 +14,7 @@ package enum StoredValue: Sendable {
         }
     }
 
-    /// Whether the bytes are external.
+    /// True if the bytes are external.
     var isExternal: Bool {
         if case .external = self { true } else { false }
     }

@@ -14,7 +14,7 @@ struct MailboxReader: Sendable {
     private var revision: Revision
     /// The number of sends and clearings up to that revision.
     private var count: UInt64
-    /// Whether the mailbox had a message then.
+    /// True if the mailbox had a message at that revision.
     private var hasMessage: Bool
     /// The next events, in reverse order.
     private var ready: [StoredEvent]

@@ -1,6 +1,6 @@
 // swift-format-ignore-file
 #if Etcd
-/// The part of etcd's calls that SharedCore uses. The names and numbers are etcd's.
+/// What SharedCore uses of etcd's calls. The names and numbers are etcd's.
 
 // DO NOT EDIT.
 // swift-format-ignore-file

@@ -30,7 +30,7 @@ enum BatonCases {
         }
     }
 
-    /// An Executor whose call moves, and a Main that has not started.
+    /// Returns an Executor with a call that can move, and a Main that has not started.
     private static func busyPair(
         _ troupe: Troupe, _ need: String = "", executor settings: String = "", main mainSettings: String = "takes"
     ) async throws -> (executor: Player, main: Player) {
@@ -154,12 +154,12 @@ enum BatonCases {
         }
     }
 
-    /// Whether the two participants share no machine, and the group carries the bytes of a baton between them.
+    /// Returns true if the two participants share no machine, and the group carries the bytes of a baton between them.
     private static func carriesBytes(_ troupe: Troupe) async throws -> Bool {
         try await !isOneMachine(troupe) && troupe.observer.capabilities.features.contains(.batonBytes)
     }
 
-    /// Whether the two participants know that they are on one machine, where a call moves with descriptors too.
+    /// Returns true if the two participants know that they are on one machine, where a call moves with descriptors too.
     private static func isOneMachine(_ troupe: Troupe) async throws -> Bool {
         let sessions = try await troupe.observer.sessions().filter { [.main, .executor].contains($0.role) }
         let machines = Set(sessions.map(\.process.bootID))

@@ -82,7 +82,7 @@ enum OpenMessageCases {
                     try await code { try await state("damage", hello("damage"), damage) }, is: .corrupt,
                     "what damaged details are: \(damage)")
             }
-            // What a program that knows no details leaves of one message is no part of the next.
+            // An earlier program that knows no details may leave those of one message: they are no part of the next.
             try await store.put(".sharedcore/inbox/before/m", hello("before"))
             try await store.put(".sharedcore/inbox/before/d", [1] + text("poll"))
             let callID = try expectSome(CallID("before"), "a call-id")

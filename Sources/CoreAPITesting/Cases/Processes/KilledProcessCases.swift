@@ -77,7 +77,7 @@ enum KilledProcessCases {
                 try await store.catchUp()
                 let left = try await NumberedPair.read(under: prefix, byteCount: byteCount, in: store) ?? -1
                 try await store.put("next", text: "\(round)")
-                // Each answer was an acknowledgement; one more write may have been done whose answer did not come.
+                // Each answer was an acknowledgement. One more write may have been done without an answer.
                 let acknowledged = try await peer.lastAnswers().reduce(awaited) { $0 + ($1.hasPrefix("ok") ? 1 : 0) }
                 context.note("round \(round): \(acknowledged) acknowledged, number \(left) stands")
                 try expect(

@@ -2,8 +2,9 @@ internal import CoreAPI
 
 /// S8: lifetimes.
 ///
-/// An entry whose time is over may be there for another second by the group's clock, and as long as the backend needs
-/// to notice that a case has moved that clock. So a case waits for what must be gone, and reads what must stand.
+/// An expired entry may be there for another second by the group's clock, and as long as the backend needs to notice
+/// that a case has moved that clock. So a case waits until an entry is gone that must be, and reads an entry that must
+/// remain.
 enum LifetimeCases {
     static let all = [
         neverEarly, durationsAreRoundedUp, goneWithoutAReader, expiriesAreSeen, neverEarlyByTheMachinesClock,

@@ -11,7 +11,7 @@ struct Crowd: Sendable {
 
     /// The results of the executors of a cluster.
     struct Count: Sendable {
-        /// Those that got the text of their own call-id and whose acknowledgement counted.
+        /// The number of Executors that got the text of their own call-id, with an acknowledgement that counted.
         var served = 0
         var coreStarts = 0
         /// The results of the others.

@@ -42,7 +42,7 @@ package final class Player: Sendable {
         }
     }
 
-    /// Whether it was killed by the case.
+    /// True after the case has killed the process.
     package var isDead: Bool { dead.value }
 
     /// Kills it as SIGKILL does, and waits until it is gone.

@@ -12,7 +12,7 @@ package struct PlayerSettings: Hashable, Sendable {
     var gates: [Gate: String] = [:]
     /// A critical section that the core enters when it has started, and leaves at the gate `section`.
     var section: Duration?
-    /// Whether the core cannot start.
+    /// True if the core cannot start.
     var fails = false
 
     enum Gate: String, CaseIterable {

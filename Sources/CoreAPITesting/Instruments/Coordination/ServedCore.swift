@@ -138,8 +138,8 @@ package struct ServedMessage: Hashable, Sendable {
 }
 
 extension InboxMessage.Content {
-    /// The content as lines: kind, sender, recipient, text; where it has more, account, conversation, milliseconds since 1970, content
-    /// type, body, and name and value of each field. What is missing is an empty line.
+    /// The content as lines: kind, sender, recipient, text; where it has more, account, conversation, milliseconds
+    /// since 1970, content type, body, and name and value of each field. A missing value is an empty line.
     var lines: [String] {
         let first = [kind.name, sender, recipient, text]
         if self == InboxMessage.Content(kind: kind, sender: sender, recipient: recipient, text: text) { return first }

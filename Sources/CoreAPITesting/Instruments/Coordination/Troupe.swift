@@ -22,7 +22,7 @@ package final class Troupe: Sendable {
         observer = try await group.open("observer")
     }
 
-    /// Whether processes can be killed and stopped; otherwise their deaths and stops are only simulated.
+    /// True if processes can be killed and stopped; otherwise their ends and stops are only simulated.
     package var hasProcesses: Bool { harness.peer != nil }
 
     /// A Main that has not started.
@@ -63,7 +63,7 @@ package final class Troupe: Sendable {
         try await enter(.executor, name, settings, apart: isApart)
     }
 
-    /// An Executor that waits for a message, and whose core runs.
+    /// Starts an Executor that waits for a message, and returns it when its core runs.
     package func owningExecutor(
         _ name: String = "executor", _ settings: String = "", waitingFor callID: String = "its-own",
         apart isApart: Bool = false

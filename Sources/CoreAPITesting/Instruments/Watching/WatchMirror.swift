@@ -21,7 +21,7 @@ package struct WatchMirror: Sendable {
     private let prefixes: [KeyPrefix]
     private let keepsChanges: Bool
     private let previousValues: Bool
-    /// Whether the events so far began with a snapshot, so that the entry before each change is known.
+    /// True if the events so far began with a snapshot, so that the entry before each change is known.
     private var isComplete = false
 
     /// - Parameters:
@@ -108,7 +108,7 @@ package struct WatchMirror: Sendable {
         prefixes.contains { $0.contains(key) }
     }
 
-    /// Whether so much is wrong that there is no point in going on.
+    /// True if there are too many breaches to go on.
     var isHopeless: Bool { breaches.count >= 20 }
 
     private mutating func breach(_ text: String) {
