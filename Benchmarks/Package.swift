@@ -12,7 +12,7 @@ let settings: [SwiftSetting] = [
 let package = Package(
     name: "Benchmarks",
     dependencies: [
-        // Without ZeroMQ: what is measured here is inside of one process.
+        // Without ZeroMQ: these benchmarks measure a single process.
         .package(name: "SharedCore", path: "..", traits: []),
         // Without what stands between a program and its allocator: that would be measured as well.
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),

@@ -25,7 +25,7 @@ let package = Package(
     targets: [
         // The parts that both ends of a connection need.
         .target(name: "SIPMessages", swiftSettings: settings),
-        // The client: what a reader of this example may want to write.
+        // The client: the part that a reader of this example may want to write.
         .target(name: "Telephony", dependencies: shared + ["SIPMessages"], swiftSettings: settings),
         // A server for it to register with.
         .target(name: "TelephoneServer", dependencies: ["SIPMessages"], swiftSettings: settings),

@@ -7,7 +7,7 @@ public struct ApplicationOverview: Hashable, Sendable {
     /// The reports, ordered by session, without those that this version does not understand.
     public let applications: [ApplicationReport]
 
-    /// Whether any application is in front of a user, so that no alert is needed.
+    /// True if any application is in front of a user, so that no alert is needed.
     public var isAnyInForeground: Bool { applications.contains { $0.state == .foreground } }
 
     /// Returns the state that a session has published; nil if it has published none.

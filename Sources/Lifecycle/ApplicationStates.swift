@@ -112,7 +112,7 @@ public struct ApplicationReport: Hashable, Sendable {
     public let state: ApplicationState
     /// The revision at which it was published.
     public let revision: Revision
-    /// Whether the session published it itself; otherwise another one did.
+    /// True if the application's own session published the state; false if another session did on its behalf.
     public let isOwn: Bool
 
     /// Reads the report in an entry; nil for one that this version does not understand.

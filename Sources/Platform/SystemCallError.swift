@@ -54,19 +54,19 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
 
     package var description: String { "\(call): \(text) (\(number)) [\(location)]" }
 
-    /// Whether the name passed to the call does not exist.
+    /// True if the name passed to the call does not exist.
     package var isAbsent: Bool { number == ENOENT }
-    /// Whether the name passed to the call exists already.
+    /// True if the name passed to the call exists already.
     package var isPresent: Bool { number == EEXIST }
-    /// Whether the object of the call is in use.
+    /// True if the object of the call is in use.
     package var isBusy: Bool { number == EBUSY }
-    /// Whether the pipe or socket that was written to has no reader.
+    /// True if the pipe or socket that was written to has no reader.
     package var isBrokenPipe: Bool { number == EPIPE }
-    /// Whether nothing listens at the address.
+    /// True if nothing listens at the address.
     package var isRefused: Bool { number == ECONNREFUSED }
-    /// Whether another process has the address to listen at.
+    /// True if another process listens at the address already.
     package var isAddressTaken: Bool { number == EADDRINUSE }
-    /// Whether there is no space, or the user's quota is used up.
+    /// True if there is no space, or the user's quota is used up.
     package var isStorageFull: Bool { (number == ENOSPC || number == EDQUOT) && exhausted == nil }
     /// The resource that the process, its user or the machine has used up, in the plural; nil if the call failed for
     /// another reason.
@@ -87,21 +87,21 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
         default: nil
         }
     }
-    /// Whether the user may not do this.
+    /// True if the user has no permission for the call, or the file system is read-only.
     package var isForbidden: Bool { number == EACCES || number == EPERM || number == EROFS }
-    /// Whether a sync failed. Its data may be lost even if a later sync succeeds: the kernel reports an error once and
+    /// True if a sync failed. Its data may be lost even if a later sync succeeds: the kernel reports an error once and
     /// treats the pages as written.
     package var isFailedSync: Bool { call == "fdatasync" || call == "fsync" }
-    /// Whether processes cannot share memory on the file system.
+    /// True if processes cannot share memory on the file system.
     package var cannotShareMemory: Bool {
         call == "mmap" && (number == ENODEV || number == EINVAL || number == ENOSYS || number == EOPNOTSUPP)
     }
-    /// Whether the file system can give a file a free name neither by renaming nor by linking it. The owner of a file
+    /// True if the file system can give a file a free name neither by renaming nor by linking it. The owner of a file
     /// is refused a link only if the file system has no links.
     package var cannotTakeFreeName: Bool {
         call == "linkat" && [EPERM, EOPNOTSUPP, ENOSYS, EINVAL].contains(number)
     }
-    /// Whether something on the path, or at its end, is no directory, or a forbidden link.
+    /// True if a component of the path is no directory, or is a forbidden link.
     package var isNotDirectory: Bool { number == ENOTDIR || number == ELOOP }
 }
 

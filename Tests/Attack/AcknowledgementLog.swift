@@ -42,7 +42,7 @@ final class AcknowledgementLog: Sendable {
         keeping.withLock { _ = $0.possible[key, default: [nil]].insert(value) }
     }
 
-    /// Notes that the program has acknowledged what was announced.
+    /// Notes that the program has acknowledged an announced write.
     func acknowledge(_ key: String, _ value: String?) throws {
         try write("ok", key, value)
         keeping.withLock {
@@ -51,13 +51,13 @@ final class AcknowledgementLog: Sendable {
         }
     }
 
-    /// Takes over what another log knows, for a copy of its group.
+    /// Takes over the knowledge of another log, for a copy of its group.
     func adopt(_ other: AcknowledgementLog) {
         let known = other.keeping.withLock { $0 }
         keeping.withLock { $0 = known }
     }
 
-    /// Another log that knows what this one knows now.
+    /// Returns another log with the present knowledge of this one.
     func copy(path: String) throws -> AcknowledgementLog {
         let copy = try AcknowledgementLog(path: path)
         copy.adopt(self)
@@ -76,7 +76,7 @@ final class AcknowledgementLog: Sendable {
         keeping.withLock { $0.possible.filter { !$0.value.contains(nil) }.keys.sorted() }
     }
 
-    /// Demands that what was found is what may be there.
+    /// Throws unless the entries found are possible ones.
     func verify(_ found: [String: String]) throws {
         let possible = keeping.withLock(\.possible)
         for (key, values) in possible where !values.contains(found[key]) {

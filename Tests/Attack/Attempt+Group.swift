@@ -90,8 +90,8 @@ extension Attempt {
         return child
     }
 
-    /// Whether a host of the group listens at its push socket, which lies in a directory of the group's own below the
-    /// runtime directory.
+    /// True if a host of the group listens at its push socket. The socket lies in a directory of the group's own, below
+    /// the runtime directory.
     var hasPushSocket: Bool {
         let runtime = directory + "/sharedcore"
         return TemporaryDirectory.names(in: runtime).contains {

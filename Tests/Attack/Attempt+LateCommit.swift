@@ -12,7 +12,7 @@ extension Attempt {
     ///   - byteCount: At most 60,000, which a pipe takes at once.
     ///   - options: Of the command, such as `--if-absent`.
     ///   - strace: The arguments of strace.
-    ///   - meanwhile: What happens when the group is open, before the faults begin.
+    ///   - meanwhile: Called when the group is open, before the faults begin.
     func putLate(
         _ key: String, number: UInt64, byteCount: Int = 40, options: [String] = [], strace arguments: [String],
         mayBeKilled: Bool = false, meanwhile: () async throws -> Void = {}

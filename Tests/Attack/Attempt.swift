@@ -4,9 +4,9 @@ internal import Platform
 internal import Synchronization
 internal import TestSupport
 
-/// One run of a scenario: a group of its own, the program that is attacked, and what this process knows of both.
+/// One run of a scenario: a group of its own, the attacked program, and the knowledge of this process about both.
 ///
-/// The program is driven as a user does it: by arguments, streams, signals and what lies in the file system.
+/// The program is driven as by a user: with arguments, streams, signals and files.
 final class Attempt: Sendable {
     /// The end of a command of the program, with its output.
     struct Answer: Sendable {
@@ -47,14 +47,14 @@ final class Attempt: Sendable {
     var group: String { groups + "/default" }
     /// The number of injected faults.
     var faultCount: Int { faults.load(ordering: .relaxed) }
-    /// Whether the fault that was to be tried did not come.
+    /// True if the fault to be tried did not occur.
     var isMissed: Bool { missed.load(ordering: .relaxed) }
 
     func countFaults(_ count: Int = 1) {
         faults.add(count, ordering: .relaxed)
     }
 
-    /// Says that the fault that was to be tried did not come.
+    /// Records that the fault to be tried did not occur.
     func noteMissed() {
         missed.store(true, ordering: .relaxed)
     }
@@ -64,7 +64,7 @@ final class Attempt: Sendable {
     /// Starts the program.
     ///
     /// - Parameters:
-    ///   - prefix: What runs before it and becomes it, such as `strace -D`.
+    ///   - prefix: The command that runs before it and executes it, such as `strace -D`.
     ///   - errors: The path of a file for its standard error.
     func start(_ arguments: [String], through prefix: [String] = [], errors: String? = nil) throws -> ChildProcess {
         let words = prefix + [program, "--state-directory", groups] + arguments
@@ -80,7 +80,7 @@ final class Attempt: Sendable {
     ///
     /// - Parameters:
     ///   - killedAfter: When it is killed, unless it has ended.
-    ///   - mayBeKilled: Whether something else may kill it.
+    ///   - mayBeKilled: True if a fault may kill it.
     @discardableResult
     func run(
         _ arguments: [String], through prefix: [String] = [], killedAfter: Duration? = nil, mayBeKilled: Bool = false
@@ -88,7 +88,7 @@ final class Attempt: Sendable {
         let errors = errorPath()
         let child = try start(arguments, through: prefix, errors: errors)
         if let killedAfter {
-            // The moment of the kill is what is tried.
+            // The moment of the kill is the subject of the trial.
             try await Task.sleep(for: killedAfter)
             if child.ended == nil { countFaults() }
             child.signal(.kill)

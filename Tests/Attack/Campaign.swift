@@ -41,7 +41,8 @@ struct Campaign {
         directory = try Directory.makeTemporary("sharedcore-attack", in: getenv("TMPDIR").map { String(cString: $0) })
         // A case that is repeated alone takes as long as it takes.
         let isUnlimited = !options.only.isEmpty || options.form == .whole
-        // The two parts of an attack, on an optimized build and on one with fail points, take together what one takes on all.
+        // The two parts of an attack, on an optimized build and on one with fail points, take together the time of one
+        // attack with all cases.
         let (short, long) =
             switch options.usesFailPoints {
             case nil: (105, 570)
@@ -93,14 +94,14 @@ struct Campaign {
 
     /// Says that something cannot run here.
     ///
-    /// - Returns: Whether that is a failure.
+    /// - Returns: True if that is a failure.
     private func miss(_ name: String, _ reason: String) -> Bool {
         let isAllowed = options.allowsMissing(name)
         say("not run  \(name): \(reason)\(isAllowed ? "" : "; a failure, unless --allow-missing names it")")
         return !isAllowed
     }
 
-    /// - Returns: Whether anything has failed.
+    /// - Returns: True if anything has failed.
     private func run(_ scenario: Scenario, until deadline: ContinuousClock.Instant) async throws -> Bool {
         let start = ContinuousClock.now
         let wish = wish(for: scenario.name)

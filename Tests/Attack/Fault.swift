@@ -19,7 +19,7 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
         /// knows one fault for each kind of call.
         case errorThenKill(after: Int)
 
-        /// Whether only a build with fail points can have it.
+        /// True for a fault that needs a build with fail points.
         var needsFailPoints: Bool {
             switch self {
             case .short, .errorThenKill: true
@@ -32,10 +32,10 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
     let kind: Kind
     /// The call of each thread that it strikes, from 1; nil for all of them. Of fail points, that of the process.
     var occurrence: Int?
-    /// Whether it strikes all later ones as well.
+    /// True if the fault strikes all later calls as well.
     var isLasting = false
-    /// Whether only calls on files of the group with a known name are counted and struck: for calls that the loader and the
-    /// runtime make as well.
+    /// True if only calls on files of the group with a known name are counted and struck. Set for system calls that the
+    /// loader and the runtime make too.
     var isNamed = false
 
     init(call: String, kind: Kind, occurrence: Int?) {
@@ -74,7 +74,7 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
         return "\(call)\(isUnnamed ? "-unnamed" : "").\(place).\(what)"
     }
 
-    /// The arguments of strace, before what it runs or attaches to.
+    /// The arguments of strace, without the program that it runs or attaches to.
     ///
     /// - Parameters:
     ///   - faults: Two of one call have the same error, and both are named or none is.
@@ -95,7 +95,7 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
             + environment(of: [failPoint].compactMap(\.self) + own)
     }
 
-    /// The arguments of strace that make fail points active in what it runs.
+    /// The arguments of strace that activate fail points in the program that it runs.
     static func environment(of failPoints: [String]) -> [String] {
         failPoints.isEmpty ? [] : ["-E", "SHAREDCORE_FAIL_POINT=" + failPoints.joined(separator: ",")]
     }
@@ -172,7 +172,7 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
     /// The errors that all calls of a kind are failed with, for as long as the program runs.
     static func lastingErrors(of call: String) -> [String] {
         switch call {
-        // A file system that is read-only, and a quota, refuse what changes it.
+        // A read-only file system, or a quota, refuses the calls that change it.
         case "pwrite64", "fallocate", "fdatasync", "fsync", "linkat", "renameat2", "openat", "mkdirat", "ftruncate":
             Set(errors(of: call) + ["ENOSPC", "EDQUOT", "EROFS"]).sorted()
         case "unlinkat": ["EIO", "EROFS"]
@@ -185,11 +185,11 @@ struct Fault: Hashable, Sendable, CustomStringConvertible {
 
 /// The system calls that the backend makes on the group's directory, as strace sees them.
 ///
-/// Of those that it makes there besides, `close` is no place of a fault: the descriptor is free with any result, and a
-/// kill there is one before the next call. `read` takes events and the content of mails, `lseek` is the C library's for
-/// a mail, `symlinkat` a note of the Maildir's core, `inotify_rm_watch` and `epoll_ctl` change nothing on a file.
-/// `bind`, `chmod`, `connect` and `unlink` are of the host's sockets, which lie beside the store. `futex_waitv` waits
-/// in memory.
+/// The program makes further calls there that are not places of a fault. `close` frees the descriptor with any result,
+/// and a kill there is one before the next call. `read` takes events and the content of mails. `lseek` is the C
+/// library's for a mail, and `symlinkat` a note of the Maildir's core. `inotify_rm_watch` and `epoll_ctl` change
+/// nothing on a file. `bind`, `chmod`, `connect` and `unlink` are of the host's sockets, which lie beside the store.
+/// `futex_waitv` waits in memory.
 struct SystemCalls: Sendable {
     /// The calls that change the directory or bring it to the disk, or map its pages for that.
     static let changing = [
@@ -207,7 +207,7 @@ struct SystemCalls: Sendable {
     struct Place: Hashable, Sendable {
         let call: String
         let occurrence: Int
-        /// Whether it is numbered among those on named files of the group alone.
+        /// True if `occurrence` counts only the calls on named files of the group.
         let isNamed: Bool
 
         var isGeneral: Bool { SystemCalls.general.contains(call) }
@@ -221,13 +221,14 @@ struct SystemCalls: Sendable {
     /// The places that one fault can single out: calls of the same number in two threads are one. General calls on named
     /// files are numbered among these.
     private(set) var places: [Place] = []
-    /// The places of those on a file of the group that has a known name, numbered among these alone: where one of two
-    /// calls is general, strace is told these names and counts no other call.
+    /// The places of the calls on a file of the group that has a known name, numbered among these calls alone.
+    ///
+    /// For a pair of calls of which one is general, strace is told these names and counts no other call.
     private(set) var namedPlaces: [Place] = []
     /// The number of ``places`` before each write.
     private(set) var placeCountsBeforeWrites: [Int] = []
 
-    /// Reads what strace has written.
+    /// Reads the trace that strace has written.
     ///
     /// - Parameter directories: The paths of which a call must name one to be counted.
     init(trace path: String, in directories: [String]) {
@@ -264,7 +265,8 @@ struct SystemCalls: Sendable {
         }
     }
 
-    /// Whether a call is on a directory or a file in it. One that makes the directory names it by its parent.
+    /// Returns true if a call is on a directory or a file in it. A call that makes the directory names its parent and
+    /// the last part of its path.
     private static func isMeant(_ directory: String, by line: Substring, _ call: String) -> Bool {
         if line.contains(directory) { return true }
         guard !general.contains(call), let slash = directory.lastIndex(of: "/") else { return false }
@@ -287,7 +289,7 @@ struct SystemCalls: Sendable {
         "mmap", "openat", "pread64", "fcntl", "newfstatat", "fstat", "statx", "getdents64", "fstatfs",
     ]
 
-    /// The directory of a group, and its files that have a name of which is known what it will be.
+    /// The paths of a group's directory and of its files with names that are known in advance.
     static func paths(of group: String) -> [String] {
         [group, group + "/sessions", group + "/spare", group + "/witness"] + (1...20).map { group + "/journal-\($0)" }
     }
@@ -300,8 +302,10 @@ struct SystemCalls: Sendable {
     /// The calls by which a strike of a fail point shows in a trace. Machines differ in which of them there is.
     static let marking = ["access", "faccessat"]
 
-    /// The number of faults that strace has injected. A call at which the process was killed has no result, like those
-    /// in which its other threads were, and those in which a thread is at the end of a process.
+    /// The number of faults that strace has injected.
+    ///
+    /// The trace shows no result for a call at which the process was killed. The same holds for the calls of its other
+    /// threads at that moment, and for a call of a thread at the end of a process.
     fileprivate static func injectedCount(of faults: [Fault], trace path: String) -> Int {
         let killed = Set(faults.filter { $0.kind == .kill }.map(\.call))
         return lines(ofFile: path).count { line in

@@ -10,7 +10,7 @@ struct Options: Sendable {
     enum Form: Sendable {
         /// A sample in at most two minutes.
         case brief
-        /// All scenarios, and of each what fits into ten minutes.
+        /// All scenarios, each with as many cases as fit into ten minutes in all.
         case timed
         /// All of it, for as long as it takes.
         case whole
@@ -21,7 +21,7 @@ struct Options: Sendable {
     /// The prefixes of the cases that need not be possible here; any other case that cannot run is a failure.
     private(set) var allowedMissing: [String] = []
     private(set) var isListing = false
-    /// Whether only cases run that need a build with fail points, or only those that need none; nil for all.
+    /// True to run only cases that need a build with fail points, false to run only the others; nil for all cases.
     private(set) var usesFailPoints: Bool?
     /// The prefixes of the names that are to run, such as `sync` or `faults-commit.fdatasync.1.EIO`; all run where none
     /// is given.
@@ -63,12 +63,12 @@ struct Options: Sendable {
         }
     }
 
-    /// Whether a case, or any case of a scenario, is to run.
+    /// Returns true if a case, or any case of a scenario, is to run.
     func selects(_ name: String) -> Bool {
         only.isEmpty || only.contains { Self.selects($0, name) }
     }
 
-    /// Whether a case that cannot run here is none that has to.
+    /// Returns true if a case may be left out where it cannot run.
     func allowsMissing(_ name: String) -> Bool {
         allowedMissing.contains { name.hasPrefix($0) }
     }

@@ -10,7 +10,7 @@ struct Scenario: Sendable {
         let seed: UInt64
         /// The word under which it is counted.
         let kind: String
-        /// Whether only a build with fail points can have it.
+        /// True for a case that needs a build with fail points.
         let needsFailPoints: Bool
         let run: @Sendable (Attempt) async throws -> Void
 
@@ -31,12 +31,12 @@ struct Scenario: Sendable {
         let form: Options.Form
         /// The first seed.
         let seed: UInt64
-        /// Whether that seed alone is to be run.
+        /// True if only the first seed is to be run.
         let isSingle: Bool
-        /// Whether a case of the scenario is among those that were asked for.
+        /// Returns true for a case that the options select.
         let selects: @Sendable (Case) -> Bool
 
-        /// Whether this is the short form.
+        /// True for the short form of the attack.
         var isBrief: Bool { form == .brief }
 
         /// Histories of random faults, each from a seed of its own.

@@ -33,7 +33,7 @@ struct SmallDisk: Sendable {
         _ = try? await attempt.tool("umount", "--lazy", path)
     }
 
-    /// Takes what is free, to the last byte or until so many bytes are left.
+    /// Takes the free space, to the last byte or until so many bytes are left.
     func fill(leaving leftByteCount: Int = 0) throws {
         let file = open(filler, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw FileProblem(path: filler, code: errno) }

@@ -13,7 +13,7 @@ internal import Testing
 /// Programs in Python as the core of participants here.
 @Suite("Any program as a core (contract P14)")
 struct CommandCoreTests {
-    /// Where a group is kept.
+    /// The backend of a test's group.
     enum Place: Sendable, CaseIterable {
         case memory, files
         #if ZMQ
@@ -44,7 +44,7 @@ struct CommandCoreTests {
         }
     }
 
-    /// A Main whose core is the script, in a mode.
+    /// Makes a Main with the script as its core, in a mode.
     private func main(
         _ command: [String], of group: any SharedGroup, startTimeout: Duration = TestTimeout.long,
         stopTimeout: Duration = TestTimeout.long
@@ -174,7 +174,7 @@ struct CommandCoreTests {
         try await main.start()
         #expect(isGone(first))
         #expect(try await script.untilNote("stop", in: "first").prefix(2) == ["handover", "the"])
-        // C18: what comes while it stops is stored.
+        // C18: a message that comes while it stops is stored.
         #expect(script.notes("first").contains("delivered late stored"))
         await main.stop()
         await executor.close()
@@ -396,7 +396,7 @@ struct CommandCoreTests {
             }, reportProblem: { _ in })
         let core = CommandCore(script.command("flood"), log: { _ in })
         try await core.start(in: context)
-        // What is not read waits in its pipe.
+        // Requests that the core has not read wait in the script's pipe.
         try await eventually("more are sent than may be begun", timeout: TestTimeout.long) {
             !begun.value.isEmpty && script.notes().count { $0.hasPrefix("sent") } >= 100
         }
@@ -457,7 +457,7 @@ struct CommandCoreTests {
         try await core.start(in: context)
         _ = try await script.untilNote("blocked")
         #expect(begun.value <= 1)
-        // Those that are read, and what fits into its pipe.
+        // The requests that were read, and those that fit into its pipe.
         #expect(script.notes().count { $0.hasPrefix("sends") } <= most)
         gate.open()
         await core.stop(StopRequest(.closing, within: .seconds(2)))
@@ -566,6 +566,30 @@ struct CommandCoreTests {
         #expect(notes.dropFirst(ends + 1).first == "stop handover main 240000")
         await main.stop()
         await executor.close()
+    }
+
+    @Test("Chains of processes that only start their successor end with it, since their groups are killed")
+    func chains() async throws {
+        let main = try main(script.command("chains"), of: try await open(as: .main, "main"))
+        try await main.start()
+        _ = try await script.untilNote("chained")
+        try await eventually("all have begun", timeout: TestTimeout.long) {
+            script.notes().count { $0.hasPrefix("chain ") } == 20
+        }
+        await main.stop()
+        let groups = Set(
+            script.notes().filter { $0.hasPrefix("chain ") }.compactMap { Int32($0.dropFirst("chain ".count)) })
+        // One member lives for some milliseconds: one look may find none.
+        for _ in 0..<10 {
+            let left = TemporaryDirectory.names(in: "/proc").compactMap { Int32($0) }.filter { pid in
+                guard let process = ProcessIdentity(of: pid), process.processGroup.map(groups.contains) == true else {
+                    return false
+                }
+                // The zombies are left to the first process of the machine.
+                return process.liveness == .alive
+            }
+            #expect(left.isEmpty)
+        }
     }
 
     @Test("What a former core has left running is ended before the next one starts, with what that has started")

@@ -2,7 +2,7 @@ import BundledHarnesses
 import CoreAPITesting
 import Testing
 
-/// The ids are what gaps, reports and people name, so they must be right.
+/// Gaps, reports and people refer to cases by their ids, so the ids must be right.
 @Suite("The suite's cases")
 struct SuiteTests {
     @Test("Every case has an id of its own: a rule and a letter")

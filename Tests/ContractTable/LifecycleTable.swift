@@ -45,7 +45,7 @@ struct LifecycleTable {
         var broken: Set<String> = []
         for seed in UInt64(1)...schedules.most where seed <= schedules.least || broken.isEmpty {
             guard let breach = run(seed).first else { continue }
-            // The rule is what the breach begins with; it may begin like another one.
+            // A breach begins with its rule. One rule may be the beginning of another, so the longest match counts.
             broken.formUnion(
                 rules.filter { breach.hasPrefix($0 + ": ") }.max { $0.count < $1.count }.map { [$0] } ?? [])
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Coordination
 
-/// What a core still runs for.
+/// The demand that keeps a core running.
 struct DemandTests {
     private let boot = BootID(high: 1, low: 1)
     private let start = BootInstant(nanoseconds: 1_000_000_000)

@@ -282,7 +282,7 @@ struct CallIDTests {
     }
 }
 
-/// A group in memory whose participants share an inbox.
+/// A group in memory with participants that share an inbox.
 struct InboxFixture {
     let clock = ManualClock()
     let space: MemorySpace

@@ -38,7 +38,7 @@ struct LocalProcessControlTests {
         let doubted = await LocalProcessControl().kill(identity) { "it may be another" }
         #expect(doubted == .impossible("it may be another"))
 
-        // Only what lives can be stopped.
+        // Only a live process can be stopped.
         child.signal(.stop)
         try await eventually("it stands still") { child.isStopped }
         #expect(child.ended == nil)

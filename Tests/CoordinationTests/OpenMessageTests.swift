@@ -342,7 +342,7 @@ struct OpenMessageTests {
             #expect(try await inbox.store(InboxMessage(id: identity, content: content)) == .duplicate)
         }
         #expect(try await inbox.messages(limit: 9).messages.map(\.message.id.sequence) == sequences)
-        // What is in hand stands in the way of none that can be taken.
+        // A message that is taken does not keep others of the same call-id from being taken.
         guard case .taken(let first) = try await inbox.take(id), case .taken(let second) = try await inbox.take(id)
         else {
             Issue.record("two of four can be taken")

@@ -143,6 +143,6 @@ struct SystemClockTests {
 }
 
 extension ThreadExecutor {
-    /// On one thread, what is woken first runs first.
+    /// On one thread, the task that is woken first runs first.
     fileprivate static let ordered = ThreadExecutor(thread: "test")
 }

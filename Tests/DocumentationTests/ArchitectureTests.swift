@@ -64,7 +64,7 @@ struct ArchitectureTests {
         #expect(!rooms.reach(from: "BundledHarnesses").isDisjoint(with: backends))
     }
 
-    /// Whether an object of a built module has the linker link all of Foundation.
+    /// Returns true if an object file of a built module tells the linker to link all of Foundation.
     private static func linksFoundation(_ module: String) throws -> Bool {
         let programs = URL(filePath: try ChildProcess.built("sharedcore")).deletingLastPathComponent()
         let folder = programs.appending(path: "\(module).build")
@@ -75,7 +75,8 @@ struct ArchitectureTests {
         }
     }
 
-    /// What they do to a process of a test no layer may offer: fork it, storm it with signals, pass on all of its descriptors.
+    /// Files that call the C library themselves. They fork the process of a test, flood it with signals and pass on all
+    /// of its descriptors, which no layer may offer.
     private static let ownDoors = [
         "BundledHarnesses/FileHarness+Peer.swift", "CoreAPITesting/Peers/ConformancePeer.swift",
         "CoreAPITesting/Peers/PeerSession.swift",
@@ -143,7 +144,7 @@ struct Rooms {
         return Rooms(known: known)
     }
 
-    /// The arrows as sentences, without those to what is known through another.
+    /// The arrows as sentences, without those to modules that are reached through another one.
     func arrows() -> Set<String> {
         Set(
             known.flatMap { room, others in

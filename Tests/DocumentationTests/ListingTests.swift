@@ -50,9 +50,10 @@ struct Listing: CustomStringConvertible {
         }
     }
 
-    /// The lines of a text without what stands before and after them, where an empty one begins a new piece: a page does
-    /// not indent what stands in a function, and aligns its comments. An import says on a page nothing of its access, and a
-    /// package beside the clone has another path to it than one in Examples.
+    /// Returns the lines of a text without white space at their ends, in pieces that an empty line separates.
+    ///
+    /// A page does not indent the body of a function, and aligns its comments. An import on a page has no access level,
+    /// and a package beside the clone has another path to it than one in Examples.
     static func pieces(_ text: String) -> [[String]] {
         text.components(separatedBy: "\n").map { line in
             var words = line.split(separator: " ")

@@ -8,7 +8,7 @@ enum Repository {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// The paths below some folders, of files that end so; what builds leave behind is passed over.
+    /// The paths of the files below some folders with a suffix, without build products.
     static func files(below folders: String..., ending suffix: String) throws -> [String] {
         try folders.flatMap { folder in
             try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)

@@ -21,7 +21,7 @@ struct StatedLimitTests {
         /// The intervals in which the hub polls its connections are those of ``RelayThread/lookInterval``.
         enum Scale: Sendable {
             case none
-            /// The code has what happens in an interval, the page what happens in a second.
+            /// The code states a number for an interval, the page for a second.
             case second
             /// The code has a count of intervals, the page their time.
             case time

@@ -61,9 +61,9 @@ struct TestScopeTests {
     /// A test or a suite in the sources.
     private struct Declared {
         let title: String
-        /// What stands between the title and the declaration.
+        /// The text between the title and the declaration.
         let attribute: String
-        /// What follows up to the next one.
+        /// The text from the declaration to the next test or suite.
         let body: String
     }
 

@@ -23,7 +23,7 @@
             at = SystemClock().now()
         }
 
-        /// Reads what another process has printed; nil where it is no note.
+        /// Reads a line that another process has printed; nil if it is no note.
         init?(_ line: String) {
             let words = line.split(separator: " ").map(String.init)
             guard words.count == 5, words[0] == "note", let at = UInt64(words[2]), let end = UInt64(words[4]) else {
@@ -81,8 +81,9 @@
         func stop(_ request: StopRequest) async { write(CoreNote(name, request.reason, in: group)) }
     }
 
-    /// A participant in a process of its own, whose core runs when it may: a Main that takes over, or an Executor with a call. It prints
-    /// the notes of its core, and goes on until it is killed.
+    /// A participant in a process of its own: a Main that takes over, or an Executor with a call.
+    ///
+    /// Its core runs as soon as it owns. It prints the notes of its core, and continues until it is killed.
     struct Neighbour {
         let process: ChildProcess
 

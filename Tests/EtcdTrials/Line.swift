@@ -4,7 +4,7 @@
     internal import Platform
     internal import Synchronization
 
-    /// A line between clients and one member, on which a trial holds up what is said.
+    /// A line between clients and one member, on which a trial can hold up messages.
     final class Line: Sendable {
         /// The port to which clients connect.
         let port: Int
@@ -72,9 +72,9 @@
         /// Holds from where a client says a word.
         func hold(from word: String) { set { $0.word = word } }
         func lose() { set { $0.mode = .losing } }
-        /// Listens to clients no more, so that their member hears neither of their ends nor of what they take back.
+        /// Reads no more from clients, so that the member receives neither their ends nor their cancellations.
         func stop() { set { $0.mode = .deaf } }
-        /// Passes on what was kept.
+        /// Passes on the bytes that were held up.
         func release() { set { $0.isReleased = true } }
 
         /// Ends the connections that there are; on new ones everything passes.

@@ -15,15 +15,15 @@
         private var program: StartedProgram?
 
         /// - Parameters:
-        ///   - index: Which of the members it is.
+        ///   - index: Its place among the members.
         ///   - ports: The ports of all members, for clients and among themselves.
         ///   - path: The program.
-        ///   - directory: Where it keeps its files.
-        ///   - prefix: What its name begins with, which no other cluster's members have.
-        ///   - host: Where it listens.
-        ///   - entry: What runs the program, with its arguments; nil for nothing.
-        ///   - isSecure: Whether its clients come over secured connections alone.
-        ///   - more: What it is told besides.
+        ///   - directory: The directory of its files.
+        ///   - prefix: The beginning of its name, which no other cluster's members have.
+        ///   - host: The address at which it listens.
+        ///   - entry: The command that runs the program, with its arguments; empty for none.
+        ///   - isSecure: True if it accepts clients over secured connections alone.
+        ///   - more: Further arguments.
         init(
             _ index: Int, of ports: [(client: Int, peer: Int)], path: String, in directory: String,
             named prefix: String = "n", host: String = "127.0.0.1", through entry: [String] = [],

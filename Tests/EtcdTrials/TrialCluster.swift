@@ -46,7 +46,7 @@
             return node
         }
 
-        /// A directory for what a trial needs.
+        /// Makes a directory for the files of a trial.
         func subdirectory(_ name: String) throws -> String {
             let path = directory + "/" + name
             _ = try Directory.create(path: path, permissions: 0o700)

@@ -69,7 +69,7 @@
             await group.close()
         }
 
-        /// Two replicas of one process: they differ in what they keep.
+        /// Two replicas of one process: they differ in the history that they keep.
         private func refusalThenRead() async throws {
             let writer = try await cluster.open("writer")
             let other = try await EtcdGroup.open(

@@ -4,8 +4,10 @@
     internal import Platform
 
     extension Trials {
-        /// The expiry of an entry for later readers: on the writer's machine by the time that has passed since it was
-        /// written; on another machine, with another clock, after its full duration.
+        /// The expiry of an entry for later readers.
+        ///
+        /// On the writer's machine it expires by the time since it was written. On another machine, with another clock,
+        /// it expires after its full duration.
         func twoClocks() async throws -> String {
             let node = try cluster.alone("clocks", [])
             defer { node.kill() }

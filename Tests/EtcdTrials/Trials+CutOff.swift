@@ -6,7 +6,8 @@
     internal import Platform
 
     extension Trials {
-        /// A core whose participant hears nothing of the cluster has stopped before its session may be over, so before another starts.
+        /// The core of a participant that is cut off from the cluster stops before its session can be over, so before
+        /// another core starts.
         ///
         /// Source: contract L5, C19.
         func cutOff() async throws -> String {
@@ -47,7 +48,7 @@
                     handle.lease?.duration == .seconds(lease), "its lease: \(String(describing: handle.lease))")
             }
 
-            /// Whether a request was answered that was sent later.
+            /// Returns true if the cluster has answered a request sent after `instant`.
             func isConfirmed(after instant: BootInstant) -> Bool {
                 group.lease.map { $0.confirmedAt > instant } ?? false
             }
@@ -165,7 +166,7 @@
                 afar.notes.all.count == 2 && near.notes.isEmpty,
                 "a core started without a quorum: \(afar.notes.all), \(near.notes)")
             for node in cluster.nodes { node.resume() }
-            // Whether the session outlives the election is the cluster's, and with that whose core it is.
+            // Either core may run now: it depends on whether the cluster's election leaves the session its lease.
             try await eventually("a core runs again") { afar.notes.all.count > 2 || !near.notes.isEmpty }
             try expectOneAtOnce(afar.notes.all + near.notes)
             await afar.end()

@@ -48,7 +48,7 @@
             return revision
         }
 
-        /// Participants of one process share what they know, the connection and its end.
+        /// Participants of one process share the replica, the connection and its end.
         func comingAndGoing() async throws -> String {
             try await parts([
                 ("two of a group in one process", sharedFeed), ("a watch longer than its group", watchOutlivesGroup),
@@ -104,9 +104,10 @@
             }
         }
 
-        /// Does something just after a session has ended, where updates of it come late: a member's message on it is
-        /// lost, and on a new connection the member tells the missed ones within a tenth of a second, and answers at
-        /// once.
+        /// Calls `body` just after a session has ended, while updates of the end come late.
+        ///
+        /// The member's message on the end is lost. On a new connection the member answers at once, and sends the
+        /// missed updates within a tenth of a second.
         private func afterUnheardEnd(
             limits: Limits = EtcdGroupOptions.standardLimits, _ body: (EtcdGroup) async throws -> Void
         ) async throws {

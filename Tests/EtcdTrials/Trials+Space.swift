@@ -3,7 +3,7 @@
     internal import EtcdBackend
 
     extension Trials {
-        /// A cluster without space: what is told as refused is not there, what is there is read, and sessions end.
+        /// A cluster without space: refused writes are absent, present entries can be read, and sessions end.
         func spaceUsedUp() async throws -> String {
             let node = try cluster.alone("full", ["--quota-backend-bytes", "4194304"])
             defer { node.kill() }

@@ -4,7 +4,7 @@
     internal import Glibc
     internal import Platform
 
-    /// The effects of a cluster in trouble on a group. Each trial gives a sentence of what it saw.
+    /// The effects of a cluster in trouble on a group. Each trial returns a sentence with its observations.
     struct Trials {
         let cluster: TrialCluster
         /// This program, which acts as the holder of a session.
@@ -119,8 +119,7 @@
             return told
         }
 
-        /// A watch that lost its connection, and whose missed changes were compacted away meanwhile, gets a right
-        /// snapshot.
+        /// A watch that lost its connection gets a correct snapshot if the changes it missed were compacted meanwhile.
         private func compacted() async throws -> String {
             let last = cluster.nodes[2]
             let others = try EtcdCluster(cluster.nodes.prefix(2).map(\.endpoint))
@@ -159,8 +158,8 @@
 
         /// A killed participant's session ends though a member is frozen; the living ones keep theirs.
         private func leaseRunsOut() async throws -> String {
-            // Longer than a member is frozen: a former leader that goes on ends what has run out by its own clock (etcd's issue
-            // 15247), and it is the holder that this is about.
+            // Longer than a member is frozen. A former leader that continues ends leases that have run out by its own
+            // clock (etcd's issue 15247), and this trial concerns the holder's lease alone.
             let reader = try await cluster.open("reader", lease: .seconds(60))
             let record = WatchRecord(try await reader.watch("held"))
             var waits: [String] = []

@@ -3,7 +3,7 @@
     internal import EtcdBackend
     internal import Synchronization
 
-    /// Participants that commit without a pause, and note what they were told of each commit.
+    /// Participants that commit without a pause, and note the answer to each commit.
     final class Writers: Sendable {
         private struct Notes {
             var taken: [Key: Revision] = [:]
@@ -39,7 +39,7 @@
             }
         }
 
-        /// Lets them end, and compares what they were told with what stands there.
+        /// Lets them end, and compares the answers with the entries in the store.
         func judge(with reader: EtcdGroup) async throws -> String {
             isOver.store(true, ordering: .releasing)
             for task in tasks.withLock({ $0 }) { await task.value }

@@ -4,11 +4,12 @@
     internal import Glibc
     internal import Platform
 
-    // Tries groups on etcd while the cluster is in trouble: `PROGRAM-OF-ETCD DIRECTORY [TRIAL-NUMBER...]`. As `holder
-    // GROUP KEY ENDPOINT...` it is a participant that holds a key until it is killed, as `neighbour ROLE GROUP LEASE ENDPOINT...`
-    // one with a core; `measure PROGRAM-OF-ETCD
-    // DIRECTORY` measures, with `row COUNT KIND ENDPOINT` for each row of its tables; `mutants PROGRAM-OF-ETCD
-    // DIRECTORY` tries the trials on processes that have a defect.
+    // Tries groups on etcd while the cluster is in trouble: `PROGRAM-OF-ETCD DIRECTORY [TRIAL-NUMBER...]`. Other uses:
+    //
+    // - `holder GROUP KEY ENDPOINT...`: a participant that holds a key until it is killed.
+    // - `neighbour ROLE GROUP LEASE ENDPOINT...`: a participant with a core.
+    // - `measure PROGRAM-OF-ETCD DIRECTORY`: measures, with `row COUNT KIND ENDPOINT` for each row of its tables.
+    // - `mutants PROGRAM-OF-ETCD DIRECTORY`: tries the trials on processes that have a defect.
     let words = Array(CommandLine.arguments.dropFirst())
     if words.first == "holder", words.count > 3 {
         do {

@@ -10,8 +10,8 @@ extension CaseContext {
     /// Starts a second process that has not joined yet.
     ///
     /// - Parameters:
-    ///   - place: Where it is armed from the start.
-    ///   - arguments: What runs before it.
+    ///   - place: The fail points that are armed from the start.
+    ///   - arguments: The command that runs before it and executes it.
     func start(arming place: String? = nil, through arguments: [String] = []) async throws -> Peer {
         guard let program = harness.peer else {
             throw HarnessLimitation("the harness “\(harness.name)” has no program for a second process")
@@ -23,9 +23,10 @@ extension CaseContext {
         return peer
     }
 
-    /// Starts a second process that has a group open, observes the name `a`, and hears wake channels alone: by an
-    /// inotify instance, of which the system gives a user a hundred or so. A process that gets none sleeps at shared
-    /// memory, which is no less, but another way. Others may have taken them all for a while.
+    /// Starts a second process that has a group open, observes the name `a`, and is woken by wake channels alone.
+    ///
+    /// It needs an inotify instance, of which the system gives a user about a hundred. Other processes may have taken
+    /// all of them for a while. A process without one waits at shared memory, which works as well in another way.
     func startHearingBells(of address: String) async throws -> Peer {
         var found: Peer?
         try await eventually("the system gives an inotify instance", timeout: TestTimeout.long) {

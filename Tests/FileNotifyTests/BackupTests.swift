@@ -545,9 +545,10 @@ struct BackupTests {
         await restored.close()
     }
 
-    /// Reads the first page of a file as a program of layout 3: it looks for its magic word and, behind that, for its
-    /// own version, and refuses every other one as `incompatible`, regardless of the rest. A page with other first
-    /// bytes it takes for damage.
+    /// Reads the first page of a file as a program of layout 3 does.
+    ///
+    /// The program checks its magic word and then its own version. It refuses every other version as `incompatible`,
+    /// regardless of the rest. A page with other first bytes counts as damaged.
     private func versionForLayoutThree(_ page: [UInt8], magic: [UInt8]) -> UInt64? {
         guard page.count == 4096, page.starts(with: magic) else { return nil }
         return page[8..<16].reversed().reduce(0) { $0 << 8 | UInt64($1) }

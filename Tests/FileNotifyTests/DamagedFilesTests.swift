@@ -274,8 +274,9 @@ struct DamagedFilesTests {
         await group.close()
     }
 
-    /// Opening is refused as corrupt, and what it takes is given back: at least once of several times it is, since the
-    /// process is shared with the tests that run beside this one.
+    /// Expects that opening is refused as corrupt, and that it gives back its resources.
+    ///
+    /// Of several attempts, at least one must give them back: the process is shared with concurrent tests.
     private func expectCheapRefusal(of path: String) async throws {
         let growth = try await OwnResources.leastGrowth(batches: 5) {
             let code = try await refusal(of: path)

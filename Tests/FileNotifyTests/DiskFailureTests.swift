@@ -110,7 +110,7 @@ struct DiskFailureTests {
         let durable = try journal.read(count: 8, at: 1_024).reversed().reduce(0) { $0 << 8 | Int($1) }
         try await peer.tell("arm fdatasync/journal:fail*")
         #expect(try await error(peer, "fillOne large 20000") == "error outcomeUnknown")
-        // The file as it was synced last: what follows is gone from the page cache.
+        // The file as it was synced last: later bytes are gone from the page cache.
         let end = try journal.status().byteCount
         try journal.write([UInt8](repeating: 0, count: end - durable), at: durable)
         try await peer.tell("arm none:fail")
@@ -204,7 +204,7 @@ struct DiskFailureTests {
             (self == .successor ? "\(Self.journal.rawValue):fail=\(error)," : "") + "\(rawValue):fail=\(error)*\(count)"
         }
 
-        /// Whether no process syncs it again after the first failure.
+        /// True if no process syncs the file again after the first failure.
         var isGivenUp: Bool { self == .journal || self == .predecessor }
 
         /// The number of its failures when it is to fail so many times; nil where that depends on which process writes

@@ -19,7 +19,7 @@ struct ExpiryTests {
         let due = clock.now().advanced(by: .seconds(10))
         try await eventually("the expiry is waited for") { clock.nextWake == due }
 
-        // The system refuses what is written to this journal, and to no other.
+        // The system refuses writes to this journal, and to no other.
         let refused = "pwrite\(path)/journal-1"
         let armed = FailPoint.arm("\(refused):fail*")
         defer { armed.disarm() }

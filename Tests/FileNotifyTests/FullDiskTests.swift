@@ -58,7 +58,7 @@ struct FullDiskTests {
         let second = try await peer(beside: first, at: directory.path)
         #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"))
         #expect(try await first.tell("fillUp 1").hasPrefix("storageFull"), "down to the last byte")
-        // Each round is a few hundred bytes, so this is many times what is kept for them at once.
+        // Each round is a few hundred bytes, so this is many times the space reserved for them at once.
         for round in 0..<15 {
             #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"), "what was freed is taken again")
             try await second.tell("takeOvers owner 100")
@@ -76,7 +76,7 @@ struct FullDiskTests {
     func compactionOfALargeStore() async throws {
         let directory = try TemporaryDirectory()
         let first = try await firstPeer(at: directory.path, size: "6m")
-        // Much more than what is kept at first.
+        // Much more than the space reserved at first.
         try await first.tell("fill kept/ 300 3000")
         #expect(try await first.tell("fillUp 3000").hasPrefix("storageFull"))
         #expect(try await first.tell("compact") == "true", "with all of it in place")
@@ -119,7 +119,7 @@ struct FullDiskTests {
         }
         #expect(number > 100, "\(number)")
         await owner.killNow()
-        /// Demands success, and names what failed.
+        /// Demands success, and names the command that failed.
         func demand(_ command: String, of peer: PeerProcess) async throws {
             try peer.send(command)
             let answer = try await peer.answer()
@@ -298,7 +298,7 @@ struct FullDiskTests {
         try second.send("compact")
         try await second.ended()
         let third = try await peer(beside: first, at: directory.path)
-        // Larger than what is free, and than what the spare file can be the journal of.
+        // Larger than the free space, and than any journal that fits into the spare file.
         try await third.tell("fill more/ 1 300000")
     }
 
@@ -435,7 +435,7 @@ struct FullDiskTests {
         try await third.tell("takeOvers owner 1000")
     }
 
-    /// Takes what is free in a peer's file system, and keeps it.
+    /// Takes the free space of a peer's file system, and keeps it.
     private func takeAllSpace(at path: String, in peer: PeerProcess) throws {
         let hog = "/proc/\(peer.pid)/root\(path)/hog"
         let file = open(hog, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
@@ -576,7 +576,7 @@ struct FullDiskTests {
         try await first.tell("close")
         try takeAllSpace(at: directory.path, in: first)
         let hog = "/proc/\(first.pid)/root\(directory.path)/hog"
-        // The second time there is space for the journal, and not for what is kept beside it.
+        // The second time there is space for the journal, and not for the reserve beside it.
         for free in byteCount > 0 ? [0, 500_000] : [0, 0] {
             #expect(truncate(hog, try FileStatus(ofPath: hog).byteCount - free) == 0)
             try restoring.send("restore \(backup) \(directory.path)/group")

@@ -359,7 +359,7 @@ struct LostDirectoryTests {
         return peer
     }
 
-    /// Whether a process has files watched.
+    /// Returns true if a process has inotify watches.
     private static func waitsForEvents(_ peer: PeerProcess) -> Bool {
         let infos = "/proc/\(peer.pid)/fdinfo"
         return ((try? Directory(path: infos).names()) ?? []).contains { name in
@@ -433,7 +433,7 @@ struct LostDirectoryTests {
         try await peer.tell("put key one")
     }
 
-    /// Whether all threads of a process sleep.
+    /// Returns true if all threads of a process sleep.
     private static func isAsleep(_ peer: PeerProcess) -> Bool {
         let tasks = "/proc/\(peer.pid)/task"
         guard let threads = try? Directory(path: tasks).names() else { return false }

@@ -6,8 +6,8 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-/// The power fails after every single thing that was done to the files, and what was not synced is lost, kept, or on the disk
-/// in any other order than it was done in.
+/// The power fails after every single change to the files. Changes that were not synced are lost, kept, or on the disk
+/// in another order.
 @Suite("The loss of power", .serialized, .timeLimit(.minutes(10)))
 struct PowerLossTests {
     /// The committed values, and the state after each commit.
@@ -33,10 +33,12 @@ struct PowerLossTests {
     /// more doubles the time.
     private static let window = TestScope.isAtLength ? 10 : 7
 
-    /// Opens what every loss of power may have left, on a machine that was started anew: every reordering of the last
-    /// changes, nothing of what was not synced, and some parts of it at random.
+    /// Opens the files that each loss of power may have left, on a machine that was started anew.
     ///
-    /// - Parameter isDurable: Whether what had returned must be there.
+    /// They have every reordering of the last changes, none of the changes that were not synced, or random parts of
+    /// them.
+    ///
+    /// - Parameter isDurable: True if commits that had returned must be there.
     private func judge(
         _ events: [FileTrace.Event], _ story: Story, isDurable: Bool, seed: Seed = Seed.several(1)[0]
     ) async throws {
@@ -67,7 +69,7 @@ struct PowerLossTests {
         #expect(judged > events.count)
     }
 
-    /// Opens what each loss has left, two at a time.
+    /// Opens the files that each loss has left, two at a time.
     private func judge(_ images: [DiskImage], _ story: Story, returned: Int?) async throws {
         try await withThrowingTaskGroup { group in
             for half in 0..<2 {
@@ -81,7 +83,7 @@ struct PowerLossTests {
         }
     }
 
-    /// Opens what was left.
+    /// Opens the files that were left.
     ///
     /// - Parameter returned: How many commits had returned and must be there.
     private func judge(_ image: DiskImage, _ story: Story, returned: Int?) async throws {

@@ -49,10 +49,10 @@ struct ResourceTests {
         String(decoding: try OpenFile(path: path, .read).read(count: 1 << 16, at: 0), as: UTF8.self)
     }
 
-    /// Whether each mapping that a process has of a file is locked in memory, by the system's table of mappings
-    /// (proc_pid_smaps(5)): the flag `lo`.
+    /// Returns, for each mapping of a file in a process, true if it is locked in memory: the flag `lo` of
+    /// proc_pid_smaps(5).
     private func locks(of file: String, in process: Int32) throws -> [Bool] {
-        // By its number in the file system: one that was made without a name is not listed by the name that it has.
+        // By inode number: a file that was created without a name is not listed under the name that it got later.
         let number = try FileStatus(ofPath: file).identity.number
         var isOfFile = false
         var locks: [Bool] = []

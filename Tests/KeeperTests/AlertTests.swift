@@ -108,7 +108,7 @@ extension KeeperTests {
     }
 }
 
-/// A session bus with a notification service that writes down what it is asked (python3-dbusmock).
+/// A session bus with a notification service that records its requests (python3-dbusmock).
 final class NotificationMock {
     /// The reason that it cannot be had; nil where it can.
     static let obstacle: String? = {

@@ -23,7 +23,7 @@ extension KeeperTests {
             registrar = try Registrar(at: group.registrarPath)
         }
 
-        /// Starts a host whose Main rests and sleeps.
+        /// Starts a host, and waits until its Main rests and sleeps.
         ///
         /// - Returns: The process of Main.
         private func restingMain(_ variables: [String: String] = [:]) async throws -> Int32 {
@@ -43,8 +43,9 @@ extension KeeperTests {
             return try await stage.startedMain()
         }
 
-        /// Starts a host whose Main has offered its ownership, and stops both: Main behind its commit, and the host
-        /// before it, so that no holder has taken the ownership.
+        /// Starts a host, and stops the host and its Main around Main's offer of the ownership.
+        ///
+        /// Main is stopped after its commit. The host is stopped before it, so that no holder has taken the ownership.
         private func offeringMain() async throws -> Int32 {
             try await start(["SHAREDCORE_FAIL_POINT": "rest.offered:stop"])
             let main = try await stage.startedMain()
@@ -57,8 +58,8 @@ extension KeeperTests {
             return main
         }
 
-        /// Starts a host whose Main rests, lets a call come, and waits until Main has stopped behind the commit by which it
-        /// resumes.
+        /// Starts a host with a Main that rests, lets a call come, and waits until Main is stopped after the commit by
+        /// which it resumes.
         private func resumingMain() async throws -> (main: Int32, pushing: ChildProcess) {
             let main = try await restingMain(["SHAREDCORE_FAIL_POINT": "rest.resumed:stop"])
             let pushing = try startPush()
@@ -101,13 +102,14 @@ extension KeeperTests {
                 directory: group.groupDirectory, as: SessionDescription(role: .tool, name: "observer"))
         }
 
-        /// Waits until the push is served, and expects that the call was taken once, that no two contacts and no two
-        /// cores were there at once, and that the timeline has no breach.
+        /// Waits until the push is served, and checks the outcome.
+        ///
+        /// The call was taken once, no two contacts or cores were there at once, and the timeline has no breach.
         ///
         /// - Parameters:
         ///   - registered: The contacts that have registered, in their order; nil where that is not determined.
-        ///   - superseded: How many cores were seen that had been given up.
-        ///   - told: What the timeline has to say about the rest; nil for no end of it.
+        ///   - superseded: The number of superseded cores that were seen to run.
+        ///   - told: The reason that the timeline has to give for the end of the rest; nil for no end.
         private func expectServed(
             by registered: [String]? = ["main"], superseded: Int = 0, told: String? = nil
         ) async throws {

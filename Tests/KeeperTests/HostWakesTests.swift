@@ -18,7 +18,7 @@ extension KeeperTests {
             group = try SupervisedGroup(isMember: true)
         }
 
-        /// A host whose Main rests and sleeps.
+        /// Starts a host, and waits until its Main rests and sleeps.
         private func restingMain() async throws {
             try group.serve(["SHAREDCORE_WAKE_BOUND": "30s"])
             try await stage.untilNoted("owns")

@@ -106,7 +106,7 @@ extension KeeperTests {
             try await stage.until("it is down") { $0.state == "down" && $0.kept == [] }
         }
 
-        /// Runs what blocks.
+        /// Runs a blocking call on a thread of its own.
         private func onThread(_ body: @escaping @Sendable () -> Bool) async -> Bool {
             await SerialThread(name: "holder").run(body)
         }

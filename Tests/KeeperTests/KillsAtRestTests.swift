@@ -210,8 +210,8 @@ extension KeeperTests {
             // The answer may come before the registrar hears of it.
             try await eventually("the call is taken, once: \(registrar.taken)") { registrar.taken == ["call-1"] }
 
-            // The victim goes on, and one contact is left. A Main whose core was superseded asks the Executor for the
-            // ownership, and starts another core.
+            // The victim continues, and one contact is left. After its core was superseded, a Main asks the Executor
+            // for the ownership, and starts another core.
             let isStopped = failure.fault == .stopped && !(failure.step == .woken && failure.isOfMain)
             if isStopped { victim.signal(.continue) }
             let isHandedOver = isStopped && isOfExecutor

@@ -6,8 +6,9 @@ import Platform
 import Synchronization
 import TestSupport
 
-/// The Main of a group, whose core can be quiet. With a registrar the core is a contact there, and delivers each call that
-/// comes while it is not quiet.
+/// The Main of a group, with a core that can be quiet.
+///
+/// With a registrar the core is a contact there, and delivers each call that comes while it is not quiet.
 struct RestingMain: Sendable {
     private final class QuietCore: Core {
         let notebook: Notebook

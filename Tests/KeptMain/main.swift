@@ -1,7 +1,7 @@
 import KeptSockets
 import Platform
 
-// A Main for tests: it keeps one connection to a server of lines, does what the lines say, and writes down what it read.
+// A Main for tests: it keeps one connection to a server of lines, carries out each line, and notes the lines it read.
 //
 //   sharedcore-test-main PORT NOTEBOOK [GROUP [REGISTRAR]]
 //

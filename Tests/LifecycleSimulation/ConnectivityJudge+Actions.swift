@@ -57,7 +57,7 @@ extension ConnectivityJudge {
                 isResumeOwed = !hasCellularCall
             }
         case .flagCallsUnavailable: isOutOfReach = true
-        // A delegate that fails to tell it is asked again with what comes next, not before.
+        // A delegate that fails to report it is asked again at the next event, not before.
         case .reportLastKnownState: isOutOfReach = false
         case .takeMediaAway: isMediaAway = true
         case .offerResume:
@@ -71,7 +71,7 @@ extension ConnectivityJudge {
         hasConnected = ordered.action == .reconnect && isDone
     }
 
-    /// Validates what becomes of ownership and locks.
+    /// Validates the effects of an action on ownership and locks.
     private mutating func noteOwnership(
         _ ordered: OrderedAction, _ outcome: ConnectivityMachine.Outcome, at position: LifecyclePosition
     ) {

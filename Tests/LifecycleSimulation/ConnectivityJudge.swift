@@ -1,8 +1,8 @@
 internal import CoreAPI
 package import Lifecycle
 
-/// Watches a connectivity machine from the outside, by what it was told, what it traced and what it had carried out, and
-/// notes every breach of a rule. It keeps its own books.
+/// Validates a connectivity machine from the outside, by its events, its trace and its actions, and notes every breach
+/// of a rule. It keeps an account of its own.
 package struct ConnectivityJudge {
     package private(set) var breaches: [String] = []
     /// Every rule that came up.
@@ -17,7 +17,7 @@ package struct ConnectivityJudge {
     var isHeld = false
     var isResumeOwed = false
     var isMediaAway = false
-    /// Whether a hold has reached all calls that there are.
+    /// True if a hold succeeded since the last active call began.
     var isCovered = false
     var hasFailedToHold = false
     var lastDone: UInt64 = 0
@@ -25,36 +25,38 @@ package struct ConnectivityJudge {
     var budgetFrom: BootInstant?
     /// The action that began it.
     var budgetNumber: UInt64 = 0
-    /// Whether data woke what would sleep otherwise: its time is over when it sleeps again, not before.
+    /// True while data on a kept socket keeps awake an application that would sleep otherwise. Its budget ends only
+    /// when it sleeps again.
     var isWokenForData = false
     var isBudgetTold = false
-    /// Whether a wake was over before it was told how long it has.
+    /// True if the action that tells a wake its budget was dropped.
     var isTellingDropped = false
-    /// Whether the application may hold locks.
+    /// True while the application may hold locks.
     var hasLocks: Bool
     var ownership: CoreOwnership
-    /// Whether the last rest found no holder.
+    /// True if the last rest found no holder.
     var isWithoutHolder = false
-    /// Whether a resume has failed, which is tried again with what comes next.
+    /// True after a resume has failed; the machine tries it again at the next event.
     var hasFailedToResume = false
-    /// Whether a resume was carried out since the last rest.
+    /// True if a resume was carried out since the last rest.
     var hasTriedToResume = false
-    /// Whether resuming could not be offered, which is tried again with the next registration.
+    /// True if an offer to resume the calls has failed; the machine tries it again with the next registration.
     var isOfferTried = false
-    /// Whether the system wants to suspend what an active call keeps awake.
+    /// True if the system wants to suspend the application while an active call keeps it awake.
     var isSuspensionOwed = false
-    /// Whether calls were told to be out of reach, and nothing since.
+    /// True after calls were flagged as unavailable, until the last known state is reported.
     var isOutOfReach = false
-    /// Whether the connection has its subscriptions, and whether they could not be had.
+    /// True if the connection has its subscriptions; the next is true if subscribing failed.
     var isSubscribed: Bool
     var hasFailedToSubscribe = false
     /// When the keep-alive comes at the latest.
     var wakesBy: BootInstant?
-    /// Whether the connection that was registered on is gone.
+    /// True if the connection of the registration is lost.
     var isConnectionGone = false
-    /// Whether the last event was the machine's to answer with a new attempt, where the table has one.
+    /// True if the last event was a loss of connection that the machine has to answer with a new attempt, if its table
+    /// has one.
     var isLossNews = false
-    /// Whether it was a keep-alive in the background, which makes up for a connection that is not there.
+    /// True if the last event was a keep-alive in the background without a registration, which has to reconnect.
     var isMadeUpFor = false
     /// When the last keep-alive woke the application; nil once a call, or the loss of its network, has ended its work.
     var keepAliveFrom: BootInstant?
@@ -63,7 +65,7 @@ package struct ConnectivityJudge {
     var isPresenceRestored: Bool
     var levels: ApplicationState?
     var rows: [UInt64: TransitionNumber?] = [:]
-    /// Whether the last action was a connection that was made.
+    /// True if the last action reconnected successfully.
     var hasConnected = false
 
     init(startingIn position: LifecyclePosition) {
@@ -80,7 +82,7 @@ package struct ConnectivityJudge {
         if !holds, breaches.count < 5 { breaches.append("\(rule): \(what())") }
     }
 
-    /// Takes note of what happened, whether the machine heard of it or not.
+    /// Records an event, even if the machine was not told.
     mutating func happened(_ event: ConnectivityEvent) {
         switch event {
         case .activeCallBegan:

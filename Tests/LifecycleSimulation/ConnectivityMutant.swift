@@ -7,9 +7,9 @@ package struct ConnectivityMutant: Sendable {
     package let name: String
     /// Changes the rules that it is made with.
     var changeRules: (@Sendable (inout ConnectivityRules) -> Void)?
-    /// Changes what the machine hears; nil is nothing.
+    /// Changes an event for the machine; a nil result drops it.
     var changeEvent: (@Sendable (ConnectivityEvent) -> ConnectivityEvent?)?
-    /// Changes what it hears of an action.
+    /// Changes the outcome of an action for the machine.
     var changeOutcome: (@Sendable (ConnectivityMachine.Outcome) -> ConnectivityMachine.Outcome)?
     /// Damages the machine before an event or the time reaches it.
     var damageBefore: (@Sendable (inout ConnectivityMachine) -> Void)?

@@ -10,7 +10,7 @@ package struct ConnectivitySimulation {
     private var random: SeededRandom
     private var now = BootInstant(nanoseconds: 1_000_000_000_000)
     private let mutant: ConnectivityMutant?
-    /// Whether the last event was a keep-alive.
+    /// True if the last event was a keep-alive.
     private var isAfterKeepAlive = false
 
     /// Runs the schedule of a seed.

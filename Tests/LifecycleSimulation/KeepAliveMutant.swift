@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Lifecycle
 
-/// A keep-alive with one protection taken out: what the simulation has to notice.
+/// A keep-alive without one protection. The simulation has to detect it.
 package struct KeepAliveMutant: Sendable {
     /// The defect.
     package let name: String
@@ -13,7 +13,7 @@ package struct KeepAliveMutant: Sendable {
     var damageTraffic: (@Sendable (inout KeepAliveMachine, String, BootInstant) -> Void)?
     /// Damages the machine after it was restored.
     var damageRestored: (@Sendable (inout KeepAliveMachine, BootInstant) -> Void)?
-    /// Damages what is kept.
+    /// Damages the stored record.
     var damageRecord: (@Sendable (inout KeepAliveRecord, KeepAliveMachine) -> Void)?
     /// The interval that it asks for in place of the given one.
     var changeInterval: (@Sendable (Duration) -> Duration)?

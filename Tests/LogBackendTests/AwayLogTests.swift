@@ -14,14 +14,14 @@ struct AwayLogTests {
     private static let full = SharedCoreError(.storageFull, "There is no space.", at: "test")
     private static let away = SharedCoreError(.unavailable, "The log is away.", at: "test")
 
-    /// Calls that fail so often, from when a test says so.
+    /// Counts the calls that still have to fail, from when a test begins.
     private final class Failures: Sendable {
         private let left = Box(0)
         let times = CallTimes()
 
         func begin(_ count: Int) { left.update { $0 = count } }
 
-        /// Whether this call fails.
+        /// Returns true if this call is to fail.
         func take() -> Bool {
             left.update { left in
                 guard left > 0 else { return false }

@@ -28,7 +28,7 @@ extension MemoryLog {
         try records.map { bytes throws(SharedCoreError) in try LogRecord(bytes).effect }
     }
 
-    /// Whether the log has the end of a session.
+    /// Returns true if the log has the end of a session.
     func hasEnd(of session: SessionID) throws -> Bool {
         try effects().contains { if case .sessionEnded(session) = $0.body { true } else { false } }
     }
@@ -42,7 +42,7 @@ final class CallTimes: Sendable {
 
     func note() { times.update { $0.append(.now) } }
 
-    /// Whether the first calls were made with pauses between them of at least 50 ms, 100 ms, 200 ms and so on.
+    /// Returns true if the pauses between the calls were at least 50 ms, 100 ms, 200 ms and so on, up to 5 s.
     func areApart(from first: Int = 0) -> Bool {
         let times = times.value.dropFirst(first)
         return zip(times, times.dropFirst()).enumerated().allSatisfy { number, pair in

@@ -77,7 +77,7 @@ struct HandlerGateTests {
         }
     }
 
-    /// Runs what blocks in a task, as handlers run, on a thread of its own.
+    /// Runs a blocking body in a task, as handlers run, on a thread of its own.
     private static func onThread(_ body: @escaping @Sendable () -> Void) {
         Task.detached(executorPreference: ThreadExecutor(thread: "handler")) { body() }
     }
@@ -87,7 +87,7 @@ struct HandlerGateTests {
         let gate = HandlerGate()
         let (isRunning, isClosing, hasEnded) = (Box(false), Box(false), Box(false))
         let endedAtReturn = Box<Bool?>(nil)
-        // On a thread of its own, since what closes may hold one of those that tasks have.
+        // On a thread of its own, since the closing call may block one of the pool's threads.
         Self.onThread {
             _ = gate.run {
                 isRunning.update { $0 = true }

@@ -12,11 +12,11 @@ package protocol Model: Sendable {
     func take(_ step: Step, in state: inout State, noting findings: inout Findings)
 }
 
-/// What a step showed.
+/// The rule that the steps of a search have broken, and the landmarks that they have reached.
 package struct Findings {
     /// The rule that was broken first, and how.
     package private(set) var violation: String?
-    /// The places that the search has come to. A rule proves nothing about what is never reached.
+    /// The landmarks that the search has reached. A rule proves nothing about a state that is never reached.
     package private(set) var landmarks: Set<String> = []
 
     package mutating func breaks(_ rule: String, _ sentence: @autoclosure () -> String) {
@@ -39,7 +39,7 @@ package struct Search<Subject: Model> {
         package var stepCount = 0
         /// The number of steps from the first state to the farthest.
         package var depth = 0
-        /// Whether every state was visited. A search that ends at a broken rule, or at the limit, was not.
+        /// True if every state was visited. False if the search ended at a broken rule or at the limit.
         package var isComplete = false
         /// The rule that was broken first, and how; nil if none was.
         package var violation: String?
@@ -117,7 +117,7 @@ package struct ModelCase: Sendable {
         package let isComplete: Bool
         package let violation: String?
         package let trace: [String]
-        /// What the design has to come to, and did not.
+        /// The landmarks that the design did not reach.
         package let missing: [String]
     }
 
@@ -126,10 +126,10 @@ package struct ModelCase: Sendable {
     /// The protection that the model lacks; nil for the design itself.
     package let mutation: String?
     package let run: @Sendable () -> Result
-    /// Whether it visits so many states that only the tests at length run it.
+    /// True for a case with so many states that only `make at-length` runs it.
     package let isLong: Bool
 
-    /// - Parameter landmarks: What the design has to come to. A model that lacks something may not.
+    /// - Parameter landmarks: The landmarks that the design has to reach. A mutation need not reach them.
     package init<Subject: Model>(
         _ name: String, _ model: Subject, lacking mutation: String? = nil, reaching landmarks: [String] = [],
         limit: Int = 20_000_000, isLong: Bool = false
@@ -146,7 +146,7 @@ package struct ModelCase: Sendable {
         }
     }
 
-    /// Whether the design is clean and whole, or the mutation was found.
+    /// Returns true if the design broke no rule and was searched completely, or if the mutation was found.
     package func isAsItShouldBe(_ result: Result) -> Bool {
         mutation == nil
             ? result.isComplete && result.violation == nil && result.missing.isEmpty : result.violation != nil

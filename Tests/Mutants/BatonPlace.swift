@@ -18,7 +18,7 @@ final class BatonPlace: Sendable {
 
     private struct State {
         var kept: Kept?
-        /// Whether its record was offered once.
+        /// True once the record of the kept baton has been offered.
         var stood = false
     }
 

@@ -49,7 +49,7 @@ struct Damage: Sendable {
     var stop: @Sendable (Group) -> Void = { $0.simulateStop() }
     /// The defect of the ``BatonPlace``; nil for a group that keeps no batons.
     var baton: BatonPlace.Defect?
-    /// Whether letting go of a handle ends its session.
+    /// True if a handle's session ends when the last reference to the handle is released.
     var endsWhenLetGo = true
     /// The space of a new group; nil for one of its own.
     var space: MemorySpace?
@@ -58,7 +58,7 @@ struct Damage: Sendable {
 
     // MARK: - Pieces that damages are made of
 
-    /// Changes what is written.
+    /// Changes each transaction before it is committed.
     mutating func writing(_ change: @escaping @Sendable (inout Transaction) -> Void) {
         commit = { group, transaction throws(SharedCoreError) in
             var transaction = transaction

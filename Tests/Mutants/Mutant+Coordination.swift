@@ -204,7 +204,7 @@ extension Mutant {
 }
 
 extension Damage {
-    /// Loses what is put under keys with a text in them.
+    /// Loses puts to keys that contain a text.
     mutating func losing(_ text: String) {
         operations { $0.puts(text) ? nil : $0 }
     }

@@ -3,8 +3,8 @@ internal import NetworkMonitor
 internal import Platform
 internal import Testing
 
-/// The recorded messages of a kernel, step by step. Its answers to further requests are not among them, so what it takes
-/// away without a word is not known here.
+/// The recorded messages of a kernel, step by step. Its answers to further requests are not among them, so routes that
+/// it removes without a report are not known here.
 @Suite("What a kernel reported")
 struct RecordedTests {
     private func changes(_ step: String) throws -> [NetworkChange] {
@@ -65,7 +65,7 @@ struct RecordedTests {
                     }
                 }
             }
-            // Long enough to be told, and not so long that what stays unanswered is asked again in the step.
+            // Long enough for the state to be reported, and too short for a repetition of an unanswered request.
             now = now.advanced(by: .milliseconds(300))
             for directive in tracker.timePassed(at: now) {
                 if case .tell(let state) = directive { told[step.name] = "\(state)" }

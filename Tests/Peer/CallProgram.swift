@@ -9,15 +9,16 @@ internal import Synchronization
     internal import ZMQBackend
 #endif
 
-/// A participant whose core has a call over a datagram socket:
+/// A participant with a core that has a call over a datagram socket:
 /// `<directory> <main|executor> <name> <port> <handover timeout in ms> <bound of an owner's answer in ms> [<hub's endpoint>
 /// <secret key> <hub's public key>]`.
 ///
 /// The directory is the group, or beside a hub the witness's. Through a hub the call moves with its bytes alone, and the
 /// next owner opens a socket of its own.
 ///
-/// While the call is its own it sends its name to the port every 2 ms, and “BYE” when it ends it over the network. An Executor begins the
-/// call; both take it over. It prints what its core does, and ends with the order `close`.
+/// While the call is its own, it sends its name to the port every 2 ms, and “BYE” when it ends the call over the
+/// network. An Executor begins the call; both roles take it over. It prints what its core does, and ends with the
+/// order `close`.
 enum CallProgram {
     /// Must not come to stand anywhere.
     static let marker = "do-not-store-this-key"
@@ -113,7 +114,7 @@ private final class LineCore: Core {
     private let name: String
     /// The port of the other side.
     private let port: UInt16
-    /// Whether it begins the call, or waits for a baton.
+    /// True if it begins the call, false if it waits for a baton.
     private let begins: Bool
     private let needs: BatonNeed
     private let state = Mutex(State())
@@ -135,7 +136,7 @@ private final class LineCore: Core {
             CallProgram.say("goes on")
             return
         }
-        // It begins the call once: what it has lost it does not begin anew.
+        // It begins the call once, and does not begin a lost call anew.
         guard begins, !Self.hasBegun.exchange(true, ordering: .relaxed), let id = CallID("call-1") else { return }
         let socket = Self.connected(to: port)
         _ = try await context.begin(

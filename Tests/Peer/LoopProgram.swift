@@ -4,11 +4,12 @@ internal import FileNotifyBackend
 internal import Glibc
 internal import Platform
 
-/// A participant whose core is a loop: `<directory> <role> <flaw> <endProcess|giveUp>`.
+/// A participant with a loop as its core: `<directory> <role> <flaw> <endProcess|giveUp>`.
 ///
-/// It prints `runs` when its core runs. The flaw `hang` never returns from `dispatch`, which prints `hangs`; `foreign` delivers on a
-/// thread that is not the loop's. Then it takes orders: `close` ends the participation and prints `closed`, `leave` closes the
-/// group's handle alone and prints `left`, `fill` has standard error be a pipe that is full and prints `filled`.
+/// It prints `runs` when its core runs. The flaw `hang` never returns from `dispatch`, which prints `hangs`; `foreign`
+/// delivers on a thread that is not the loop's. Then it takes orders. `close` ends the participation and prints
+/// `closed`. `leave` closes the group's handle alone and prints `left`. `fill` replaces standard error by a pipe that
+/// is full, and prints `filled`.
 enum LoopProgram {
     // Nothing but an order ends it: on a busy machine an Executor's core would be over before the order comes.
     static let options = CoordinationOptions(

@@ -5,9 +5,9 @@ internal import Platform
 internal import Synchronization
 internal import TestSupport
 
-/// A participant whose core is a contact at a registrar: `<directory> <main|executor|push> <name> <registrar's socket>
-/// <wake bound in ms> <bound of an owner's answer in ms>`. `push` is the Executor of a host: it takes the message of its
-/// push, acknowledges it and ends.
+/// A participant with a contact at a registrar as its core: `<directory> <main|executor|push> <name>
+/// <registrar's socket> <wake bound in ms> <bound of an owner's answer in ms>`. `push` is the Executor of a host: it
+/// takes the message of its push, acknowledges it and ends.
 ///
 /// The core registers when it starts, by a connection that ends with the core, and delivers each call that the registrar
 /// sends. At rest it stays registered and reads nothing. It prints what it does. The orders are `rest`, `wait <id>` and

@@ -3,11 +3,11 @@ internal import FileCases
 internal import Glibc
 internal import Platform
 
-// The second process of a test: a participant that is told what to do, a hub, or a case of its own (see `FileTrial`).
+// The second process of a test: a participant that takes commands, a hub, or a case of its own (see `FileTrial`).
 // The command `arm` or the environment says where it is stopped or killed in the middle of a write (see `FailPoint`),
 // and the environment also names its defect (see `Defect`).
 if CommandLine.arguments.dropFirst().first == "busError" {
-    // An application with a handler of its own, which gets what is not the package's.
+    // An application with a handler of its own, which gets the bus errors that are not the package's.
     signal(SIGBUS) { _ in _exit(7) }
     try BusErrorHandler.install()
     let file = try OpenFile(path: CommandLine.arguments[2], .createNew)

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Backends as plugins")
 struct PluginTests {
-    /// What is compiled once for all tests of a process.
+    /// The plugins, compiled once for all tests of a process.
     static let build = Task { try await PluginBuild() }
 
     // MARK: - Loading

@@ -2,7 +2,7 @@
 import Coordination
 import CoreAPI
 
-/// What a push wakes: it shows one message and ends.
+/// The Executor that a push starts: it shows one message and ends.
 struct PushProgram {
     let group: any SharedGroup
     var environment = CoordinationEnvironment()

@@ -1,7 +1,7 @@
 internal import Simulation
 internal import Synchronization
 
-/// What the program is asked to do.
+/// The parsed arguments of the program.
 struct Command {
     static let usage = """
         usage: sharedcore-simulate [--schedules N] [--first SEED] [--workers N]   run schedules, judge, count
@@ -22,7 +22,7 @@ struct Command {
     var triesMutants = false
     var listsTransitions = false
     var explores = false
-    /// Whether to explore only the mutants that no schedule detects.
+    /// True to explore only the mutants that no schedule detects.
     var isUnscheduled = false
     var states = 5_000_000
     var settings = Exploration.Setting.all
@@ -64,7 +64,8 @@ struct Command {
         }
     }
 
-    /// Gives whether all is well.
+    /// Runs the command. Returns false for a broken rule, a mutant that survives or a required transition that was
+    /// never taken.
     func run() async -> Bool {
         if let seed { return tell(seed) }
         if explores { return triesMutants ? exploreMutants() : explore() }
@@ -80,7 +81,7 @@ struct Command {
     }
 }
 
-/// What is wrong with the arguments.
+/// An error in the arguments.
 struct CommandLineProblem: Error {
     let sentence: String
 }
@@ -122,7 +123,7 @@ extension Command {
 }
 
 extension Command {
-    /// Prints what a campaign came to. Gives whether no rule was broken and no transition is missing.
+    /// Prints the results of a campaign. Returns true if no rule was broken and no transition is missing.
     func judge(_ report: Campaign.Report) -> Bool {
         print(
             "\(report.schedules) schedules with \(report.events) events, \(report.histories.count) distinct histories")

@@ -8,10 +8,10 @@ internal import Platform
 ///
 ///     sharedcore-test-sleeper DIRECTORY [rest|hold]
 ///
-/// It joins the group, takes part as an Executor that gets no request, sleeps a moment, prints `ready`, and waits for a
-/// post to `news`: the post's state is its status, and zero makes it fail.
+/// It joins the group, takes part as an Executor that gets no request, sleeps a moment and prints `ready`. Then it
+/// waits for a post to `news`: the post's state is its status, and zero makes it fail.
 ///
-/// With `rest` it is the group's Main, whose core runs on the delivery executor. It prints `rests` when it rests, and
+/// With `rest` it is the group's Main, with a core on the delivery executor. It prints `rests` when it rests, and
 /// `resumed` when its core resumes, and ends with its standard input. With `hold` it is the holder: it prints `holds`,
 /// and a line of its input wakes the Main.
 @main

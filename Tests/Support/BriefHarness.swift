@@ -1,7 +1,7 @@
 package import CoreAPITesting
 
-/// A harness whose cases make fewer commits, as on a backend where each costs much: so a rule is tried in seconds that
-/// takes minutes with the numbers of its title.
+/// A harness that states a high cost of commits, so that cases make fewer of them. A rule that takes minutes with the
+/// numbers of its title is then tried in seconds.
 package struct BriefHarness: ConformanceHarness {
     private let harness: any ConformanceHarness
 

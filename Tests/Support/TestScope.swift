@@ -1,16 +1,16 @@
 package import CoreAPITesting
 internal import Glibc
 
-/// The extent of the tests that are run. `make test` leaves out what takes long; `make check` runs all that every
-/// change must pass. `Docs/Testing.md` lists what is left out, and a test of the documentation compares the list with
+/// The extent of the tests that are run. `make test` leaves out the long tests; `make check` runs all tests that every
+/// change must pass. `Docs/Testing.md` lists the omitted tests, and a test of the documentation compares the list with
 /// the code.
 package enum TestScope {
     private static let scope = getenv("TEST_SCOPE").map { String(cString: $0) }
 
-    /// Whether `TEST_SCOPE` is `length`: all tests that take too long for every change, as in `make at-length`.
+    /// True if `TEST_SCOPE` is `length`: all tests that take too long for every change, as in `make at-length`.
     package static let isAtLength = scope == "length"
 
-    /// Whether `TEST_SCOPE` is `check` or `length`.
+    /// True if `TEST_SCOPE` is `check` or `length`.
     package static let isCheck = scope == "check" || isAtLength
 
     /// The cases of the conformance suite that take long. `make test` tries them in memory alone, and `make check`
@@ -20,8 +20,9 @@ package enum TestScope {
     /// The long cases that `make test` leaves out in memory as well. It tries the others with a ``BriefHarness``.
     package static let longestCases: Set = ["S6d"]
 
-    /// The cases that `make test` tries in files, through a hub and over a log: of each rule the first that is not
-    /// long, and that processes which share a group can be tried on.
+    /// The cases that `make test` tries in files, through a hub and over a log.
+    ///
+    /// Of each rule it is the first case that is not long and that can be tried on processes which share a group.
     package static let casesOnce = ConformanceSuite.cases.filter { conformanceCase in
         let ofRule = ConformanceSuite.cases.filter { $0.rule == conformanceCase.rule }
         let first = ofRule.first { !longCases.union(["S15a", "L1d", "L3a"]).contains($0.id) } ?? ofRule.first

@@ -5,7 +5,7 @@ import Synchronization
 
 // A Main that opens a group in memory and takes ownership, where neither `Platform` nor C is built: Scripts/build-without-c.
 
-/// A clock that stands still where no task waits: it goes on to what the first of them waits for.
+/// A clock that advances only for waiting tasks: to the earliest instant that one of them waits for.
 final class GivenClock: TimeSource {
     let bootID = BootID(high: 1, low: 2)
     private let time = Mutex(BootInstant(nanoseconds: 1))

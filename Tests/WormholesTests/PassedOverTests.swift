@@ -87,7 +87,7 @@ struct PassedOverTests {
             }
             try await sender.send(number, to: Self.box)
             done += 1
-            // Now and then it listens for a while: there is more to hear than what has been heard.
+            // Now and then it reads for a while; more messages come than it reads.
             guard Int.random(in: 0..<100, using: &random) == 0 else { continue }
             for _ in 0..<Int.random(in: 1...20, using: &random) where heard < done {
                 heard += try await Self.weight(of: iterator.next(), last: &last)

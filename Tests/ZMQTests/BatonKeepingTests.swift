@@ -103,7 +103,7 @@ extension ZMQTests {
             _ = await hub.process.end()
         }
 
-        /// What the hub had when it answered a flood.
+        /// The reads of a hub while it answers a flood.
         private struct Seen {
             var service: HubService?
             var reads = 0

@@ -20,14 +20,14 @@ extension ZMQTests {
             case cutOff
         }
 
-        /// A place behind a step, and what befalls the process that passes it.
+        /// A place after a step, and the fault of the process that passes it.
         struct Case: Sendable, CustomTestStringConvertible {
             let place: String
             let isOfMain: Bool
             let fault: Fault
             /// The process that has the call then; nil where it is lost.
             let holder: String?
-            /// Whether a Main has applied the baton, so that it moves no more.
+            /// True if a Main has applied the baton, so that the call no longer moves.
             var isApplied: Bool { place == "baton.applied" }
 
             var testDescription: String { "\(isOfMain ? "Main" : "the old owner") is \(fault) at \(place)" }
@@ -133,7 +133,7 @@ extension ZMQTests {
             try other.send("close")
             #expect(await other.end() == .exited(0), "\(other.lines)")
             if failure.fault != .killed {
-                // A Main whose session is over while it starts has ended by itself.
+                // A Main ends by itself if its session ends while it starts.
                 try? victim.send("close")
                 _ = try await withTimeout(TestTimeout.usual, "it ends: \(victim.lines)") { await victim.end() }
             }
@@ -198,7 +198,7 @@ extension ZMQTests {
             try await eventually("the old owner has ended: \(executor.lines)") {
                 executor.lines.contains { $0.hasPrefix("hears ") }
             }
-            // Where the stream is there first, it sees what became of the offer before it learns of its session's end.
+            // If the stream is restored first, the old owner sees the outcome of the offer before its session's end.
             #expect([["hears unknown"], ["hears applied"]].contains(executor.lines.filter { $0.hasPrefix("hears ") }))
             var texts = line.received()
             try await eventually("Main sends") {
@@ -206,7 +206,7 @@ extension ZMQTests {
                 return texts.last == "B"
             }
             #expect(try await Calls(group).list().map { $0.holder?.name } == ["B"])
-            // A participant whose session is over has ended by itself.
+            // A participant ends by itself when its session is over.
             try? executor.send("close")
             _ = try await withTimeout(TestTimeout.usual, "it ends: \(executor.lines)") { await executor.end() }
             try main.send("close")

@@ -17,7 +17,7 @@ extension ZMQTests {
         /// The open call.
         private let open = Box<OpenCall?>(nil)
 
-        /// A core whose call moves with its bytes.
+        /// A core with a call that moves with its bytes.
         private final class BytesCore: Core {
             let name: String
             let begins: Bool
@@ -25,7 +25,7 @@ extension ZMQTests {
             let descriptors: [Int32]
             let notes: Box<[String]>
             let open: Box<OpenCall?>
-            /// Whether it may apply a baton that it has got.
+            /// True if it may apply a baton that it has got.
             let applies: Box<Bool>
 
             init(
@@ -194,7 +194,7 @@ extension ZMQTests {
             func hasText(_ text: String) -> Bool {
                 listener.frames.contains { !$0.isEmpty && String(decoding: $0, as: UTF8.self).contains(text) }
             }
-            // It has heard what all may hear: the call, the baton's record, and its end.
+            // It has received the public parts: the call, the baton's record, and its end.
             for text in ["call-1", "test/1", "sip:ann"] { #expect(hasText(text), "\(text)") }
             #expect(!hasText(Self.secret))
             #expect(try FilesWithText.find(Self.secret, below: stage.directory.path) == [])
@@ -269,7 +269,7 @@ extension ZMQTests {
         struct Fault: Sendable, CustomTestStringConvertible {
             let place: String
             let isKilled: Bool
-            /// Whether it is stopped for longer than the baton's lifetime.
+            /// True if the hub is stopped for longer than the baton's lifetime.
             var isLong = false
 
             var testDescription: String {

@@ -11,7 +11,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// The bound of what one client over a network takes, and what becomes of it afterwards.
+    /// The bound of the memory that one client over a network takes, and its release.
     @Suite("The memory that a hub has for a client")
     struct ClientMemoryTests {
         @Test(
@@ -78,7 +78,7 @@ extension ZMQTests {
                 let question = try Request(number: number, nonce: welcome.nonce, body: .catchUp(after: nil)).bytes()
                 try await eventually("a question is sent") { socket.send([question]) }
             }
-            // A message of 24 MiB, of which the hub takes what it may have.
+            // A message of 24 MiB, of which the hub takes as much as it accepts.
             let part = [UInt8](repeating: 7, count: 64 << 10)
             for number in 1...384 {
                 let flags = number < 384 ? ZMQ_DONTWAIT | ZMQ_SNDMORE : ZMQ_DONTWAIT

@@ -9,7 +9,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// Each test shortens one of the times, and gives the others a minute: they are not what ends its connection.
+    /// Each test shortens one of the times, and sets the others to a minute, so that they do not end its connection.
     @Suite("A connection at a port that does nothing is let go in its time")
     struct ConnectionTimesTests {
         private static let long = Duration.seconds(60)
@@ -43,7 +43,7 @@ extension ZMQTests {
             return socket
         }
 
-        /// Says hello; gives what the hub answers.
+        /// Says hello, and returns the hub's welcome.
         private func join(_ socket: Socket) async throws -> Reply.Welcome {
             let hello = Request.Hello(
                 group: "group", process: .current, description: SessionDescription(),

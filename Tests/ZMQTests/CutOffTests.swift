@@ -9,10 +9,10 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// A core on a machine whose line to the hub is cut, and what another participant does meanwhile.
+    /// A core on a machine that is cut off from the hub, and the actions of another participant meanwhile.
     @Suite("C19: a core that is cut off from its hub")
     struct CutOffTests {
-        /// What cores did, by the boot clock, which no store has a part in.
+        /// The starts and stops of cores, by the boot clock. No store takes part in them.
         private final class Notes: Sendable {
             struct Note: Hashable {
                 let name: String

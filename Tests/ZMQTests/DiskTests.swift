@@ -30,7 +30,8 @@
                 let armed = FailPoint.arm("fdatasync/\(stage.files)/journal-:fail*")
                 defer { armed.disarm() }
                 #expect(await put("first") == .outcomeUnknown)
-                // The guard fails by what the disk has not confirmed: to say so would be to say that it is stored.
+                // The guard fails because of a write that the disk has not confirmed. To report the failure would be to
+                // report that the write is stored.
                 let second = await put("second")
                 #expect(second == .unavailable || second == .outcomeUnknown)
                 let revision = try #require(try await client.get("key")).revision

@@ -9,7 +9,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// A client that cannot go on: what is left of it.
+    /// The remains of a client that cannot continue.
     @Suite("L1: a client with a fault")
     struct FaultTests {
         private let stage: HubStage

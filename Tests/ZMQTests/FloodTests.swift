@@ -12,7 +12,7 @@ extension ZMQTests {
     /// The work of a hub beside its answers, while one client sends without a pause.
     @Suite("A flood at a hub")
     struct FloodTests {
-        /// What is done by a task of the hub, or in its turn.
+        /// The work of a hub that has to proceed under a flood: in a task of its own, or in turn with the requests.
         enum Work: CaseIterable {
             case durableCommit, commitAfterCompaction, commitOfFullDisk, news, keys, joining
         }
@@ -44,7 +44,7 @@ extension ZMQTests {
             guard case .welcome = try await flood.ask(.hello(hello)).body else {
                 throw HarnessLimitation("no welcome")
             }
-            // A request whose answer tells the other clients nothing.
+            // The answer to this request tells the other clients nothing.
             let request = try Request(number: 9, nonce: flood.nonce, body: .history(after: .zero)).bytes()
             let (first, limit) = (readCount.value, readCount.value + 5_000)
             var sent = first

@@ -28,13 +28,13 @@ extension ZMQTests {
                     keys: CurveHubKeys(own: stage.keys.hub, clients: [stage.keys.client.publicKey])))
         }
 
-        /// What the lock's file says now; nil when it is empty.
+        /// Reads the record in the lock's file; nil if the file has none.
         private func record() throws -> HubRecord? {
             let file = try OpenFile(path: stage.directory.path(of: "hub.lock"), .read)
             return HubRecord(String(decoding: try file.read(count: 256, at: 0), as: UTF8.self))
         }
 
-        /// A hub that has a client at its end; gives what the file says then.
+        /// Runs a hub that has a client at its end, and returns the content of the file then.
         private func firstHub(onMemory: Bool) async throws -> FormerClients {
             let first = try await hub(onMemory: onMemory)
             let client = try await stage.client()
@@ -187,7 +187,7 @@ extension ZMQTests {
             ] {
                 #expect(HubRecord(text) == nil, "\(text)")
             }
-            // What a longer file had before stands behind the line.
+            // Bytes after the first line are left from a longer record, and are ignored.
             #expect(HubRecord("\(own.pid) 1 \(own.bootID) * 1 1\nrest 1 2")?.state == .onMemory)
         }
     }

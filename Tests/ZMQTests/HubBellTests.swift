@@ -122,7 +122,7 @@ extension ZMQTests {
             let armed = FailPoint.arm("look.idle:fail")
             defer { armed.disarm() }
             let former = try await stage.hub()
-            // Shares with the hub what this process has of the group.
+            // Shares with the hub this process's replica of the group.
             var options = FileGroupOptions(historyByteCount: 1 << 20)
             options.effectByteCount = 4 << 20
             let files = try await FileGroup.open(directory: stage.files, options: options)

@@ -19,8 +19,8 @@ extension ZMQTests {
             stage = try HubStage()
         }
 
-        /// A program that is started instead of one that starts a hub: it counts its starts, waits for a file `go`, and does
-        /// what a script says.
+        /// A program that is started instead of one that starts a hub: it counts its starts, waits for a file `go`, and
+        /// runs a script.
         private func launcher(_ script: String) throws -> HubLauncher {
             let path = stage.directory.path(of: "program")
             let text = """
@@ -288,7 +288,7 @@ extension ZMQTests {
             #expect(try HubSeat.ofSocket(stage.directory.path(of: "hub")) == .free)
         }
 
-        /// Whether this process has a thread that talks to a hub.
+        /// True if this process has a thread that talks to a hub.
         private var isConnecting: Bool {
             let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
             return (threads ?? []).contains { thread in

@@ -173,7 +173,7 @@ extension ZMQTests {
         func noHub() async throws {
             let stage = try HubStage()
             let hub = try await stage.hubProcess(failPoint: "hub.afterRecord:kill")
-            // Long enough for a busy machine to have sent what is asked.
+            // Long enough for a busy machine to have sent the request.
             let client = try await stage.client { $0.requestTimeout = .seconds(3) }
             try await expect(.outcomeUnknown, from: "a commit whose answer is lost") { try await client.put("k", [1]) }
             _ = await hub.process.end()

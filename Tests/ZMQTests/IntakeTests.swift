@@ -436,7 +436,7 @@ extension ZMQTests {
 }
 
 extension HubService {
-    /// Whether a session is over for the hub, recorded or not.
+    /// Returns true if a session is over for the hub, whether the end is recorded or not.
     fileprivate func mustEnd(_ session: SessionID) -> Bool { clients[session]?.mustEnd ?? true }
 
     /// The rest of a session's lease, less than nothing when it is over and its end is not recorded yet.

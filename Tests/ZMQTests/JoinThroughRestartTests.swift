@@ -48,7 +48,7 @@ extension ZMQTests {
 
 extension HubLink {
     fileprivate var hasAsked: Bool { isArmed && catchUp != nil }
-    /// Whether the client is known to a hub with a stream that is not heard yet.
+    /// True if a hub has welcomed the client, and the client does not receive the hub's stream yet.
     fileprivate var isWelcomedAgain: Bool {
         guard case .joined = phase else { return false }
         return !isArmed

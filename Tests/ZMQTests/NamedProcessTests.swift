@@ -61,7 +61,7 @@ extension ZMQTests {
             let main = try MainParticipant(of: client, options: options) { IdleCore() }
             try await withTimeout(TestTimeout.usual, "it owns") { try await main.start() }
 
-            // Only what lives can be stopped.
+            // Only a live process can be stopped.
             victim.signal(.stop)
             try await eventually("the stranger lives") { victim.isStopped }
             await main.stop()

@@ -63,7 +63,7 @@ extension ZMQTests {
             #expect(try await play.local.get("k/b")?.revision ?? .zero > last)
             let end = try await play.local.put("k/c", [1]).revision
             let words = try await play.remote.tell("watched \(end)").split(separator: " ").map(String.init)
-            // 51 before, what waited, and this one; none passed over, none out of its order.
+            // 51 before, the one that waited, and this one; none was passed over, none came out of order.
             #expect(words == ["53", "0", "0", "\(end)"])
             await play.end()
         }

@@ -212,8 +212,8 @@ extension ZMQTests {
             try await Task.sleep(for: .seconds(5))
             let share = (try ProcessUse.processorTime(of: hub.process.pid) - time) / (ContinuousClock.now - begin)
             #expect(waitingCount() > 0, "connections wait for a descriptor at the end")
-            // Measured, in a build for debugging: 0.1 %, and 0.6 % with twelve busy threads on two processors. A loop takes what
-            // a processor has, 27 % beside those threads.
+            // Measured, in a build for debugging: 0.1 %, and 0.6 % with twelve busy threads on two processors. A busy
+            // loop takes as much of a processor as it gets, 27 % beside those threads.
             #expect(share < 0.05, "the share of a processor")
             var puts: UInt8 = 0
             while puts < 8 {
@@ -865,7 +865,7 @@ extension ZMQTests {
             #expect(code(try await next.ask(hello(2))) == .limitExceeded)
             #expect(order.replica.read { $0.revision } == before, "nothing is written")
             #expect(await service.addressCount == 0)
-            // The one whose client comes again stands, and leaves room for another.
+            // The first client resumes its session, which then leaves room for another one.
             #expect(session(try await next.ask(hello(1, resuming: first))) == first)
             let last = try RawClient(at: endpoint, keys: stage.clientKeys(for: endpoint))
             #expect(session(try await last.ask(hello(3))) != nil)
@@ -947,7 +947,7 @@ extension ZMQTests {
                 let error = #expect(throws: SharedCoreError.self, "\(mistake)") { try KeyFile.publicKeys(at: path) }
                 #expect(error?.code == .invalidArgument)
             }
-            // A secret key that was put into the list is not in what is said of it.
+            // An error about a secret key in the list does not contain the key.
             let secret = try CurveKeyPair.generate().secretKey
             for mistake in [
                 "\(keys[0]) \(secret)", "\(keys[0]) rights=\(secret)", "\(keys[0]) rights=read \(secret) # note",
@@ -1067,7 +1067,7 @@ extension HubService {
     /// Does as if a lease had passed since the last word of a client.
     fileprivate func runOut(_ session: SessionID) { clients[session]?.leaseLeft = .zero }
 
-    /// Has so many sessions of a key, whose connections are gone.
+    /// Adds sessions of a key without connections.
     fileprivate func keepAway(_ count: Int, of key: String) {
         for _ in 0..<count {
             keep(

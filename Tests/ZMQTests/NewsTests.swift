@@ -66,7 +66,8 @@ extension ZMQTests {
             let armed = FailPoint.arm([String](repeating: "hub.publish:fail", count: 10_000).joined(separator: ","))
             defer { armed.disarm() }
             var value: UInt8 = 0
-            /// Whether a beacon that tells the listener of a change tells the sleeper as well.
+            /// Writes a value, and waits until a beacon tells the listener. Returns true if the sleeper learns of the
+            /// value as well.
             func isTold() async throws -> Bool {
                 value &+= 1
                 let written = try await writer.put("k", [value]).revision

@@ -8,7 +8,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// Each protection of the protocol, with it and with it taken out: what it is for, and that its test can fail.
+    /// Each protection of the protocol, tried with and without it. This shows its purpose, and that its test can fail.
     @Suite("The protocol's protections")
     struct ProtectionTests {
         private static let silence = [String](repeating: "hub.beacon:fail", count: 400).joined(separator: ",")
@@ -19,8 +19,8 @@ extension ZMQTests {
             let hub = try await stage.hub()
             let (writer, listener) = (try await stage.client(), try await stage.client())
             let observation = try await listener.observe("second")
-            // Each answer tells the writer what it did, so only the listener depends on the stream. Without protection
-            // both of them pass over their gaps.
+            // Each answer tells the writer its own change, so only the listener depends on the stream. Without
+            // protection both of them pass over their gaps.
             let damage = isProtected ? "" : ",link.gap:fail,link.gap:fail"
             let armed = FailPoint.arm("hub.publish:fail," + Self.silence + damage)
             defer { armed.disarm() }

@@ -10,7 +10,7 @@ internal import Testing
 @testable import ZMQBackend
 
 extension ZMQTests {
-    /// Ends of sessions for which there is no space: told is only what is recorded.
+    /// Ends of sessions for which there is no space: the hub reports only ends that are recorded.
     @Suite("L1, S10: a close that finds no space")
     struct RefusedCloseTests {
         private static let fullDisk = [String](repeating: "hub.ending:fail", count: 1_000).joined(separator: ",")
@@ -99,7 +99,8 @@ extension ZMQTests {
 }
 
 extension HubLink {
-    /// Whether a hub has told it, over the connection by which it is to end its session, that it must wait.
+    /// True if a hub has told the link that its end cannot be recorded yet, over the connection that it made to end its
+    /// session.
     fileprivate var hasComeBack: Bool {
         guard isParted, case .greeting = phase else { return false }
         return lastTrouble?.contains("not be recorded") == true

@@ -178,7 +178,7 @@ extension ZMQTests {
 
             init() throws { thread = try SocketThread(name: "asking") }
 
-            /// What two jobs read that the thread takes together.
+            /// Returns the answers of two jobs that the thread takes together.
             func answers() async -> [Bool] {
                 let jobs = (0..<2).map { _ in Task { self.answer() } }
                 // The wait for the first would put this behind the second.

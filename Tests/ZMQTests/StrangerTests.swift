@@ -21,8 +21,8 @@ extension ZMQTests {
             resident.count > 1 && resident[resident.count - 1] - resident[resident.count - 2] < growthLimit
         }
 
-        /// Has what is allocated written to at once: what is taken from the system then is all that is ever taken, and
-        /// a second wave takes nothing more unless something of the first is kept.
+        /// Has the C library write to memory as soon as it is allocated, so that the system provides all of it at once.
+        /// A second wave then takes more memory only if something of the first is kept.
         private static let touchesAllMemory = ["MALLOC_PERTURB_": "1"]
 
         /// As many as this process may have connections, which root raises.

@@ -1,8 +1,8 @@
 internal import Benchmark
 internal import Figures
 
-// The in-process figures. Their time depends on the other work of the machine; calls of the system do not, and neither
-// do instructions, which `Counted` is for where the machine does not count them.
+// The in-process figures. Their time depends on the other work of the machine. The numbers of system calls and
+// instructions do not. `Counted` serves to count instructions where the machine cannot.
 let benchmarks: @Sendable () -> Void = {
     Benchmark.defaultConfiguration = .init(
         metrics: [.wallClock, .cpuTotal, .instructions, .readSyscalls, .writeSyscalls],

@@ -3,7 +3,7 @@ internal import Coordination
 internal import CoreAPI
 internal import ProgramOutput
 
-/// The figures by name, each with what it is compared with.
+/// The figures by name, each with its rivals.
 struct BenchFigures: Sendable {
     /// The figures that are measured when none is named.
     static let standardNames =

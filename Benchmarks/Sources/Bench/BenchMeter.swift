@@ -26,7 +26,7 @@ actor BenchMeter {
     /// Takes samples.
     ///
     /// - Parameters:
-    ///   - scale: What the nanoseconds are divided by.
+    ///   - scale: The divisor of the nanoseconds.
     func take(_ order: String, per scale: Double = 1000) async throws -> [Double] {
         guard let process = try await processes().last else { return [] }
         if warmed.insert(order).inserted { _ = try await process.numbers(after: order) }

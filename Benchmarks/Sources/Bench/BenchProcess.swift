@@ -2,10 +2,10 @@ internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
 
-/// A program that a figure is measured with: it takes an order from each line of its input, and says in lines what it did.
+/// A program that measures a figure: it takes an order from each line of its input, and prints its results in lines.
 ///
-/// It has a session of its own, since Control-C at a terminal is for the program that measures: it ends the others, and
-/// prints what was measured.
+/// It has a session of its own, since Control-C at a terminal is for the measuring program, which ends the others and
+/// prints the results so far.
 extension ChildProcess {
     convenience init(measuring path: String, _ arguments: [String]) throws {
         try self.init(path, arguments, input: true, ownSession: true)
@@ -45,7 +45,7 @@ extension ChildProcess {
 
     /// Waits until it can take orders.
     ///
-    /// - Throws: ``Figure/Absence`` when what it measures is not installed.
+    /// - Throws: ``Figure/Absence`` if the measured software is not installed.
     func waitUntilReady() async throws {
         while true {
             let line = try await line()

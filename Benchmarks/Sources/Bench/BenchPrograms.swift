@@ -83,7 +83,7 @@ struct BenchPrograms: Sendable {
 
     /// Starts a program that measures at orders.
     ///
-    /// - Throws: ``Figure/Absence`` when what it measures is not installed.
+    /// - Throws: ``Figure/Absence`` if the measured software is not installed.
     func measuring(_ program: Measuring, _ arguments: String...) async throws -> ChildProcess {
         let process = try ChildProcess(measuring: path(program.rawValue), arguments)
         try await process.waitUntilReady()

@@ -42,8 +42,10 @@ struct BenchStage: Sendable {
     /// The time for which an idle participant is watched, and the number of such times in a minute.
     private static let idleTime = (duration: Duration.seconds(20), perMinute: 3.0)
 
-    /// The wake-ups a minute of the threads of an idle participant: of SharedCore one that waits for updates, of a peer
-    /// one that owns, of none a program that has run a task.
+    /// Measures the wake-ups a minute of the threads of an idle participant.
+    ///
+    /// With SharedCore the participant waits for updates; with a peer it owns. With neither, it is a program that has
+    /// run a task.
     func idleWakeUps(_ design: Design, isOnPool: Bool = false) async throws -> Double {
         let place = try place("idle")
         let participant = try await programs.participant(

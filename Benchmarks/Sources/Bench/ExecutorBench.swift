@@ -88,8 +88,8 @@ final class ExecutorBench: Sendable {
             "Message-ID: <\(callID.text)>", "MIME-Version: 1.0", "Content-Type: text/plain; charset=utf-8",
             "Content-Transfer-Encoding: base64", "", Data(Self.text.utf8).base64EncodedString(), "",
         ]
-        // Not by Foundation, which opens it so that an Executor which is started meanwhile has it open for writing as long as
-        // it runs: a core leaves such a message alone.
+        // Not by Foundation: its descriptor is inherited by an Executor that is started meanwhile. A core leaves a
+        // message alone while a process has it open for writing.
         let file = try OpenFile(path: maildir + "/tmp/" + callID.text, .createNew)
         try file.write(Array(lines.joined(separator: "\r\n").utf8), at: 0)
         try FileManager.default.moveItem(
@@ -98,8 +98,8 @@ final class ExecutorBench: Sendable {
 
     private static let deadlineSeconds = 30
 
-    /// A program with its arguments: what is configured holds for it, but for the group, the Maildir, and that its core
-    /// connects at once.
+    /// Returns a program with its arguments. The user's configuration holds for it, except for the group, the Maildir,
+    /// and a core that connects at once.
     private func executor(for callID: CallID) -> (String, [String]) {
         let durability = (group.durability ?? .process).rawValue
         guard group.backend != "file" else {

@@ -1,4 +1,4 @@
-/// One thing that is measured, and what it is compared with.
+/// A measurement and its rivals.
 struct Figure: Sendable {
     /// Takes the samples of one round.
     typealias Measurement = @Sendable () async throws -> [Double]
@@ -8,7 +8,7 @@ struct Figure: Sendable {
         let name: String
         /// The most rounds that it takes part in.
         var rounds = Int.max
-        /// Whether one takes so long, and waits so much, that it is taken beside the others.
+        /// True for a rival that takes long and mostly waits: it is measured while the other figures are.
         var isSlow = false
         let measure: Measurement
     }
@@ -26,6 +26,6 @@ struct Figure: Sendable {
     var peers: [Rival] = []
     /// Further measurements beside it, such as the same at other sizes: there a ratio tells how much it has grown.
     var beside: [Rival] = []
-    /// Ends what was started to measure it.
+    /// Ends the processes that were started for the measurement.
     var end: @Sendable () async -> Void = {}
 }

@@ -22,7 +22,7 @@ struct FigureResult: Sendable {
         peers.filter { $0.samples.count > 0 }.min { ($0.samples.p50 ?? 0) < ($1.samples.p50 ?? 0) }
     }
 
-    /// All that it is compared with, with what each of them is.
+    /// All rivals, each with its kind.
     var rivals: [(kind: String, rival: Rival)] {
         [limit].compactMap { $0 }.map { ("limit", $0) } + peers.map { ("peer", $0) } + beside.map { ("beside", $0) }
     }

@@ -2,7 +2,7 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// The figures as people read them: one line for each, and below it what it is compared with.
+/// The figures as a table for people: one line for each, and its rivals below it.
 enum FigureTable {
     static func text(of results: [FigureResult]) -> String {
         var lines = [row("", "p50", "p99", "samples", "ratio")]

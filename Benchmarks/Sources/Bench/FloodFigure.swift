@@ -3,8 +3,10 @@ internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
 
-/// The time of a client's slowest commits while another client floods the hub, beside the same at rest, and while the
-/// same flood goes to another hub of the machine: the flood takes processor time in any case.
+/// The time of a client's slowest commits while another client floods the hub.
+///
+/// It is compared with the time at rest, and with the time while the same flood goes to another hub of the machine:
+/// the flood takes processor time in any case.
 struct FloodFigure: Sendable {
     static let name = "flood.put"
 

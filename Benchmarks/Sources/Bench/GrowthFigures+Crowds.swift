@@ -129,7 +129,7 @@ extension GrowthFigures {
         return (hub, Array(processes.dropFirst(hub.count).dropLast()), processes[processes.count - 1])
     }
 
-    /// Processes that were told what to do, behind their hub where there is one, and at the end one more.
+    /// Processes that have their orders, after their hub if there is one, and one more process at the end.
     private func crowd(
         _ name: String, of count: Int, _ begin: @escaping @Sendable (Int, ChildProcess) async throws -> Void
     ) -> BenchMeter {

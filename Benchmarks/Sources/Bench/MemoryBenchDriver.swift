@@ -62,7 +62,7 @@ private final class MemoryBenchParticipant: BenchParticipant {
         (self.participation, self.handle, self.stopping) = (participation, handle, stopping)
     }
 
-    /// Begins what ``owning()`` or ``message()`` waits for.
+    /// Begins the work that ``owning()`` or ``message()`` waits for.
     func begin(_ body: @escaping @Sendable (BenchParticipation) async throws -> Void) {
         let task = Task { [participation] in
             try await body(participation)

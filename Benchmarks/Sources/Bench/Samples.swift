@@ -15,7 +15,7 @@ struct Samples: Hashable, Sendable {
         add(round: [value])
     }
 
-    /// Adds what was measured in one round.
+    /// Adds the samples of one round.
     mutating func add(round: [Double]) {
         guard !round.isEmpty else { return }
         values = (values + round).sorted()

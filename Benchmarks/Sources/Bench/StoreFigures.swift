@@ -10,12 +10,14 @@ struct StoreFigures: Sendable {
 
     let programs: BenchPrograms
     let stage: BenchStage
-    /// Whether the backend lives in one process.
+    /// True for the backend that exists in one process alone.
     let isInMemory: Bool
 
     private var isBehindHub: Bool { stage.isBehindHub }
-    /// Whether the group lives on an etcd cluster: the least that a machine can do by itself is no limit of that, and the peer
-    /// is the same service asked without SharedCore.
+    /// True if the group is kept by an etcd cluster.
+    ///
+    /// The shortest time that one machine needs by itself is no lower limit for a cluster. The peer is the same
+    /// cluster, used without SharedCore.
     private var isOnCluster: Bool { stage.group.backend == "etcd" }
 
     func figure(_ name: String, rounds: Int?) async throws -> Figure {

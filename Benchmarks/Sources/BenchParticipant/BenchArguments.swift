@@ -28,7 +28,7 @@ struct BenchArguments {
     var callID: String?
     /// The directory from which the core fetches messages.
     var server: String?
-    /// Whether it runs on its first thread, and nothing of it on Swift's pool.
+    /// True if the participant runs on its first thread and uses no thread of Swift's pool.
     var isOffPool = false
     /// The time that the core takes to start.
     var startMilliseconds: UInt32 = 0

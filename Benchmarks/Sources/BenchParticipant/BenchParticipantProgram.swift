@@ -14,10 +14,11 @@ internal import ProgramOutput
 /// One participant of a figure of `sharedcore bench`, by SharedCore or by a design that it is compared with. Started by
 /// that command, not by people.
 ///
-/// It prints `ready`; with a call-id it gets that message and prints `message` with the time. Otherwise each line that it
-/// reads is an order: `own` prints `asked` and, when the core runs, `owning`, both with the time; `rest` lets go, to be
-/// asked again, and prints `resting`; the end of its input lets go for good. The other orders are those of `BenchOrders`,
-/// each answered by a line that begins with `done`. Times are nanoseconds of the machine's run.
+/// It prints `ready`; with a call-id it gets that message and prints `message` with the time. Otherwise each line
+/// that it reads is an order. `own` prints `asked` and, when the core runs, `owning`, both with the time. `rest`
+/// releases the ownership until the next `own`, and prints `resting`. The end of its input releases it for good. The
+/// other orders are those of `BenchOrders`, each answered by a line that begins with `done`. Times are nanoseconds of
+/// the machine's run.
 @main
 enum BenchParticipantProgram {
     static func main() {
@@ -106,7 +107,7 @@ enum BenchParticipantProgram {
         await group.close()
     }
 
-    /// Does what every idle program in Swift does: its pool has run a task, and it waits.
+    /// Idles as any program in Swift: its pool has run a task, and it waits.
     private static func rest() async {
         await Task.detached {}.value
         say("ready")

@@ -3,8 +3,8 @@ internal import Platform
 internal import Synchronization
 
 extension BenchOrders {
-    /// - Parameter isOnPool: Whether the task that takes the deliveries runs on Swift's pool, and not where it hears
-    ///   first.
+    /// - Parameter isOnPool: True if the task that takes the deliveries runs on Swift's pool, and not on the group's
+    ///   delivery executor.
     func ping(_ count: Int, isOnPool: Bool) async throws -> [Double] {
         let answers = try await group.observe("bench/back")
         return try await withTaskExecutorPreference(isOnPool ? nil : group.deliveryExecutor) { [group] in

@@ -17,7 +17,7 @@ package final class BenchOrders: Sendable {
     let filledCount = Atomic(1)
     let report: @Sendable (String) -> Void
 
-    /// - Parameter report: Told what happens beside the orders, as a line.
+    /// - Parameter report: Called with a line for each event outside the orders.
     package init(in group: any SharedGroup, report: @escaping @Sendable (String) -> Void = { _ in }) {
         self.group = group
         self.report = report
@@ -36,7 +36,7 @@ package final class BenchOrders: Sendable {
     /// | `get.pool`, `put.pool` | the same on Swift's pool, where `get` and `put` run where answers are heard | the time of each |
     /// | `puts` | puts values from several tasks at once | the time of all by their number, so often |
     /// | `fill` | makes keys up to this number, among which is read and put | nothing |
-    /// | `oneway` | posts, and is answered by whoever does `echo`; on Swift's pool where NUMBER is 1 | how long each was on its way |
+    /// | `oneway` | posts to a participant that does `echo`; on Swift's pool where NUMBER is 1 | how long each was on its way |
     /// | `echo` | answers from now on; on Swift's pool where NUMBER is 1 | nothing |
     /// | `observe` | so many observers; reports `heard` with the time when all have heard a post | nothing |
     /// | `post` | posts to them | when it began and how long it took |

@@ -1,8 +1,9 @@
 internal import Figures
 internal import Glibc
 
-/// Does what one of the in-process figures measures, that often: `NAME COUNT`, for a tool that counts instructions. Without
-/// arguments it prints the names. See `Scripts/count-instructions`.
+/// Repeats the work of one of the in-process figures: `NAME COUNT`, for a tool that counts instructions.
+///
+/// Without arguments it prints the names. See `Scripts/count-instructions`.
 @main
 enum CountedProgram {
     static func main() {

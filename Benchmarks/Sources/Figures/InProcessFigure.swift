@@ -5,7 +5,7 @@ internal import InMemoryBackend
 
 /// One thing that is measured inside of one process.
 package struct InProcessFigure: Sendable {
-    /// When what is measured begins and ends; what is before and behind is not part of it.
+    /// Marks the beginning and the end of the measured work. Work before and after is not part of the figure.
     package struct Moments {
         let begin: () -> Void
         let end: () -> Void

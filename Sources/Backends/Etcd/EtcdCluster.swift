@@ -8,7 +8,7 @@
         public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
             public let host: String
             public let port: Int
-            /// Whether it was written with `https://`, and so requires secured connections.
+            /// True if the address was written with `https://`: connections then require TLS.
             public let isSecure: Bool
 
             /// Reads `host:port`, `[address]:port` or either with `http://` or `https://` in front.

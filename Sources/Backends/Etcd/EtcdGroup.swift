@@ -327,7 +327,7 @@
             }
         }
 
-        /// Whether the user has closed the group.
+        /// True after the user has closed the group.
         var isClosing: Bool { handle.isClosed }
     }
 

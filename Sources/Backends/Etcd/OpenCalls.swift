@@ -40,7 +40,7 @@
             for waiter in idle { waiter.resume() }
         }
 
-        /// Whether no call is open.
+        /// True if no call is open.
         var isEmpty: Bool { content.withLock { $0.ends.isEmpty } }
 
         /// Waits until no call is open.

@@ -18,7 +18,7 @@ public struct FileGroupOptions: Sendable {
     public var clock: any TimeSource
     /// The bytes of memory for the latest effects, which a hub sends to its clients; zero keeps none.
     package var effectByteCount = 0
-    /// Whether the file system is tried out before its reports of writes are relied on.
+    /// The condition under which the file system is tested before the group relies on its reports of writes.
     package var wakeUpTrial = WakeUpSource.Trial.unlessKnown
 
     public init(

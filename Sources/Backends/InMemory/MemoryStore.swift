@@ -59,7 +59,7 @@ final class MemoryStore: Sendable {
         _ = try? record(.end(session))
     }
 
-    /// Reads the state without entries whose time is over.
+    /// Removes expired entries, then reads the state.
     func read<Result>(_ body: (inout StoreState) throws(SharedCoreError) -> sending Result) throws(SharedCoreError)
         -> sending Result
     {

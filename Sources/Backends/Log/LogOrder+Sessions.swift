@@ -194,7 +194,7 @@ extension ReplicatedGroup: SessionProver {
         return SessionSocket.doubt(that: process.pid, hasSessionNamed: token.socketName)
     }
 
-    /// What is recorded of the process of a session.
+    /// Returns the group's record of a session's process; nil for an unknown session, or one without such a record.
     func mark(of session: SessionID) -> ProcessMark? {
         order.replica.read { $0.sessions[session] }.flatMap { ProcessMark($0.backendData) }
     }

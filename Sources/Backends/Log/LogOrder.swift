@@ -62,7 +62,7 @@ final class LogOrder: Sendable {
         }
     }
 
-    /// Catches up as ``catchUp()`` does, and records the expiry of entries whose time is over.
+    /// Catches up as ``catchUp()`` does, and records the end of expired entries.
     func refresh() async throws(SharedCoreError) {
         try await catchUp()
         let now = options.clock.now()
@@ -256,7 +256,7 @@ final class LogOrder: Sendable {
 }
 
 extension SharedCoreError {
-    /// Returns the error of a participant whose machine is in another run than those that have the group open.
+    /// Returns the error for a participant with another boot id than the participants that have the group open.
     static func otherRun(_ found: BootID, own: BootID) -> SharedCoreError {
         SharedCoreError(
             .incompatible,

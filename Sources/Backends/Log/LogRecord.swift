@@ -97,16 +97,16 @@ struct LogRecord {
     }
 }
 
-/// What the group records of a participant's process beside its number: where that number is valid, and the name of the
-/// socket that proves to others which process has the session.
+/// The group's record of a participant's process beside its number: the boot and the namespace in which the number is
+/// valid, and the name of the socket that proves to others which process has the session.
 struct ProcessMark: Hashable {
     /// The run of the machine as the system tells it: a group may live by a clock with another boot id.
     let bootID: BootID
     /// The namespace of process numbers.
     let namespace: UInt64
 
-    /// Chosen at random for each session, so that no other process can take the socket's name first; nil where the process is not
-    /// proved: by a participant of an earlier release, or one that has no socket.
+    /// Chosen at random for each session, so that no other process can take the socket's name first. Nil without a
+    /// proof of the process: for a participant of an earlier release, or one without a socket.
     let token: Token?
 
     struct Token: Hashable {
@@ -150,7 +150,7 @@ struct ProcessMark: Hashable {
         self.init(bootID: bootID, namespace: namespace, token: token)
     }
 
-    /// Whether process numbers mean the same there as in this process.
+    /// True if process numbers of the recorded boot and namespace mean the same in this process.
     var isVisible: Bool {
         let present = ProcessMark.current()
         return bootID == present.bootID && namespace == present.namespace && namespace != 0

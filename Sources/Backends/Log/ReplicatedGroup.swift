@@ -4,7 +4,7 @@ internal import Replica
 internal import StoreEngine
 internal import Synchronization
 
-/// A participant of a group whose order is a log: a whole backend over a ``SharedLog``.
+/// A participant of a group that is ordered by a ``SharedLog``: a whole backend over that log.
 ///
 /// ```swift
 /// let group = try await ReplicatedGroup.open(

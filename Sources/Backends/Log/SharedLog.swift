@@ -39,12 +39,12 @@ public protocol SharedLog: Sendable {
     /// - Parameters:
     ///   - record: Its bytes. The largest is some KiB longer than the largest transaction.
     ///   - position: The position for the record.
-    /// - Returns: False when nothing was appended: another record stands there, or another append was in the way. Where
-    ///   no record shows there, the group pauses before it asks again.
-    /// - Throws: `outcomeUnknown`, `unavailable` and `system` where it is not known whether the record was appended:
-    ///   the group then reads it at its position, appends the same record there once more where nothing stands, and
-    ///   tells the application `outcomeUnknown` if that does not help. With any other code, such as `storageFull`,
-    ///   nothing was appended.
+    /// - Returns: False if nothing was appended: another record stands there, or another append was in the way. If a
+    ///   read shows no record there, the group pauses before it appends again.
+    /// - Throws: `outcomeUnknown`, `unavailable` and `system` if it is not known whether the record was appended. The
+    ///   group then reads the position. If it finds nothing there, it appends the same record once more, and tells the
+    ///   application `outcomeUnknown` if that does not help. With any other code, such as `storageFull`, nothing was
+    ///   appended.
     func append(_ record: [UInt8], at position: UInt64) async throws(SharedCoreError) -> Bool
 
     /// Reads the records from a position on, with every append reflected that had returned before the call.

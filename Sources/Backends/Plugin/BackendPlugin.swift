@@ -17,7 +17,7 @@ public struct BackendPlugin: Sendable {
         public let fallback: String?
         /// One line for people.
         public let summary: String
-        /// Whether it is a path, which the caller must make absolute.
+        /// True if the value is a path, which the caller must make absolute.
         public let isPath: Bool
     }
 
@@ -27,7 +27,7 @@ public struct BackendPlugin: Sendable {
     public let version: String
     /// The absolute path of the file.
     public let path: String
-    /// What it can be told, in the order of its table.
+    /// The settings that the plugin knows, in the order of its table.
     public let settings: [Setting]
     /// The durability and the features of its table. An open group may promise others.
     public let durability: Durability
@@ -40,8 +40,9 @@ public struct BackendPlugin: Sendable {
     /// - Parameters:
     ///   - name: The name, as in the configuration.
     ///   - directory: The absolute path of the directory.
-    /// - Throws: ``SharedCoreError/Code/forbidden`` where a user other than this one and root could change the file. ``SharedCoreError/Code/incompatible`` for another version of the interface.
-    ///   ``SharedCoreError/Code/unsupported`` for a file that cannot be loaded, or whose table is wrong.
+    /// - Throws: ``SharedCoreError/Code/forbidden`` if a user other than this one and root could change the file.
+    ///   ``SharedCoreError/Code/incompatible`` for another version of the interface.
+    ///   ``SharedCoreError/Code/unsupported`` for a file that cannot be loaded, or one with an invalid table.
     public static func load(_ name: String, from directory: String) throws(SharedCoreError) -> BackendPlugin? {
         guard isName(name) else { return nil }
         guard let path = try PluginDirectory.path(of: file(of: name), in: directory) else { return nil }
@@ -141,7 +142,8 @@ public struct BackendPlugin: Sendable {
         }.sorted()
     }
 
-    /// Whether a text can be the name of a plugin.
+    /// Returns true if a text can be the name of a plugin: a letter, then letters, digits and hyphens, at most 32 in
+    /// all.
     public static func isName(_ text: String) -> Bool {
         guard (1...32).contains(text.utf8.count), let first = text.utf8.first else { return false }
         return isLetter(first) && text.utf8.allSatisfy { isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "-") }

@@ -27,7 +27,7 @@ final class PluginLog: SharedLog {
     private struct Running {
         let number: UInt64
         let name: String
-        /// Whether it has not returned in its time.
+        /// True if the function has not returned in its time.
         var isLate = false
     }
 
@@ -39,7 +39,7 @@ final class PluginLog: SharedLog {
     private let calls = SerialThread(name: "sc-plugin")
     private let waits = SerialThread(name: "sc-plugin-wait")
     private let state = Mutex(State())
-    /// Whether the plugin's handle is closed; held while `interrupt` runs.
+    /// True after the plugin's handle was closed. The lock is held while `interrupt` runs.
     private let isOver = Mutex(false)
 
     private init(_ table: PluginTable, handle: UInt, promises: PluginPromises, bounds: Bounds) {

@@ -13,7 +13,7 @@ final class PluginReading {
     private(set) var end: UInt64 = 0
     private var parts: [[UInt8]] = []
     private var records: [[UInt8]] = []
-    /// What is wrong with the slice; nil for nothing.
+    /// An error found in the slice; nil if there is none.
     private var problem: String?
 
     init(from position: UInt64, limit: Int) {

@@ -78,12 +78,12 @@ public enum HubEndpoint: Hashable, Sendable, CustomStringConvertible {
         if case .tcp("localhost", let port) = self { .tcp(host: "127.0.0.1", port: port) } else { self }
     }
 
-    /// Whether the connection uses a network, if only the loopback of this machine.
+    /// True if the connection uses a network, even if only the loopback of this machine.
     var isOverNetwork: Bool {
         if case .tcp = self { true } else { false }
     }
 
-    /// Whether only processes of this machine can connect.
+    /// True if only processes of this machine can connect.
     public var isLocal: Bool {
         switch self {
         case .ipc, .inproc: true

@@ -51,7 +51,7 @@ struct Overload {
         (isTold, isDue) = (true, true)
     }
 
-    /// Whether it is due to be told.
+    /// Returns true once, when the overload is due to be reported.
     mutating func take() -> Bool {
         defer { isDue = false }
         return isDue

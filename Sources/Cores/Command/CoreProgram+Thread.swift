@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// The thread that talks with the program.
 extension CoreProgram {
-    /// What the thread remembers.
+    /// The state of the thread.
     private struct Attendance {
         var lines = LineBuffer(maximumByteCount: CoreProgram.lineByteCount)
         var isOutputOpen = true
@@ -239,9 +239,10 @@ extension CoreProgram {
         }
     }
 
-    /// The program has ended: hears what it has said last, and ends what it has started.
+    /// Takes the last output of the ended program, and ends the processes that it has started.
     private func finish(_ attendance: inout Attendance) {
-        // What is there, and no more: what it has started may have its streams and write on.
+        // Reads the bytes that are there now, and no more: processes that the program has started may have its streams
+        // and write on.
         var left = attendance.areErrorsOpen ? program.waitingErrorByteCount : 0
         while left > 0 {
             let bytes = program.receiveErrors(upTo: min(left, 64 << 10))

@@ -57,7 +57,7 @@ final class CoreProgram: Sendable {
         var isAnswering = false
         var overload = Overload()
         var refusals: Allowance
-        /// What takes the answers to the requests to the program.
+        /// The handlers of the answers to the requests to the program, by request.
         var asked: [Int64: Hearing] = [:]
         var nextID = RequestID.first
         var tasks: [Int: Task<Void, Never>] = [:]
@@ -70,7 +70,7 @@ final class CoreProgram: Sendable {
         /// Until when it is to end, because it has closed a stream.
         var closingLimit: BootInstant?
         var failure: CommandCoreError?
-        /// What was wrong when it was told to stop already, for people.
+        /// The problem that arose after the program was told to stop, for people.
         var problemInStop: String?
         var isInputClosed = false
         /// Why it is no core any more; nil while it runs, or what it has started does.
@@ -87,7 +87,7 @@ final class CoreProgram: Sendable {
             unansweredByteCount -= request.byteCount
         }
 
-        /// The request whose turn it is; nil where none waits, and then nothing answers.
+        /// Removes and returns the next request. Returns nil if none waits; no task answers then.
         mutating func nextRequest() -> ProgramRequest? {
             isAnswering = !requests.isEmpty
             return requests.isEmpty ? nil : requests.removeFirst()
@@ -147,7 +147,7 @@ final class CoreProgram: Sendable {
         }
     }
 
-    /// Whether it is to be told on the timeline that the program asks for more than is done; true once.
+    /// Returns true once, when the timeline must report that the program asks for more than is done.
     func takeOverload() -> Bool { state.withLock { $0.overload.take() } }
 
     // MARK: - For the core

@@ -12,7 +12,7 @@ final class ErrorLines: Sendable {
     private struct State {
         var lines = LineBuffer(maximumByteCount: ErrorLines.lineByteCount)
         var allowance: Allowance
-        /// Whether the rest of a line is passed over that was longer.
+        /// True while the rest of a line that was too long is passed over.
         var isCut = false
         var waitingCount = 0
         var droppedCount = 0
@@ -21,7 +21,7 @@ final class ErrorLines: Sendable {
     private let name: String
     private let write: @Sendable (String) -> Void
     private let state: Mutex<State>
-    // What takes the lines may wait, such as for a pipe that is full.
+    // The log that takes the lines may block, for example at a full pipe.
     private let thread = SerialThread(name: "core's log")
 
     init(_ name: String, at now: BootInstant, to write: @escaping @Sendable (String) -> Void) {

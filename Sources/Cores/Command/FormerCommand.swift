@@ -1,13 +1,14 @@
 package import CoreAPI
 internal import Platform
 
-/// The commands of `exclusive` and the programs of cores that ran in a group before. One that has outlived its participant has to be
-/// gone before the next one begins.
+/// The commands of `exclusive` and the programs of cores that ran in a group before. A command that has outlived its
+/// participant has to be gone before the next one begins.
 ///
-/// The kernel ends a command with the sharedcore that ran it, but says first that the one is gone and then kills the other,
-/// and it does not kill a program that has the rights of another user or has undone the tie. A command whose sharedcore
-/// lives, though it may be stopped, is left to that: what a frozen Main runs is not killed (contract C6). Its note stays, so that it
-/// is looked at again when that sharedcore is gone. The program of a core is ended in any case: it belongs to an epoch that is over.
+/// The kernel ends a command with the sharedcore that ran it. But it first reports that sharedcore as gone, and only
+/// then kills the command. It does not kill a program that has the rights of another user or has undone the tie. While
+/// the command's sharedcore lives, even if it is stopped, the command is left alone: the command of a frozen Main is
+/// not killed (contract C6). Its note stays, so that it is checked again when that sharedcore is gone. The program of a
+/// core from an epoch that is over is ended in any case.
 package enum FormerCommand {
     /// Selects the notes, one for each command that is not known to be gone.
     private static let notes: KeyPrefix = ".sharedcore/exclusive/"
@@ -65,12 +66,13 @@ package enum FormerCommand {
         _ = try await store.commit(transaction)
     }
 
-    /// Kills those that still run on this machine without their participant, and programs of cores whose epoch is over, and waits until
-    /// they are gone.
+    /// Kills the commands that still run on this machine without their participant, and the programs of cores from
+    /// epochs that are over, and waits until they are gone.
     ///
     /// - Parameter epoch: The epoch that is in force.
     /// - Returns: The notes of commands that are gone.
-    /// - Throws: ``CommandCoreError/Code/leftover`` where one still runs and may not be killed; what the store throws.
+    /// - Throws: ``CommandCoreError/Code/leftover`` if a command still runs and may not be killed; the errors of the
+    ///   store.
     package static func end(in store: any SharedStore, under epoch: Revision) async throws -> [Key] {
         var ended: [Key] = []
         var unseen: [Entry] = []
@@ -97,18 +99,18 @@ package enum FormerCommand {
         let words = String(decoding: entry.value, as: UTF8.self).split(separator: " ")
         let numbers = words.dropFirst().compactMap { UInt64($0) }
         let bootID = SystemClock().bootID
-        // Of another run of the machine, or of another version.
+        // The note is from another boot of the machine, or another version.
         guard words.first.map(String.init) == bootID.description, numbers.count == 5 || numbers.count == 7 else {
             return .gone
         }
         let namespace = numbers[0]
-        // Where the namespace is not known, numbers mean nothing.
+        // Without a known namespace, process numbers mean nothing.
         guard namespace != 0, ProcessIdentity.currentNamespace != 0 else { return .unseen }
         let owner = ProcessIdentity(bootID: bootID, pid: Int32(clamping: numbers[1]), startTime: numbers[2])
         let isCore = numbers.count == 7
         let mark = LaunchMark(parent: owner, number: isCore ? numbers[6] : numbers[3])
         let isOver = isCore && numbers[5] < epoch.rawValue
-        // Of a core that was about to start there is no number.
+        // The note of a core that was about to start has no process number.
         let outcome: Outcome =
             if numbers[3] == 0 {
                 !isOver && lives(owner, in: namespace) ? .owned : absent(in: namespace)
@@ -117,7 +119,7 @@ package enum FormerCommand {
                     Int32(clamping: numbers[3]), startedAt: numbers[4], in: namespace, mark,
                     as: isCore ? .core : .command, isOver: isOver)
             }
-        // What it has started carries its mark, unless it has changed its environment.
+        // The processes that the program has started carry its mark, unless they have changed their environment.
         if isCore, outcome != .owned { try await endMarked(mark, in: namespace) }
         return outcome
     }
@@ -145,7 +147,8 @@ package enum FormerCommand {
         if let user = handle.user, !handle.isOfOwnUser {
             throw stillRuns(command, "still runs as user \(user): end it first")
         }
-        // Nor does it say whose command that is. The process itself does, unless it has changed its environment.
+        // The record does not prove either that the process is this command. The mark in the process's environment
+        // does, unless the process has changed its environment.
         guard handle.isOfOwnUser, LaunchMark(of: command.pid, as: role, in: namespace) == mark else {
             guard await hasEnded(handle) else {
                 throw stillRuns(command, "still runs and does not say whose command it is: end it first")
@@ -161,7 +164,7 @@ package enum FormerCommand {
         return .gone
     }
 
-    /// What is known of a process that is not seen.
+    /// Returns the outcome for a process that cannot be seen.
     private static func absent(in namespace: UInt64) -> Outcome {
         namespace == ProcessIdentity.currentNamespace ? .gone : .unseen
     }

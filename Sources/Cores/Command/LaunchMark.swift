@@ -5,7 +5,7 @@ package import Platform
 /// An environment variable that names the `sharedcore`, or the participant, which has started a process. The process's own
 /// children inherit it.
 package struct LaunchMark: Hashable, Sendable {
-    /// What a process was started as.
+    /// The role in which a process was started.
     package enum Role: String, CaseIterable, Sendable {
         /// An Executor that a host has started.
         case executor = "EXECUTOR_OF"
@@ -19,8 +19,8 @@ package struct LaunchMark: Hashable, Sendable {
 
     /// The process that has started it.
     package let parent: ProcessIdentity
-    /// The number that the started process had, which is also that of its process group where it leads one. For a core, whose number
-    /// is not known before its start, a number by chance.
+    /// The number of the started process, which is also that of its process group if it leads one. For a core, a random
+    /// number: its process number is not known before its start.
     package let number: UInt64
 
     package init(parent: ProcessIdentity, number: UInt64) {
@@ -93,21 +93,22 @@ package struct LaunchMark: Hashable, Sendable {
 
 /// Processes that carry a mark.
 package enum MarkedProcesses {
-    /// What came of ending processes.
+    /// The result of ending processes.
     package struct Ending: Hashable, Sendable {
         /// How many processes were to be ended.
         package var count = 0
-        /// Whether none is left.
+        /// True if no process is left.
         package var isComplete = false
     }
 
     /// How often the processes are gone through again because some ended meanwhile, as they always do on a machine that builds.
     private static let searchCount = 4
 
-    /// Kills this user's processes whose mark fulfils a condition, each as soon as it is found, and returns them.
+    /// Kills this user's processes with a mark that fulfils a condition, each as soon as it is found, and returns them.
     ///
     /// One that ends while it is looked for may be meant and have started another, which is in no list yet: where none is found, it
-    /// looks again, ``searchCount`` times at most. A process that does nothing but start its successor may still be missed.
+    /// looks again, ``searchCount`` times at most. The process group of each one that is found is killed with it, where it is not one of
+    /// this process's session: so a process that does nothing but start its successor ends as well once one of them is found.
     ///
     /// Complexity: O(n) in the processes of the machine.
     package static func kill(
@@ -125,7 +126,7 @@ package enum MarkedProcesses {
                     isMeant(identity, mark), !handle.hasEnded
                 {
                     // Before it starts another one.
-                    _ = try? handle.signal(.kill)
+                    _ = try? handle.killWithGroup()
                     return handle
                 }
                 if (try? FileStatus(behindPath: "/proc/\(pid)")) == nil { hasMissed = true }
@@ -149,7 +150,7 @@ package enum MarkedProcesses {
             let left = find()
             if left.isEmpty { return Ending(count: ended.count, isComplete: true) }
             for process in left {
-                _ = try? process.signal(.kill)
+                _ = try? process.killWithGroup()
                 ended.insert(process.identity)
             }
             for process in left {
@@ -161,21 +162,21 @@ package enum MarkedProcesses {
     }
 }
 
-/// What the environment of a core's program, and of the command of `exclusive`, says of the core.
+/// The variables that describe the core in the environment of its program, and of the command of `exclusive`.
 package enum CoreVariables {
     private static let epoch = "SHAREDCORE_EPOCH"
     private static let role = "SHAREDCORE_ROLE"
     static let group = "SHAREDCORE_GROUP"
 
-    /// The names of those that are no settings.
+    /// The names of the variables that are no settings.
     package static let names = [epoch, role]
 
-    /// By which a service manager speaks to one process alone.
+    /// The variables by which a service manager addresses a single process.
     static let ofServiceManager: Set<String> = [
         "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
     ]
 
-    /// The variables that say of a core what it is.
+    /// Returns the variables that describe a core: its epoch and its role.
     package static func of(_ context: CoreContext) -> [String: String] {
         [epoch: "\(context.epoch.rawValue)", role: context.role.rawValue]
     }

@@ -3,7 +3,7 @@ struct LineBuffer {
     /// The longest line, without its end.
     let maximumByteCount: Int
     private var bytes: [UInt8] = []
-    /// Where the next line begins, and how far an end was looked for.
+    /// The offset at which the next line begins, and the offset up to which its end was searched for.
     private var start = 0
     private var searched = 0
 
@@ -33,7 +33,7 @@ struct LineBuffer {
         return Array(bytes[start..<end])
     }
 
-    /// Whether the next line, whose end has not come, is too long already. Only when ``next()`` has found none.
+    /// True if the incomplete next line is too long already. Valid only after ``next()`` has returned nil.
     var isTooLong: Bool { byteCount > maximumByteCount }
 
     /// Takes what has come of a line without an end.

@@ -25,7 +25,8 @@ final class OpenCalls: Sendable {
         let call = try await context.begin(call: description, in: state)
         let commands = try await call.commands()
         let task = Task { await hear(commands, of: call.id, by: program) }
-        // A former one is of the same call, or of one that is over. What it has taken is not taken again.
+        // A former entry is of the same call, or of one that is over. The commands that it has taken are not taken
+        // again.
         let former = entries.withLock {
             $0.updateValue(Entry(call: call, commands: commands, task: task), forKey: call.id)
         }
@@ -52,7 +53,7 @@ final class OpenCalls: Sendable {
         if case .ended? = state { await forget(entry) }
     }
 
-    /// Whether an activity is that of an open call.
+    /// Returns true if an activity is that of an open call.
     func hasOne(withActivity id: String) -> Bool {
         CallID(id).map { id in entries.withLock { $0[id] != nil } } ?? false
     }

@@ -5,7 +5,7 @@ internal import ProgramOutput
 /// The parameters of a request. Members that this version does not know are passed over, and one that is null is missing.
 struct Parameters {
     private let object: JSONObject
-    /// Whether the texts are what the program printed: without halves of characters.
+    /// True if the texts are as the program printed them: without halves of characters.
     private let isExact: Bool
 
     init(_ value: JSONValue?, isExact: Bool = true) throws(Refusal) {
@@ -138,7 +138,7 @@ struct Parameters {
     }
 }
 
-/// What the program asks for.
+/// A request of the program, with its parameters checked.
 enum ProgramCall {
     case deliver(InboxMessage)
     case update(InboxMessage)

@@ -82,7 +82,7 @@ struct ProgramRequest: Sendable {
     let id: JSONValue
     let method: String
     let parameters: JSONValue?
-    /// Whether its texts are what the program printed: without halves of characters.
+    /// True if the request's texts are as the program printed them: without halves of characters.
     let isExact: Bool
     /// A name that an object of the parameters has twice; nil where there is none.
     let repeatedName: String?

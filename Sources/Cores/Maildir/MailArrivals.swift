@@ -26,9 +26,9 @@ package final class MailArrivals: Sendable {
         package var arrivals: [Arrival] = []
         /// The names that stand in `new` of messages that were known before, and of the arrivals.
         package var standing: Set<String> = []
-        /// Whether to read again soon: a file is still being written, or gone meanwhile.
+        /// True if the folder must be read again soon: a file is still being written, or has gone meanwhile.
         package var isUnfinished = false
-        /// Whether there are more arrivals than were asked for.
+        /// True if there are more arrivals than were asked for.
         package var isPartial = false
         /// How many of the arrivals have an identifier.
         fileprivate var pushCount = 0
@@ -188,7 +188,7 @@ extension Maildir {
 }
 
 extension FileName {
-    /// Whether it is a name that a core gives to a message that it has taken.
+    /// True for a name that a core gives to a message that it has taken.
     fileprivate var isKept: Bool { withoutInformation != self }
 
     /// A hash of the file's name without the information that Maildir keeps behind it. Two of a folder have the same

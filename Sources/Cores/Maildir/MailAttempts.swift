@@ -14,10 +14,10 @@ struct MailAttempts {
 
     private static let path = ".sharedcore/mail-reading/"
 
-    /// What the group has of one message: the number, then the marks that were counted last, with spaces between.
+    /// The group's record of one message: the number, then the marks that were counted last, with spaces between.
     ///
-    /// A mark is removed behind the commit that counts it. Where the core is killed in between, the next one finds the mark
-    /// again: it was counted if it is named here.
+    /// A mark is removed after the commit that counts it. If the core is killed in between, the next core finds the
+    /// mark again: it was counted already if this record names it.
     private struct Record {
         var count: Int
         var marks: [String] = []
@@ -26,7 +26,7 @@ struct MailAttempts {
             self.count = count
         }
 
-        /// Any participant can have written it: beyond the limit no number says more.
+        /// Any participant can have written the record: a number beyond the limit counts as the limit.
         init(_ bytes: [UInt8]) {
             let words = String(decoding: bytes, as: UTF8.self).split(separator: " ").map(String.init)
             count = min(max(0, words.first.flatMap { Int($0) } ?? 1), MailAttempts.limit)

@@ -285,12 +285,12 @@ struct MailCollector {
         }
     }
 
-    /// Whether this core leaves each message in its file that no participant waits for. Any other message that an
-    /// Executor's core took would wait in the inbox, which keeps it for a limited time, with nothing left in `new` that
-    /// tells of it. A Main shows its own.
+    /// True if this core takes only messages that a participant waits for, and leaves the others in their files. If an
+    /// Executor's core took another message, the inbox would keep it for a limited time, and nothing in `new` would
+    /// tell of it. A Main shows its messages itself.
     private var takesOnlyAwaited: Bool { context.role == .executor }
 
-    /// Whether one may be taken that no participant waits for.
+    /// True if a message may be taken that no participant waits for.
     private var mayTakeUnawaited: Bool {
         !takesOnlyAwaited && lastBeyondRoom.map { $0.advanced(by: MailRoom.pace) <= clock.now() } ?? true
     }

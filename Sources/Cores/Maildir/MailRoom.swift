@@ -29,13 +29,13 @@ package enum MailRoom {
 
 /// The bytes of messages that may come into the inbox of a group now.
 ///
-/// Where each process has all values of the group in its memory, the messages of the inbox may have only a part of what
-/// a process may have; the others wait in their files. One message may always come.
+/// If each process has all values of the group in its memory, the messages of the inbox may take only a part of the
+/// memory that a process may have; the others wait in their files. One message may always come.
 struct InboxRoom {
-    /// The part that those may have of the memory together that participants wait for: as much as two of the largest
+    /// The part of the memory for all messages that participants wait for, together: as much as two of the largest
     /// texts.
     private static let awaitedPart = MailLimits.textPart / 2
-    /// The same for those that none waits for, so that one that is waited for fits beside them.
+    /// The same for messages that no participant waits for, so that an awaited one fits beside them.
     private static let unawaitedPart = 32
 
     private let awaited: Int

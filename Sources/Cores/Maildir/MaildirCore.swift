@@ -3,7 +3,7 @@ public import CoreAPI
 public import Platform
 internal import Synchronization
 
-/// A core whose server is a Maildir: it delivers each message that appears there.
+/// A core with a Maildir as its server: it delivers each message that appears there.
 ///
 /// Messages are files of RFC 5322 that a mail transfer agent, or a person with `cp`, puts into the folder `new`. Their
 /// identifier is the Call-ID header, else the Message-ID header without its angle brackets. A message moves to the
@@ -28,11 +28,11 @@ internal import Synchronization
 /// and folders in `new` are neither followed nor opened, a file that is still being written is left until it is
 /// complete, and a full or unreachable store leaves the message where it is, to be tried again.
 ///
-/// The core of a Main takes all. If the group's content takes an eighth of the memory that a process may have, it
-/// takes, of the first 1,000 files by their names, those that a participant waits for, and one in each second beside
-/// them. The core of an Executor takes, of as many, only those that a participant waits for: others stay in `new`,
-/// however long it takes until one does. Where the store has all values in memory, the messages that wait in the inbox
-/// have a bound in bytes, and the others stay in `new`.
+/// The core of a Main takes all messages. If the group's content takes an eighth of the memory that a process may have,
+/// the core considers only the first 1,000 files by their names. Of these it takes the messages that a participant
+/// waits for, and one other message each second. The core of an Executor considers as many, and takes only the messages
+/// that a participant waits for: others stay in `new` until a participant waits for them. If the store has all values
+/// in memory, the messages that wait in the inbox have a bound in bytes, and the others stay in `new`.
 ///
 /// Of a message, no more is in memory than eleven fields of its headers, each cut, and the text that is shown. GMime
 /// decodes them; it is loaded when the core starts and only then.

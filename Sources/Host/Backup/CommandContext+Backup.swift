@@ -43,7 +43,7 @@ extension CommandContext {
         return FileGroup.isPresent(in: directory) ? directory : nil
     }
 
-    /// Whether a hub has the configured group's files open.
+    /// True if a hub has the configured group's files open.
     var hasServingHub: Bool {
         get throws {
             #if ZMQ
@@ -67,12 +67,12 @@ extension CommandContext {
         }
     #endif
 
-    /// Whether the configured group's content is in files of this machine.
+    /// True if the configured group's content is in files of this machine.
     var isInFiles: Bool {
         get throws {
             let backend = try resolution.value(Settings.backend)
             #if ZMQ
-                // The files of a hub on another machine are not to be seen from here.
+                // The files of a hub on another machine cannot be read from here.
                 if backend == "zmq", try resolution.value(Settings.zmqStorage) != "memory" {
                     if case .ipc = try resolution.hubEndpoint() { return true }
                 }

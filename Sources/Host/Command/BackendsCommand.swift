@@ -89,7 +89,7 @@ struct BackendsCommand: HostCommand {
 }
 
 extension Durability {
-    /// What a commit survives, for people.
+    /// The failure that a commit survives, for people.
     fileprivate var meaning: String {
         switch self {
         case .memory: "nothing"

@@ -41,7 +41,7 @@ struct BenchCommand: HostCommand {
         }
         if context.output.json { arguments.append("--json") }
         if let samples { arguments += ["--samples", String(samples)] }
-        // What it starts reads the configuration, and finds all of it in the environment.
+        // The started program reads the configuration, and finds all of it in the environment.
         let variables = try resolution.variables()
         let program = try OwnProgram.sibling("sharedcore-bench")
         guard FileStatus.isExecutable(program) else { throw Self.absent(program) }

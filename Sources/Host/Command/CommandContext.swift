@@ -6,7 +6,7 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// What a command runs with: the configuration in force, the way to print, the log and the backends.
+/// The environment of a command: the configuration in force, the output, the log and the backends.
 struct CommandContext: Sendable {
     let resolution: Resolution
     let output: Output
@@ -96,7 +96,7 @@ struct CommandContext: Sendable {
         }
     }
 
-    /// Whether no hub serves the configured group, and joining it would start one.
+    /// True if no hub serves the configured group, and joining it would start one.
     private var isWithoutHub: Bool {
         get throws {
             #if ZMQ
@@ -134,7 +134,7 @@ struct CommandContext: Sendable {
         try requirePresentGroup(at: try resolution.groupDirectory())
     }
 
-    /// Refuses a group whose directory is not there.
+    /// Refuses a group without a directory.
     func requirePresentGroup(at directory: String) throws {
         guard !FileGroup.isPresent(in: directory) else { return }
         let name = try resolution.value(Settings.group)

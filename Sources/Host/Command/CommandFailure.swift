@@ -6,7 +6,7 @@ internal import ProgramOutput
 internal import SharedCoreConfiguration
 internal import Wormholes
 
-/// Why a command ends without success: what the shell is told, and what a person.
+/// The failure of a command: the exit status for the shell, and a message for people.
 struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
     let status: ExitStatus
     /// One line without the program's name; nil when the output has said it already.
@@ -19,7 +19,7 @@ struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     var description: String { message ?? "it ends with status \(status.rawValue)" }
 
-    /// What it means that the configuration cannot be used. A mistake of the command line has a status of its own.
+    /// Creates the failure for an unusable configuration. A mistake of the command line has a status of its own.
     init(_ failure: ConfigurationFailure) {
         let isOption = failure.place.map { GlobalOptions.valued.contains($0) } ?? false
         self.init(isOption ? .usage : .configuration, failure.description)
@@ -35,7 +35,7 @@ struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension CommandFailure {
-    /// What an error of a participant means for the command that met it.
+    /// Creates the failure for an error of a participant.
     init(_ error: CoordinationError) {
         switch error.code {
         case .refused:
@@ -51,19 +51,20 @@ extension CommandFailure {
         }
     }
 
-    /// What it means that an Executor could not do its job.
+    /// Creates the failure for an Executor that could not do its job.
     init(_ failure: ExecutorFailure) {
         self.init(failure.status, failure.message)
     }
 }
 
 extension CommandFailure {
-    /// What an error of an open group means for the command that met it.
+    /// Creates the failure for an error of an open group.
     init(_ error: SharedCoreError) {
         self.init(ExitStatus(error.code), error.sentence)
     }
 
-    /// What it means that a group could not be opened: the place that named the group comes first.
+    /// Returns the failure for a group that could not be opened. Its message begins with the place that named the
+    /// group.
     static func opening(
         _ error: SharedCoreError, with resolution: Resolution
     ) throws(ConfigurationFailure) -> CommandFailure {
@@ -86,7 +87,7 @@ extension CommandFailure {
             ?? "\(setting.name) is not set, so it has its default"
         let group = try resolution.value(Settings.group)
         let message = error.sentence(behind: "\(place): the group “\(group)” cannot be opened there: ")
-        // A path that is no path is the fault of what gave it, the configuration or an option.
+        // An invalid path is the fault of its source: the configuration or an option.
         guard error.code == .invalidArgument || error.code == .limitExceeded else {
             return CommandFailure(ExitStatus(error.code), message)
         }
@@ -96,7 +97,7 @@ extension CommandFailure {
 }
 
 extension CommandFailure {
-    /// What an error of a mailbox means for the command that met it.
+    /// Creates the failure for an error of a mailbox.
     init(_ error: WormholeError) {
         if let cause = error.cause {
             self.init(cause)

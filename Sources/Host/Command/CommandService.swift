@@ -34,9 +34,10 @@ final class CommandService: Service {
 
     private static func outcome(of error: any Error, wasInterrupted: Bool) -> Result<Void, CommandFailure> {
         switch error {
-        // An error of an interrupted command, such as that its children end with it, comes of the interruption.
+        // An error of an interrupted command follows from the interruption, for example when its children end with it.
         case let failure as CommandFailure where wasInterrupted && failure.status == .no: .failure(failure)
-        // What was done is not undone by it, so a script that would do it again must not take it for “not done”.
+        // The failed output does not undo the command's work, so a script must not read this as “not done” and repeat
+        // it.
         case let error as OutputFailed:
             .failure(CommandFailure(.output, "\(error.cause.location): \(error.cause.text)"))
         case let failure as ExecutorFailure where failure.status == .output: .failure(CommandFailure(failure))
@@ -45,7 +46,7 @@ final class CommandService: Service {
         case let failure as CommandFailure: .failure(failure)
         case let failure as ConfigurationFailure: .failure(CommandFailure(failure))
         case let end as Interrupted: .failure(CommandFailure(end.status, end.message))
-        // The reader has gone: that is for the reader to decide, and no failure.
+        // The reader has closed the pipe, as it may at any time: no failure.
         case is OutputClosed: .success(())
         case let failure as ExecutorFailure: .failure(CommandFailure(failure))
         case let error as CoordinationError: .failure(CommandFailure(error))

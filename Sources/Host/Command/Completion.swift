@@ -25,8 +25,8 @@ enum Completion {
         Array(words.lazy.filter { $0.hasPrefix(prefix) && isPlain($0) }.sorted().prefix(maximumCount))
     }
 
-    /// Whether every shell takes a word as it stands. A process that may write a key chooses its name, and bash expands what it is
-    /// offered: a key with `$(…)` would run as a command when the user presses Tab.
+    /// Returns true if every shell takes a word as it stands. A process that may write a key chooses its name, and bash
+    /// expands the words that are offered: a key with `$(…)` would run as a command when the user presses Tab.
     private static func isPlain(_ word: String) -> Bool {
         word.first != "-"
             && word.utf8.allSatisfy { byte in

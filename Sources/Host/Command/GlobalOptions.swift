@@ -14,7 +14,7 @@ struct GlobalOptions: ParsableArguments {
     /// a completion script must list them for each command.
     static var visibility: ArgumentVisibility { writesCompletions ? .default : .hidden }
 
-    /// Whether a completion script is being written.
+    /// True while a completion script is being written.
     @TaskLocal static var writesCompletions = false
 
     /// The names of the options that take a value.

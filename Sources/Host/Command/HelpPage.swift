@@ -79,7 +79,7 @@ enum HelpPage {
         return isHelp(answer) ? ProgramText.inLocale(arranged(answer)) : answer
     }
 
-    /// Whether an answer of the parser is help.
+    /// Returns true if an answer of the parser is help.
     static func isHelp(_ answer: String) -> Bool { answer.hasPrefix(beginning) }
 }
 

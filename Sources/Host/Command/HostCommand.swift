@@ -19,7 +19,7 @@ private struct LogStream: TextOutputStream, Sendable {
 /// Runs one command from its options to its exit status.
 struct CommandFrame: Sendable {
     let global: GlobalOptions
-    /// Whether the command runs despite failures in the configuration, because it reports them itself.
+    /// True if the command runs despite failures in the configuration, because it reports them itself.
     var toleratesFailures = false
 
     /// Runs a command until it ends, or until SIGINT or SIGTERM asks it to.
@@ -88,7 +88,7 @@ struct CommandFrame: Sendable {
         let configuration = ServiceGroupConfiguration(
             services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
             gracefulShutdownSignals: signals,
-            // What the group has to say, the command says in its own words.
+            // The command reports the service group's events in its own words.
             logger: Logger(label: "sharedcore.lifecycle") { _ in SwiftLogNoOpLogHandler() })
         do {
             try await ServiceGroup(configuration: configuration).run()

@@ -113,7 +113,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
         return arguments.message(MessageStyle.applied(to: "Error: \(unknown)" + usage))
     }
 
-    /// Whether the parser's message is about unexpected words, not about an option.
+    /// Returns true if the parser's message is about unexpected words, not about an option.
     private static func isAboutWords(_ message: String) -> Bool {
         let line = message.prefix { !$0.isNewline }
         return line.hasPrefix("Error: Unexpected argument ") || line.contains(" unexpected arguments: ")
@@ -121,7 +121,7 @@ struct SharedCoreCommand: AsyncParsableCommand {
 
     static func main() async {
         OwnProcess.takeDefaultSignals()
-        // Where it fails, a truncated file may end this process, as it may one that has no handler.
+        // If this fails, a truncated file may end this process, as without a handler.
         try? BusErrorHandler.install()
         var bytes = OwnProcess.arguments
         if bytes.first == Array(StartGate.name.utf8) { StartGate.pass(&bytes) }

@@ -3,11 +3,11 @@ internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
 
-/// What a process that this program starts goes through on its way to being what it is to be: it ties its own life to that
-/// of its parent, waits where it is held, and then becomes a command or goes on as this program. The tie is that of the main
-/// thread, which lives as long as the program.
+/// The first steps of a process that this program starts. The process ties its own life to that of its parent and, if
+/// it is held, waits. It then becomes a command or goes on as this program. The tie is that of the main thread, which
+/// lives as long as the program.
 enum StartGate {
-    /// What comes after the gate.
+    /// The role of the process after the gate.
     enum Way: String, CaseIterable {
         /// Another program, which has a ``LaunchMark`` of that role.
         case command, executor
@@ -22,8 +22,9 @@ enum StartGate {
     private static let free = "free"
 
     /// - Parameters:
-    ///   - leave: On which descriptor it waits for a byte (``OwnProcess/waitForLeave(on:)``); nil where it does not.
-    ///   - signals: What the other program has ignored and blocked; nil leaves that as it is.
+    ///   - leave: The descriptor on which it waits for a byte (``OwnProcess/waitForLeave(on:)``); nil if it does not
+    ///     wait.
+    ///   - signals: The signals that the other program ignores and blocks; nil leaves them as they are.
     static func arguments(
         for words: [String], as way: Way, of parent: Int32 = ProcessIdentity.current.pid, leave: Int32? = nil,
         signals: OwnProcess.Signals? = nil
@@ -40,11 +41,11 @@ enum StartGate {
             StandardError.write("sharedcore: “\(name)” is for sharedcore itself")
             OwnProcess.end(ExclusiveStatus.refusal)
         }
-        // A parent that was killed already owns nothing any more, so there is nothing to run under.
+        // A parent that was killed owns nothing any more, so this process must not run.
         guard OwnProcess.endsWith(parent: parent) else { OwnProcess.end(ExclusiveStatus.refusal) }
         if let leave = Int32(words[3]) {
             guard OwnProcess.waitForLeave(on: leave) else { OwnProcess.end(ExclusiveStatus.refusal) }
-            // No business of the command's. Standard input stays what it is.
+            // The command must not inherit the descriptor. Standard input stays as it is.
             if leave > StandardStream.error.rawValue { _ = OpenFile(owning: leave, path: "descriptor \(leave)") }
         }
         arguments.removeFirst(5)

@@ -177,7 +177,7 @@ struct ConfigValidate: HostCommand {
 }
 
 extension Resolution {
-    /// Refuses a command whose program is not there.
+    /// Refuses a command with a program that is missing or cannot be executed.
     fileprivate func requireProgram(_ words: [String]?, of setting: AnySetting) throws {
         guard let program = words?.first else { return }
         do throws(CommandSearch.Failure) {

@@ -5,7 +5,7 @@ internal import FileNotifyBackend
 internal import Lifecycle
 internal import SharedCoreConfiguration
 
-/// What the host makes of the configuration beyond the group itself.
+/// The host's part of the configuration, beyond the group itself.
 extension Resolution {
     /// The pushes of a group, as this configuration keeps and routes them.
     func pushQueue(of group: any SharedStore) throws -> PushQueue {
@@ -34,8 +34,8 @@ extension Resolution {
             words, variables: try variablesOfCore(), startTimeout: try value(Settings.coreStartTimeout))
     }
 
-    /// What the environment of a core's program, and of the command of `exclusive`, has of the configuration: that another program there
-    /// reaches the same group.
+    /// Returns the variables of the configuration for the environment of a core's program and of the command of
+    /// `exclusive`. With them, another program started there reaches the same group.
     func variablesOfCore() throws(ConfigurationFailure) -> [String: String] {
         var variables = try variables()
         variables[Settings.group.erased.environmentName] = try value(Settings.group)
@@ -47,8 +47,8 @@ extension Resolution {
         try coreCommand() == nil ? try maildir() : nil
     }
 
-    /// The Maildir that a host is to watch where the cores of its Executors read another one, because nothing names it for
-    /// them.
+    /// The Maildir that a host is to watch if the cores of its Executors read another one, because no setting names it
+    /// for them; nil otherwise.
     func unreadMaildir() throws(ConfigurationFailure) -> String? {
         guard let watched = try absolutePath(Settings.pushMaildir), find(Settings.coreMaildir.erased) == nil,
             find(Settings.executorCommand.erased) == nil, try coreCommand() == nil

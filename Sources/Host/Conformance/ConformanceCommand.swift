@@ -118,7 +118,7 @@ struct ConformancePeerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: name, shouldDisplay: false)
 
     func run() async {
-        // What the terminal sends to the whole foreground is for `conformance`, which ends its peers.
+        // The terminal sends SIGINT to the whole foreground group. It is meant for `conformance`, which ends its peers.
         OwnProcess.ignore(.interrupt)
         await FileHarness.servePeer()
     }

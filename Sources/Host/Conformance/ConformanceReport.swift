@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import ProgramOutput
 
-/// What came of the cases, for programs and for people.
+/// The results of the cases, for programs and for people.
 struct ConformanceReport {
     let backend: String
     /// How many cases there are to try.
@@ -18,7 +18,7 @@ struct ConformanceReport {
         results.append(result)
     }
 
-    /// How many cases came out as a word of ``CaseOutcome`` says.
+    /// Returns the number of cases with an outcome, named by its word in ``CaseOutcome``.
     func count(of word: String) -> Int {
         results.count { $0.outcome.word == word }
     }
@@ -67,7 +67,7 @@ struct ConformanceReport {
 }
 
 extension CaseResult {
-    /// What there is to say: why it did not pass, else what it ran with.
+    /// The reason why the case did not pass, else the remarks on what it ran with; nil if there is neither.
     fileprivate var message: String? {
         outcome.message ?? (remarks.isEmpty ? nil : remarks.joined(separator: "; "))
     }

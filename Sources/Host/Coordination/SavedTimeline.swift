@@ -48,7 +48,8 @@ struct SavedTimeline {
         var history: TimelineHistory { TimelineHistory(records: records, checkpoint: checkpoint, damages: damages) }
     }
 
-    /// What all stretches prove: every rule that one of them shows broken, from the checkpoint of the last one on.
+    /// The report on all stretches: every violation that one of them shows, with the counts of the last one, whose
+    /// checkpoint includes those of the entries before it.
     var report: CheckReport {
         let reports = histories.map(TimelineChecker.check)
         return CheckReport(
@@ -77,12 +78,12 @@ struct SavedLine: Decodable {
     let previousEnd: String?
     let boundMs: UInt64?
     let reason: String?
-    /// What dropped entries added up to, Base64.
+    /// The checkpoint that sums up the dropped entries, in Base64.
     let checkpoint: String?
-    /// The rule that an entry breaks by being damaged.
+    /// The rule that a damaged entry breaks.
     let rule: String?
 
-    /// The entry that the line tells of.
+    /// Returns the entry that the line describes.
     func record(at place: String) throws(CommandFailure) -> TimelineRecord {
         func needed<Value>(_ value: Value?, _ field: String) throws(CommandFailure) -> Value {
             guard let value else { throw .usage("\(place): the field “\(field)” is missing or wrong") }

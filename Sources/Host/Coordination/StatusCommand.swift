@@ -47,7 +47,7 @@ struct StatusOverview: Sendable {
     /// The hub of this machine that serves the group; nil with another backend, and where none is seen here.
     let hub: ServingHub?
     let owner: GroupOwner?
-    /// Whether the owner's process is stopped by a signal or a debugger; nil where it cannot be seen.
+    /// True while the owner's process is stopped by a signal or a debugger; nil if it cannot be seen.
     let ownerIsStopped: Bool?
     /// The Main that has asked for the core.
     let request: PendingHandover?

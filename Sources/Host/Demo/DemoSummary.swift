@@ -8,18 +8,18 @@ struct DemoSummary: Sendable {
     let backend: String
     let pushes: Int
     let coreStarts: Int
-    /// Pushes whose Executor printed the right message.
+    /// The number of pushes for which the Executor printed the right message.
     let delivered: Int
-    /// Messages that were printed more than once.
+    /// The number of messages that were printed more than once.
     let duplicates: Int
     let report: CheckReport
     let handover: Duration
     let takeover: Duration
 
-    /// Pushes whose Executor did not print the right message.
+    /// The number of pushes for which the Executor did not print the right message.
     var lost: Int { pushes - delivered }
 
-    /// Whether all went as it must.
+    /// True if no message was lost or duplicated, and the checker found no violation.
     var isClean: Bool { lost == 0 && duplicates == 0 && report.isClean }
 
     var json: JSONObject {

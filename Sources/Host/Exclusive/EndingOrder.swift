@@ -4,10 +4,11 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// That the command of `exclusive` is told to end, because its ownership is over, and the line for people that says so.
+/// The order to the command of `exclusive` to end, because its ownership is over, and the line for people that reports
+/// it.
 final class EndingOrder: Sendable {
     private let isForPeople: Bool
-    // A pipe that is not read blocks the writer: that must hold up no hand-over.
+    // A pipe that is not read blocks its writer, which must not delay a hand-over.
     private let errors = SerialThread(name: "errors")
     private let state = Mutex<(hasCome: Bool, telling: Task<Void, Never>?)>((false, nil))
 
@@ -16,10 +17,10 @@ final class EndingOrder: Sendable {
         isForPeople = isTold
     }
 
-    /// Whether the command was told to end.
+    /// True after the command was told to end.
     var hasCome: Bool { state.withLock(\.hasCome) }
 
-    /// The command is told to end. Returns at once.
+    /// Records that the command is told to end. Returns at once.
     func came(in context: CoreContext) {
         state.withLock { state in
             state.hasCome = true
@@ -41,7 +42,8 @@ final class EndingOrder: Sendable {
         await errors.run {}
     }
 
-    /// Why the command is told to end. What the participant saw is there without asking any other process.
+    /// Returns the reason why the command is told to end. The participant's own view is enough: no other process is
+    /// asked.
     private static func reason(in context: CoreContext) async -> String {
         if context.request?.reason == .budget { return "its budget (executor.budget) is used up" }
         if context.request?.reason == .cutOff { return "the group is out of reach and the lease nearly over" }

@@ -107,9 +107,9 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         let program = ExclusiveProgram(command.map(\.bytes), grace: options.grace)
         let title = name ?? command[0].shown.pathParts.last ?? command[0].shown
         let (interrupts, interrupt) = AsyncStream.makeStream(of: Void.self)
-        // Before there is anything that a signal must end in order.
+        // Begun before there is any state that a signal must end in order.
         try SignalRelay.begin([.interrupt, .terminate, .hangUp, .quit, .user1, .user2]) { signal, isFromTerminal in
-            // What the terminal sends, it sends to the command as well.
+            // The terminal sends its signals to the command as well.
             let isHeard = isFromTerminal ? program.terminalSent(signal) : program.signal(signal)
             if !isHeard { interrupt.yield() }
         }
@@ -167,13 +167,13 @@ struct ExclusiveCommand: HostCommand, TakesBytes {
         }
     }
 
-    /// Whether a command line calls this command, as far as can be told of one that is wrong.
+    /// Returns true if a command line calls this command, as far as that can be told from an invalid one.
     static func isNamed(in arguments: [String]) -> Bool {
         SharedCoreCommand.words(of: arguments).first == configuration.commandName
     }
 }
 
-/// As what `exclusive` takes part.
+/// The role in which `exclusive` takes part.
 enum ExclusiveRole: String, ExpressibleByArgument, CaseIterable {
     case main
     case executor

@@ -4,7 +4,7 @@ internal import CoreAPI
 internal import Platform
 internal import ProgramOutput
 
-/// The participant whose core is the command of `exclusive`.
+/// The participant with the command of `exclusive` as its core.
 struct ExclusiveOwnership {
     typealias Reporting = @Sendable (OwnershipWaitReason) -> Void
 
@@ -71,7 +71,7 @@ struct ExclusiveOwnership {
 /// A core that is a program: it runs while the program does.
 struct ExclusiveCore: Core {
     let program: ExclusiveProgram
-    /// What its environment has more or otherwise than this process's.
+    /// The variables of the program's environment that are added to this process's, or differ from them.
     let variables: [String: String]
     /// Called when the program is told to end, because its ownership is over. It must not block.
     let onOrder: @Sendable (CoreContext) -> Void

@@ -20,7 +20,7 @@ final class ExclusiveProgram: Sendable {
     /// How long it has from SIGTERM to SIGKILL when it is to let go.
     private let grace: Duration
     private let state = Mutex(State.waiting)
-    /// Where the process hears that it may become the command; closed by its end.
+    /// The pipe that tells the process that it may become the command; closed by its end.
     private let leave = Mutex<OpenFile?>(nil)
 
     init(_ command: [[UInt8]], grace: Duration) {
@@ -64,7 +64,7 @@ final class ExclusiveProgram: Sendable {
         }
     }
 
-    /// Whether the command was neither started nor told to end.
+    /// True while the command was neither started nor told to end.
     var isWaiting: Bool {
         state.withLock { state in if case .waiting = state { true } else { false } }
     }
@@ -172,15 +172,15 @@ final class ExclusiveProgram: Sendable {
     }
 }
 
-/// Where a command is, looked for as the shell does.
+/// Searches for a command as the shell does.
 enum CommandSearch {
-    /// Why a command cannot be started: the status and a line for people.
+    /// The reason why a command cannot be started: the exit status and a line for people.
     struct Failure: Error, Hashable {
         let status: Int32
         let message: String
     }
 
-    /// Makes sure that a command can be started, before anything is owned for it. Names and paths are bytes.
+    /// Checks that a command can be started, before anything is owned for it. Names and paths are bytes.
     static func check(_ name: [UInt8], path: [UInt8]?) throws(Failure) {
         let shown = "“\(ProgramText.escaped(name))”"
         switch ProgramSearch.find(name, path: path) {

@@ -11,7 +11,7 @@
     /// The directory's events tell of a list that is written, or takes its name. Behind a link, which may be turned without
     /// an event, the list is read each second.
     final class ClientListWatch: Sendable {
-        /// What the list holds, now and after each change. It ends with ``stop()``.
+        /// The content of the list, now and after each change. The stream ends with ``stop()``.
         let changes: AsyncStream<[String: ClientRights]>
         private let stopping: EventCounter
 
@@ -47,7 +47,8 @@
                 var (known, problem): ([String: ClientRights]?, String?)
                 var writtenSince: BootInstant?
                 var writtenPause = Self.shortestPause
-                /// What is in force stays, and why is said once: a line that cannot be read may be the one that was to go.
+                /// Keeps the list in force and logs the reason once: an unreadable line may be the one that was to be
+                /// removed.
                 func keep(because sentence: String) {
                     if problem != sentence { logger.error("the list of clients is not read again: \(sentence)") }
                     problem = sentence
@@ -101,7 +102,7 @@
             return clients
         }
 
-        /// Whether a part of the directory's path is a link.
+        /// Returns true if a part of the directory's path is a link.
         private static func isBehindLink(_ directory: String) -> Bool {
             Directory.resolvedPath(of: directory).map { $0 != directory } ?? false
         }

@@ -14,7 +14,7 @@
 
         /// How long a hub may take to listen.
         private static let patience = Duration.seconds(30)
-        /// What a log may have grown to when a hub starts.
+        /// The size in bytes above which the log is emptied when a hub starts.
         private static let logByteCount = 1 << 20
         private static let reportByteCount = 4 << 10
 
@@ -45,7 +45,7 @@
             if case .failed(let failure) = try begun.get() { throw failure }
         }
 
-        /// Where the hub writes what it has to say: beside its socket, else in the group's directory.
+        /// Opens the hub's log: beside its socket, else in the group's directory.
         private func log() throws -> OpenFile {
             let resolution = context.resolution
             var path = try resolution.groupDirectory() + "/hub"
@@ -58,7 +58,7 @@
             return file
         }
 
-        /// Starts a hub, and kills one that has not told in time whether it listens.
+        /// Starts a hub, and kills it if it has not reported in time that it listens.
         ///
         /// - Parameter patience: The time until then.
         /// - Returns: Why there is no hub; nil when it listens.
@@ -71,7 +71,7 @@
             }
         }
 
-        /// What the start of a hub came to.
+        /// The outcome of starting a hub.
         private enum Beginning: Sendable {
             case listening(StartedProgram)
             case failed(CommandFailure)

@@ -2,7 +2,7 @@
     internal import Platform
     internal import Synchronization
 
-    /// What a hub that was started in the background tells its starter, once: that it listens, or why not.
+    /// The single report of a background hub to the process that started it: that the hub listens, or why not.
     final class HubReport: Sendable {
         /// The words of a hub that listens.
         static let listening = "listens"
@@ -19,7 +19,7 @@
         func failed(_ sentence: String) { tell(sentence) }
 
         private func tell(_ text: String) {
-            // Closed with its last reference. A process that no longer listens need not be told.
+            // The pipe is closed with its last reference. A failed write is ignored: the starter no longer reads.
             let pipe = pipe.withLock { $0.take() }
             try? pipe?.writeStream(Array((text + "\n").utf8))
         }

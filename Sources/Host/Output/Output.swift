@@ -3,9 +3,9 @@ internal import ProgramOutput
 
 /// Standard output, a line at a time: JSON for programs or text for people.
 ///
-/// Writing happens on a thread of its own, because a pipe whose reader is slow blocks.
+/// Writing happens on a thread of its own, because a pipe with a slow reader blocks.
 final class Output: Sendable {
-    /// Whether lines are JSON objects.
+    /// True if lines are JSON objects.
     let json: Bool
 
     private let thread = SerialThread(name: "output")
@@ -44,7 +44,7 @@ final class Output: Sendable {
     /// The number of columns of the terminal; nil for JSON, and if the output is no terminal.
     var columnCount: Int? { json ? nil : StandardStream.output.columnCount }
 
-    /// Prints a result whose text has colours of this program.
+    /// Prints a result with a text in this program's colours.
     ///
     /// - Throws: As ``emit(text:json:)``.
     func emit(text: @autoclosure () -> PaintedText, json object: @autoclosure () -> JSONObject) async throws {

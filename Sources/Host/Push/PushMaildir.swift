@@ -7,12 +7,12 @@ internal import ProgramOutput
 
 /// Makes each new message of a Maildir a push. The messages stay where they are: a core takes them.
 ///
-/// What a core has taken while no host looked stands in the inbox until it is acknowledged. Where the Maildir is that of the
-/// group's cores, a message of the inbox that was not announced is a push as well.
+/// A message that a core has taken while no host watched stays in the inbox until it is acknowledged. If the Maildir is
+/// that of the group's cores, a message of the inbox that was not announced becomes a push as well.
 struct PushMaildir: Sendable {
     let path: String
     let queue: PushQueue
-    /// What the cores have taken.
+    /// The messages that the cores have taken.
     let inbox: Inbox
     /// The Maildir that the cores take from; nil where they are programs.
     let coreMaildir: String?
@@ -23,7 +23,8 @@ struct PushMaildir: Sendable {
 
     private let thread = SerialThread(name: "push-maildir")
 
-    /// How long it waits where nothing rings, and where something could not be done.
+    /// The pauses between two reads: without an event (`idle`), without a watch (`unwatched`), after an incomplete read
+    /// (`unfinished`) and after an error (`trouble`).
     private static let idle = Duration.seconds(10)
     private static let unwatched = Duration.milliseconds(500)
     private static let unfinished = Duration.milliseconds(500)
@@ -42,20 +43,20 @@ struct PushMaildir: Sendable {
         self.memory = memory
     }
 
-    /// How many files and messages are announced at a time: all that is noted is in the memory of each Executor, with what a
-    /// core takes of it. A core looks at as many files.
+    /// How many files and messages are announced at a time. All notes are in the memory of each Executor, with what a
+    /// core takes of it. A core considers as many files.
     private static let noteLimit = 1_000
     private static let memoryOfNote = 24 << 10
-    /// How many files of one look that are no push are named in the log.
+    /// How many files of one read that are no push are named in the log.
     private static let namedCount = 10
-    /// A look at a large folder takes long, which must not be most of what is done.
+    /// A read of a large folder takes long, and must not take most of the time.
     private static let lookShare = 4
 
     /// How many call-ids are forgotten at once.
     private static let forgottenAtOnce = 250
 
-    /// How many more may be announced now, and whether the group has so much content that they must be few. Where it has, the
-    /// oldest call-ids are forgotten that were acknowledged, but for those whose files stand there.
+    /// Returns how many more messages may be announced now, and if the group has so much content that they must be few.
+    /// In that case, forgets the oldest acknowledged call-ids, except those with a file in the Maildir.
     private func room(beside known: [String: String]) async throws(SharedCoreError) -> (count: Int, isSlow: Bool) {
         let memory = await memory()
         let limit = memory.map { min(Self.noteLimit, Int(clamping: $0) / Self.memoryOfNote) } ?? Self.noteLimit
@@ -64,7 +65,7 @@ struct PushMaildir: Sendable {
             try await MailRoom.isFull(queue.group, memory: memory, part: MailRoom.announcedPart)
         }
         guard try await isFull() else { return (count, false) }
-        // Of another Maildir it is not known here which files stand there.
+        // The files of another Maildir are not known here.
         guard try await isCoreMaildir() else { return (min(count, 1), true) }
         let announced = Set(known.values)
         _ = try await inbox.forgetOldest(
@@ -72,17 +73,17 @@ struct PushMaildir: Sendable {
         return try await isFull() ? (min(count, 1), true) : (count, false)
     }
 
-    /// Works until it is to stop. A failure is said once, until the step works again, and the step is tried again.
+    /// Works until the host stops. A failed step is logged once and repeated until it works.
     func run() async {
         var told: String?
         var arrivals: MailArrivals?
         while !stopping.isRaised {
             do {
-                // The same through all troubles: it knows what was there before.
+                // Kept through all errors: it knows the messages that were there before.
                 if arrivals == nil { arrivals = try await open() }
                 if let arrivals { try await watch(arrivals) { told = nil } }
             } catch {
-                // What is under way when the host stops ends as cancelled.
+                // The work under way when the host stops ends as cancelled.
                 if stopping.isRaised { return }
                 let problem = (error as? SharedCoreError)?.sentence ?? "\(error)"
                 if told != problem { logger.error("the Maildir \(path) cannot be watched for pushes: \(problem)") }
@@ -96,8 +97,9 @@ struct PushMaildir: Sendable {
         try await thread.run { [path] () throws(SharedCoreError) in try MailArrivals(path: path) }
     }
 
-    /// Whether the cores take from this Maildir, under this path or another. It may be put elsewhere meanwhile. Where a path
-    /// cannot be followed that is not known: taken for another Maildir, this one's messages would be forgotten and told again.
+    /// Returns true if the cores take from this Maildir, under this path or another. It may be moved meanwhile. Throws
+    /// if a path cannot be followed: if this Maildir passed for another, its messages would be forgotten and announced
+    /// again.
     private func isCoreMaildir() async throws(SharedCoreError) -> Bool {
         guard let coreMaildir else { return false }
         if path == coreMaildir { return true }
@@ -116,15 +118,15 @@ struct PushMaildir: Sendable {
         try await isCoreMaildir() ? try await inbox.unacknowledged() : nil
     }
 
-    /// Whether a message that is announced waits to be acknowledged: its file stands in the Maildir, or the inbox has it. False
-    /// where the cores take from another Maildir.
+    /// Returns true if an announced message waits to be acknowledged: its file is in the Maildir, or the inbox has it.
+    /// False if the cores take from another Maildir.
     func isWaiting(_ callID: CallID) async throws(SharedCoreError) -> Bool {
         guard try await isCoreMaildir() else { return false }
         do throws(SharedCoreError) {
             switch try await inbox.state(of: callID) {
             case .stored, .taken: return true
             case .acknowledged, .nothingToShow: return false
-            // A file that is gone is noted until the next look, which is within ten seconds.
+            // The note of a file that is gone stays until the next read, which is within ten seconds.
             case .absent: return try await queue.knownArrivals().values.contains(PushQueue.part(for: callID))
             }
         } catch {
@@ -247,8 +249,8 @@ struct PushMaildir: Sendable {
         }
     }
 
-    /// Forgets what has gone from the folder and, where the inbox was read, from the inbox. What is in the inbox is known as
-    /// its record there from then on, so that its file is a push again when it is given back.
+    /// Forgets the messages that are gone from the folder and, if the inbox was read, from the inbox. A message in the
+    /// inbox is from then on known by its record there, so that its file is a push again when it is given back.
     private func forget(
         _ known: inout [String: String], except names: Set<String>, _ inbox: [Inbox.Unacknowledged]?
     ) async throws(SharedCoreError) {
@@ -256,7 +258,7 @@ struct PushMaildir: Sendable {
         // The note of a message is a revision.
         let hasFileGone = known.contains { part, note in !standing.contains(part) && UInt64(note) == nil }
         guard inbox != nil || hasFileGone else { return }
-        // Read behind the folders, a message is in the inbox whose file has left `new`.
+        // The inbox is read after the folders, so a message is there if its file has left `new`.
         let present = hasFileGone ? try await unacknowledged() : inbox
         let waiting = Dictionary(
             (present ?? []).map { (PushQueue.part(for: $0.callID), $0.revision.description) },

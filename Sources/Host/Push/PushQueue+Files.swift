@@ -2,18 +2,20 @@ internal import Coordination
 internal import CoreAPI
 internal import Mailboxes
 
-/// What was announced of the watched Maildir: each message becomes a push once, also when the host is killed.
+/// The notes on announced messages of the watched Maildir: each message becomes a push once, also when the host is
+/// killed.
 extension PushQueue {
     private static let announced = ".sharedcore/push-files"
 
-    /// What stands for a file's name in a key.
+    /// Returns the part of a key that stands for a file's name.
     static func part(for name: String) -> String { ItemName(name).text }
 
-    /// What stands for a message of the inbox in a key. No name of a file has a slash.
+    /// Returns the part of a key that stands for a message of the inbox. No name of a file has a slash.
     static func part(for callID: CallID) -> String { ItemName("inbox/" + callID.text).text }
 
-    /// What has become a push, by what stands for it, with what was noted: of a file what stands for its message in the inbox,
-    /// which is empty where an earlier version has noted it; of a message its revision in the inbox.
+    /// Returns the note on each message that has become a push, by its part of a key. The note on a file is the key
+    /// part of its message in the inbox, or empty if an earlier version has written it. The note on a message is its
+    /// revision in the inbox.
     func knownArrivals() async throws(SharedCoreError) -> [String: String] {
         var known: [String: String] = [:]
         for entry in try await group.list(KeyPrefix(Self.announced + "/")).entries {
@@ -27,7 +29,7 @@ extension PushQueue {
     ///
     /// - Parameters:
     ///   - callID: The message.
-    ///   - part: What stands for it.
+    ///   - part: The part of a key that stands for it.
     ///   - isKnown: Whether another message was noted there before, which this one replaces.
     /// - Returns: Whether it was not noted before.
     func announce(

@@ -81,7 +81,7 @@ struct PushQueue: Sendable {
         forMain = try MainPushQueue(group, clock: clock)
     }
 
-    /// Whose a push is.
+    /// Returns the consumer of a push: a Main or an Executor.
     func route(of push: Push) -> PushRoutes.Route { routes[push.type] }
 
     /// Puts a push behind those that wait for a Main or for an Executor, by its type. The oldest that were given up are
@@ -248,10 +248,10 @@ struct PushQueue: Sendable {
     }
 }
 
-/// About how many pushes are kept: those that were counted, and what this process has done since. Who counted all of them
-/// for each one that comes would take longer with each, and most of all in a flood.
+/// An estimate of the pushes that are kept: the last count, and the changes by this process since. A count of all
+/// pushes for each new one would take longer with each, above all in a flood.
 final class PushRoom: Sendable {
-    /// How many there are, and how much their records have together.
+    /// The number of pushes, and the bytes of all their records.
     struct Use: Hashable, Sendable {
         /// Those that were given up are not among them.
         var count = 0
@@ -269,7 +269,7 @@ final class PushRoom: Sendable {
             givenUpByteCount += byteCount
         }
 
-        /// Of those that were given up, so much has gone.
+        /// Subtracts the bytes of given-up pushes that are gone.
         mutating func forget(_ byteCount: Int) { addGivenUp(-byteCount) }
     }
 

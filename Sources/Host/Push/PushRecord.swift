@@ -18,10 +18,10 @@ struct PushRecord: Codable, Hashable, Sendable {
     let bootID: String
     /// How many Executors have failed for it.
     var failures = 0
-    /// What the last of them ended with, for people.
+    /// How the last of these Executors ended, for people.
     var lastFailure: String?
 
-    /// What it announces.
+    /// The call-id that the push announces.
     var callID: String { push.callID.text }
 
     init(_ push: Push, at now: BootInstant, in bootID: BootID) {
@@ -33,8 +33,8 @@ struct PushRecord: Codable, Hashable, Sendable {
     /// More failures than any host counts.
     private static let maximumFailures = 1_000_000
 
-    /// Nil when the bytes are no push, such as one of a later version. Any participant can have written them: a number that
-    /// no host writes makes them none, so that no sum of it leaves 64 bits.
+    /// Nil if the bytes are no push, such as one of a later version. Any participant can have written them: a record
+    /// with a number that no host writes is refused, so that no sum exceeds 64 bits.
     init?(_ bytes: [UInt8]) {
         guard let record = try? JSONDecoder().decode(PushRecord.self, from: Data(bytes)) else { return nil }
         self = record

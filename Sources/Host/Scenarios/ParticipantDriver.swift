@@ -27,7 +27,7 @@ protocol ParticipantDriver: Sendable {
 protocol TestProcess: Sendable {
     /// Returns whether an ownership is its own, and it has not ended.
     func isHolder(_ owner: GroupOwner) -> Bool
-    /// Whether it has ended.
+    /// True after the process has ended.
     var hasEnded: Bool { get }
     /// Waits for the next line that it prints; nil at its end.
     func nextLine() async throws -> String?
@@ -82,7 +82,7 @@ struct PushResult: Sendable {
     /// How it ended.
     let end: ProgramEnd
 
-    /// Whether it was killed, by the scenario, by itself or by a Main.
+    /// True if the Executor was killed, by the scenario, by itself or by a Main.
     var wasKilled: Bool { end == .killed(by: 9) }
 
     /// Says that it printed a line that is no ``ExecutorLine``; nil where it did not.

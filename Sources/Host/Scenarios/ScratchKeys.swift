@@ -24,7 +24,7 @@
     }
 
     extension Resolution {
-        /// Where the configured cluster is.
+        /// Returns the configured cluster.
         func etcdCluster() throws -> EtcdCluster {
             try EtcdFactory.cluster(of: etcdSettings())
         }

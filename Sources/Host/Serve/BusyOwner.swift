@@ -1,13 +1,14 @@
 internal import Coordination
 internal import CoreAPI
 
-/// What the owner of the core is busy with, as a host counts it.
+/// The activities of the core's owner, as a host counts them.
 struct BusyOwner: Hashable, Sendable {
     private var process: ProcessIdentity?
     private var activities: [Activity] = []
     private var giver: Giver?
 
-    /// The process of a former owner whose call moves: it keeps the baton until then, and owns again where no other does (C25).
+    /// The process of a former owner with a call that moves. It keeps the baton until the deadline, and owns again if
+    /// no other participant does (C25).
     struct Giver: Hashable, Sendable {
         let process: ProcessIdentity
         let deadline: BootInstant
@@ -27,7 +28,7 @@ struct BusyOwner: Hashable, Sendable {
         return ends.max()
     }
 
-    /// Whether a process is the owner, with an open call.
+    /// Returns true if a process is the owner and has an open call.
     func isInCall(_ process: ProcessIdentity) -> Bool {
         // Without the bound: that of a call from another machine is shorter.
         open(in: process).contains { $0.kind.name == Activity.Kind.call.name }

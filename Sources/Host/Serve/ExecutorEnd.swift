@@ -14,7 +14,7 @@ struct ExecutorEnd: Hashable, Sendable {
     /// The first line that it printed.
     let line: PrintedLine?
 
-    /// What this means for the push.
+    /// The consequence of the end for the push.
     enum Verdict: Hashable, Sendable {
         /// It has been dealt with.
         case served
@@ -25,15 +25,15 @@ struct ExecutorEnd: Hashable, Sendable {
     }
 
     var verdict: Verdict {
-        // An Executor that the host's stop has ended says 1, as one whose message never came.
+        // An Executor that the host's stop has ended has status 1, as after a message that never came.
         if status == 0 { return .served }
         if warning == .stop { return .interrupted }
-        // “No” is an answer, and an answer is printed. One that was interrupted by whomever says 1 as well, and nothing;
-        // so does a script that has failed.
+        // Status 1 with a printed line is the answer “no”. An interrupted Executor and a failed script have status 1 as
+        // well, but print nothing.
         return status == 1 && line != nil ? .served : .failed
     }
 
-    /// Whether it ended for want of something that every Executor needs, which says nothing about the push.
+    /// True if the Executor lacked something that every Executor needs, which is no fault of the push.
     var isOutage: Bool { status == ExitStatus.unavailable.rawValue }
 
     /// How it ended, for people.

@@ -3,10 +3,10 @@ struct ExecutorInvocation: Hashable, Sendable {
     /// Its absolute path.
     let path: String
     let arguments: [String]
-    /// What its environment has more or otherwise than this process's.
+    /// The variables of its environment that are added to this process's, or differ from them.
     let variables: [String: String]
-    /// Whether it waits for a byte on its standard input before it does anything.
+    /// True if it waits for a byte on its standard input before it does anything.
     var isHeld = false
-    /// Whether it waits for a byte there, behind that one, before it acknowledges the message that it has printed.
+    /// True if it waits for another byte there before it acknowledges the message that it has printed.
     var isConfirmed = false
 }

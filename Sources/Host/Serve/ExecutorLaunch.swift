@@ -4,10 +4,10 @@ internal import Platform
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// What the host starts for a push.
+/// The program that the host starts for a push.
 ///
-/// The Executor is told what the host's own configuration says, so that it needs none, and the kernel ends it when the host
-/// is killed.
+/// The Executor gets the host's configuration, so that it needs none of its own. The kernel ends it when the host is
+/// killed.
 struct ExecutorLaunch: Sendable {
     private enum Kind {
         /// `sharedcore-executor`, for a group in files.
@@ -47,7 +47,7 @@ struct ExecutorLaunch: Sendable {
         }
     }
 
-    /// Refuses what would let a call-id, which comes from outside, name a program or be one.
+    /// Refuses a command in which a call-id, which comes from outside, could name a program or be one.
     private static func check(_ words: [String], in resolution: Resolution) throws(ConfigurationFailure) {
         let scripts = words.indices.flatMap { Self.scripts(behind: $0, of: words) }
         guard let program = words.first, ([program] + scripts).contains(where: { $0.contains("{id}") }) else { return }
@@ -76,7 +76,7 @@ struct ExecutorLaunch: Sendable {
         return [String(decoding: letters[mark...], as: UTF8.self)] + (next.map { [$0] } ?? [])
     }
 
-    /// Why its program cannot be started, as things stand; nil where it can.
+    /// The reason why the program cannot be started now; nil if it can.
     var programProblem: String? {
         guard case .command(let words) = kind, let program = words.first else { return nil }
         do throws(CommandSearch.Failure) {
@@ -91,16 +91,17 @@ struct ExecutorLaunch: Sendable {
         word.startsWithBytes(of: "-") || word.startsWithBytes(of: "+")
     }
 
-    /// Whether a word may name a shell: a part of its last component ends with `sh`, as of `/bin/bash` and `bash-static`.
+    /// Returns true if a word may name a shell: a part of its last component ends with `sh`, as of `/bin/bash` and
+    /// `bash-static`.
     private static func isShell(_ word: String) -> Bool {
         let parts = (word.pathParts.last ?? "").utf8.split { !Unicode.Scalar($0).properties.isAlphabetic }
         return parts.contains { $0.suffix(2).elementsEqual("sh".utf8) }
     }
 
-    /// Whether it is an Executor of this project: then it is known what its answers mean.
+    /// True for an Executor of this project: the meaning of its answers is then known.
     var isOwn: Bool { if case .command = kind { false } else { true } }
 
-    /// The program for a push, whose values are in its environment.
+    /// Returns the program for a push, with the push's values in its environment.
     ///
     /// - Parameter isHeld: Whether it does nothing until it is let go.
     func program(for push: Push, isHeld: Bool = false) -> ExecutorInvocation {

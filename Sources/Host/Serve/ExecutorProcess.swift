@@ -23,22 +23,22 @@ final class ExecutorProcess: Sendable {
     private struct State {
         var budget: ExecutorBudget
         var mustStop = false
-        /// What its core is busy with, where that is news.
+        /// The latest change of its core's activity that was not handled yet; nil if there is none.
         var busy: ExecutorBudget.Event?
         /// The hearing of its first line.
         var hearing: Task<Void, Never>?
     }
 
-    /// What the thread that attends to it remembers.
+    /// The state of the thread that attends to the process.
     private struct Attendance {
         var printed: [UInt8] = []
-        /// Whether it has printed more than is kept.
+        /// True if it has printed more than is kept.
         var hadMore = false
-        /// Whether its first line was handed on.
+        /// True after its first line was handed on.
         var isHeard = false
         var isOpen = true
         var isStopping = false
-        /// Whether it is to be killed, and was not yet.
+        /// True if it must be killed and was not killed yet.
         var mustBeKilled = false
     }
 
@@ -46,7 +46,7 @@ final class ExecutorProcess: Sendable {
     private let handle: ProcessHandle
     private let program: StartedProgram
     private let output: OpenFile
-    /// Where it is told that its first line was heard; nil for one that reads nothing.
+    /// The pipe that tells the program that its first line was heard; nil for a program that reads nothing.
     private let confirmation: OpenFile?
     private let cage: MemoryCage.Cell?
     private let bell: EventCounter
@@ -101,13 +101,13 @@ final class ExecutorProcess: Sendable {
         _ signal: @escaping Signalling, _ hear: @escaping Hearing
     ) throws(SystemCallError) -> ExecutorProcess {
         let pipe = try Pipe()
-        // What lets it go where it is held, then what confirms its line; nothing else is ever written there.
+        // Carries the byte that lets a held program go, then the byte that confirms its line; nothing else.
         let words = program.isHeld || program.isConfirmed ? try Pipe() : nil
         let input = if let words { words.output } else { try OpenFile(path: "/dev/null", .read) }
         let started = try StartedProgram(
             program.path, program.arguments, variables: program.variables,
             streams: [input, pipe.input, try OpenFile.standardError()],
-            // So that what it leaves behind in its process group can be ended with it.
+            // So that the processes that it leaves behind in its process group can be ended with it.
             ownSession: true, endsWithThread: true,
             omitting: ServiceNotifier.variables.union(LaunchMark.Role.allCases.map(\.variable)))
         do throws(SystemCallError) {
@@ -132,7 +132,7 @@ final class ExecutorProcess: Sendable {
         bell.raise()
     }
 
-    /// Has its core have the time that it is busy for.
+    /// Grants its core the time for which it is busy.
     ///
     /// - Parameter end: When that is over at the latest; nil when it is not busy.
     func setBusy(until end: BootInstant?) {
@@ -157,7 +157,8 @@ final class ExecutorProcess: Sendable {
             if attendance.isOpen, ready[2] { read(&attendance) }
             judge(&attendance)
         }
-        // What it had still to say, and no more: a process that it left behind may keep the other end, and write on.
+        // Reads the rest of its output, and no more: a process that it left behind may keep the other end, and write
+        // on.
         var left = output.waitingByteCount
         while attendance.isOpen, left > 0 { left -= read(&attendance) }
         let line = PrintedLine(attendance.printed, hadMore: attendance.hadMore)
@@ -177,7 +178,7 @@ final class ExecutorProcess: Sendable {
         state.withLock { $0.hearing = hearing }
     }
 
-    /// Whether its memory has to be looked at, because the kernel does not.
+    /// True if its memory must be sampled, because the kernel does not limit it.
     private var isSampled: Bool {
         cage == nil && state.withLock { $0.budget.limits.memory != nil && $0.budget.killing == nil }
     }
@@ -203,9 +204,9 @@ final class ExecutorProcess: Sendable {
         return bytes.count
     }
 
-    /// Tells the budget what happened, and does what it says.
+    /// Passes events to the budget, and carries out its directives.
     private func judge(_ attendance: inout Attendance) {
-        // What it is busy with comes first: its time may be over otherwise.
+        // The change of activity comes first: otherwise the old time may be over.
         let busy = state.withLock { state in
             defer { state.busy = nil }
             return state.busy
@@ -222,7 +223,7 @@ final class ExecutorProcess: Sendable {
                 switch directive {
                 case .warn:
                     _ = try? signal(handle, .terminate)
-                    // In case it is stopped, so that it can hear.
+                    // In case it is stopped: only a running process receives the signal.
                     _ = try? signal(handle, .continue)
                 case .kill: attendance.mustBeKilled = true
                 }

@@ -2,7 +2,7 @@ internal import Lifecycle
 internal import Platform
 internal import SharedCoreConfiguration
 
-/// What the host goes by that can change while it runs.
+/// The settings of the host that can change while it runs.
 struct ExecutorSettings: Sendable {
     /// How many Executors run at once.
     let limit: Int

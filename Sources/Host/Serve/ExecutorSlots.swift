@@ -8,7 +8,7 @@ final class ExecutorSlots: Sendable {
         var isClosed = false
         var waiting: [CheckedContinuation<Bool, Never>] = []
 
-        /// Those whose turn it is.
+        /// Takes slots for the requests that are next, and returns these requests.
         mutating func next() -> [CheckedContinuation<Bool, Never>] {
             let count = min(waiting.count, max(0, limit - taken))
             defer { waiting.removeFirst(count) }
@@ -23,7 +23,7 @@ final class ExecutorSlots: Sendable {
         state = Mutex(State(limit: limit))
     }
 
-    /// Whether there will be no slot any more.
+    /// True after the slots were closed: there will be none any more.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// Waits for a slot.

@@ -3,7 +3,7 @@ internal import Lifecycle
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// What happens at a host, for observers.
+/// An event of a host, for observers.
 enum HostEvent: Sendable {
     /// A push was taken from the queue.
     case taken(callID: String)

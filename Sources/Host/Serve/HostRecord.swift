@@ -4,9 +4,9 @@ internal import Lifecycle
 internal import ProgramOutput
 internal import SharedCoreConfiguration
 
-/// What a host says of itself in the group, for as long as its session lives.
+/// The host's record of itself in the group, for as long as its session lives.
 struct HostRecord: Codable, Hashable, Sendable {
-    /// Where it stands. Its first writer is the host, until its session ends.
+    /// The key of the record. Its first writer is the host, until that session ends.
     static let key: Key = ".sharedcore/host"
 
     /// An Executor that runs.
@@ -36,8 +36,8 @@ struct HostRecord: Codable, Hashable, Sendable {
         memoryBy = settings.limits.memory == nil ? nil : isCaged ? "cgroup" : "sampled"
     }
 
-    /// Nil when the bytes are no record of a host. Any participant can have written them: a number that no host writes makes
-    /// them none, so that no sum of it leaves 64 bits.
+    /// Nil if the bytes are no record of a host. Any participant can have written them: a record with a number that no
+    /// host writes is refused, so that no sum exceeds 64 bits.
     init?(_ bytes: [UInt8]) {
         guard let record = try? JSONDecoder().decode(HostRecord.self, from: Data(bytes)), record.hasPossibleNumbers
         else { return nil }
@@ -57,21 +57,21 @@ struct HostRecord: Codable, Hashable, Sendable {
     }
 }
 
-/// That this process is the host of the group: one at a time, as long as its session lives.
+/// The claim of this process to be the group's host: one process at a time, as long as its session lives.
 struct HostClaim: Sendable {
     private let group: any SharedStore
     private let epoch: Revision
 
-    /// Takes the place of a record whose session is over, such as one that a participant has left behind.
+    /// Claims the group. Replaces a record of an ended session, such as one that a participant has left behind.
     ///
-    /// - Throws: With status 69 when the group has a host already, which the message names.
+    /// - Throws: A failure with status 69 if the group has a host already. Its message names that host.
     init(of group: any SharedStore, with record: HostRecord) async throws {
-        // The record of a session that is over, by its last write.
+        // The revision of a record of an ended session.
         var left: Revision?
         while true {
             var transaction = Transaction()
             transaction.require(left.map { .revision(HostRecord.key, $0) } ?? .absent(HostRecord.key))
-            // So that the entry is a new one, whose epoch is this commit.
+            // Deletes the record first, so that the entry is a new one with this commit as its epoch.
             if left != nil { transaction.delete(HostRecord.key) }
             transaction.put(HostRecord.key, record.bytes, lifetime: .session)
             do throws(SharedCoreError) {
@@ -82,7 +82,8 @@ struct HostClaim: Sendable {
                 guard error.guardFailure != nil else { throw error }
             }
             let entry = try await group.get(HostRecord.key)
-            // Asked behind it: a session that wrote it and is not there is over. Asking ends the sessions of the dead.
+            // Read after the entry: if the session that wrote it is not listed, that session has ended. Listing ends
+            // the sessions of dead processes.
             let sessions = try await group.sessions()
             if let entry, let holder = sessions.first(where: { $0.id == entry.origin }) {
                 throw CommandFailure(

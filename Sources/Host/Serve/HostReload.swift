@@ -17,7 +17,7 @@ struct HostReload: Sendable {
     let signals: UnixSignalsSequence
     let supervisor: MainSupervisor?
 
-    /// What it goes by after a reload: as at its start, but for what can change.
+    /// Returns the configuration after a reload: that of the start, with new values for the settings that can change.
     static func resolution(after start: Resolution, reading new: Resolution) -> Resolution {
         start.taking(ExecutorSettings.changeable, from: new)
     }

@@ -147,7 +147,7 @@ struct HostRun: Sendable {
                 try MetricsServer.start(at: place, registry)
             }
         } catch {
-            // A host whose figures were not asked for serves without them.
+            // If the configuration does not ask for metrics, the host serves without them.
             guard isStandard else { throw error }
             context.logger.warning("the host's figures are told nowhere: \(error)")
             return nil

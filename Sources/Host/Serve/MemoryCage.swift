@@ -1,15 +1,15 @@
 internal import Platform
 internal import Synchronization
 
-/// A cgroup of version 2 that belongs to this process, in which each Executor gets one of its own whose memory the kernel
-/// limits.
+/// A cgroup of version 2 that belongs to this process. In it, each Executor gets a cgroup of its own with a memory
+/// limit by the kernel.
 ///
-/// It is there where the service manager delegates it (`Delegate=memory` of a systemd unit) and nowhere else: nothing is
-/// changed that was not given to this process.
+/// It exists only if the service manager delegates it (`Delegate=memory` of a systemd unit): this process changes
+/// nothing that was not given to it.
 ///
 /// Source: https://docs.kernel.org/admin-guide/cgroup-v2.html, “Delegation” and “No Internal Process Constraint”.
 final class MemoryCage: Sendable {
-    /// What is limited, and by which file of a cgroup.
+    /// A limited resource: its controller, and the file of a cgroup that limits it.
     struct Resource: Sendable {
         let controller: String
         let file: String
@@ -33,15 +33,16 @@ final class MemoryCage: Sendable {
         let words = OpenFile.text(of: path + "/cgroup.controllers")?.split(whereSeparator: \.isWhitespace) ?? []
         guard words.contains(where: { $0 == resource.controller }),
             FileStatus.isWritable(path + "/cgroup.subtree_control"),
-            // Shared with others, such as the shell that started this, it was not given to this process.
+            // A cgroup shared with other processes, such as the shell that started this one, was not given to this
+            // process.
             OpenFile.text(of: path + "/cgroup.procs")?.split(whereSeparator: \.isWhitespace) == ["\(process)"]
         else { return nil }
         guard Self.isDelegated(path) else { return nil }
         for name in (try? Directory(path: path).names()) ?? [] where name.hasPrefix("executor-") {
-            // What a host that was killed has left.
+            // The cgroup was left by a host that was killed.
             Cell(path: path + "/" + name).remove()
         }
-        // A cgroup whose children have limits holds no process itself.
+        // A cgroup with limits for its children may contain no process itself.
         let own = path + "/host"
         guard (try? Directory.create(path: own, permissions: 0o755)) != nil,
             Self.write("\(process)", to: own + "/cgroup.procs"),
@@ -49,7 +50,7 @@ final class MemoryCage: Sendable {
         else { return nil }
     }
 
-    /// Whether the service manager says that the cgroup is its service's own.
+    /// Returns true if the service manager marks the cgroup as delegated to its service.
     ///
     /// Source: https://systemd.io/CGROUP_DELEGATION, “Delegation”.
     private static func isDelegated(_ path: String) -> Bool {
@@ -102,7 +103,7 @@ final class MemoryCage: Sendable {
     struct Cell: Sendable {
         let path: String
 
-        /// Whether the kernel has killed a process in it for want of memory.
+        /// Returns true if the kernel has killed a process of the cgroup for lack of memory.
         ///
         /// Source: https://docs.kernel.org/admin-guide/cgroup-v2.html, “memory.events”.
         func hasKilled() -> Bool {
@@ -113,11 +114,11 @@ final class MemoryCage: Sendable {
             }
         }
 
-        /// How often, and at what interval, it is tried to remove one whose processes were killed.
+        /// The number of attempts to remove a cgroup after its processes were killed, and the pause between them.
         private static let attempts = 200
         private static let pause = Duration.milliseconds(10)
 
-        /// Ends what is left in it, and removes it. Blocks for the moment that the ends take.
+        /// Kills the processes that are left in the cgroup, and removes it. Blocks until they have ended, 2 s at most.
         func remove() {
             _ = MemoryCage.write("1", to: path + "/cgroup.kill")
             for _ in 0..<Self.attempts {

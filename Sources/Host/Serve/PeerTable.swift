@@ -29,11 +29,11 @@ struct PeerTable {
         peers.filter { $0.value.deadline != nil }.map { ($0.key, $0.value.connection.descriptor) }
     }
 
-    /// When the first of them must have said it.
+    /// The earliest deadline for a peer's request.
     var nextDeadline: BootInstant? { peers.values.compactMap(\.deadline).min() }
 
-    /// Takes a peer in, where each has one request also in place of the one that has been silent the longest. What that one
-    /// has sent by now is taken first: it keeps its place when its request is complete.
+    /// Adds a peer. If each peer has one request, a new peer may replace the one that has been silent the longest. The
+    /// bytes that the silent peer has sent by now are taken first: it keeps its place if its request is complete.
     ///
     /// - Returns: Whether there is a place, and the requests that were complete.
     mutating func add(
@@ -49,7 +49,7 @@ struct PeerTable {
         return (true, requests)
     }
 
-    /// Of the peers whose requests are not complete, the one that came first.
+    /// The peer that came first among those without a complete request.
     private var firstSilent: Int? { peers.filter { $0.value.deadline != nil }.keys.min() }
 
     /// Takes what a peer has sent.
@@ -82,7 +82,7 @@ struct PeerTable {
         return request(of: key)
     }
 
-    /// Lets those go whose time is over.
+    /// Drops the peers with a deadline that has passed.
     mutating func dropLate(at now: BootInstant) {
         peers = peers.filter { peer in peer.value.deadline.map { $0 > now } ?? true }
     }

@@ -2,7 +2,7 @@
 struct PrintedLine: Hashable, Sendable {
     /// JSON that was cut is JSON again: its last text ends with “…”, and what was open is closed.
     let text: String
-    /// Whether the line was longer.
+    /// True if the line was longer.
     let isCut: Bool
 
     /// - Parameters:

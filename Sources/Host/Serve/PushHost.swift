@@ -10,8 +10,8 @@ internal import Synchronization
 /// Serves the pushes of a group: takes them, starts an Executor for each within the limit, and acknowledges a push when its
 /// Executor has ended by itself.
 ///
-/// A push whose Executor fails stays in this host's hand and is tried again after a pause. What is in its hand when the host
-/// stops or dies goes back to the queue with its session.
+/// A push with a failed Executor stays taken by this host and is tried again after a pause. When the host stops or
+/// dies, its taken pushes go back to the queue with its session.
 actor PushHost {
     private let queue: PushQueue
     private let logger: Logger
@@ -28,7 +28,7 @@ actor PushHost {
         let process: ExecutorProcess
         /// Until when its core is busy; nil when it is not.
         var busyUntil: BootInstant?
-        /// Whether a call is open in it: then it takes no slot.
+        /// True while a call is open in the Executor: it then takes no slot.
         var isInCall = false
     }
 
@@ -36,15 +36,15 @@ actor PushHost {
     private var busyOwner = BusyOwner()
     private var startCount = 0
     private var retrying = 0
-    /// Why it cannot go on.
+    /// The error with which the host cannot go on.
     private var failure: SharedCoreError?
     private var isWaiting: Waiting?
-    /// The trouble with the store that the log has told of last, until a step is done.
+    /// The store's error that was logged last; nil after a step has succeeded.
     private var toldTrouble: String?
-    /// Whether the log says that Executors want for something, and none has served a push since.
+    /// True if an outage of Executors was logged, and none has served a push since.
     private var isOutageLogged = false
 
-    /// Whether the message of a push waits to be acknowledged, though its Executor has not brought it.
+    /// Returns true if the message of a push waits to be acknowledged, though its Executor has not printed it.
     typealias Waiting = @Sendable (CallID) async throws(SharedCoreError) -> Bool
 
     /// How long a step waits that the store refused for now.
@@ -133,11 +133,11 @@ actor PushHost {
         for executor in executors.values { executor.process.stop() }
     }
 
-    /// Takes in what the owner of the core is busy with.
+    /// Takes in the activities of the core's owner.
     ///
-    /// Its Executor has until the last bound in place of its budget. While it has an open call, it takes no slot: pushes that
-    /// come meanwhile are served by its core, and have Executors of their own.
-    /// A former owner whose call moves has until the deadline of its baton.
+    /// Its Executor has until the last bound in place of its budget. While it has an open call, it takes no slot:
+    /// pushes that come meanwhile are served by its core, and have Executors of their own. A former owner with a call
+    /// that moves has until the deadline of its baton.
     func note(_ activities: [Activity], of process: ProcessIdentity?, giver: BusyOwner.Giver? = nil) {
         busyOwner.note(activities, of: process, giver: giver)
         for key in executors.keys { grantTime(to: key) }
@@ -225,13 +225,13 @@ actor PushHost {
         }
     }
 
-    /// What one attempt came to, and why, for people.
+    /// The outcome of one attempt, and its reason for people.
     private struct Attempt {
         var verdict: ExecutorEnd.Verdict
         var reason: String
-        /// Whether that says nothing about the push, which then is tried until it works.
+        /// True if the failure is no fault of the push, which is then tried until it works.
         var isOutage: Bool
-        /// Whether an Executor of this project has said that it has not got the message.
+        /// True if an Executor of this project has reported that it did not get the message.
         var isNo = false
     }
 
@@ -267,8 +267,9 @@ actor PushHost {
             isNo: isOwn && end.verdict == .served && end.status != 0)
     }
 
-    /// Has a push tried again whose message waits in the watched Maildir or in the inbox: no other push is made of it. While
-    /// another process owns, such as a Main that runs no core of this Maildir, that is no failure of the push.
+    /// Makes the host try a push again if its message waits in the watched Maildir or in the inbox, because the message
+    /// becomes no other push. While another process owns, such as a Main that runs no core of this Maildir, this does
+    /// not count as a failure of the push.
     private func judgeNo(_ end: inout Attempt, to callID: CallID) async {
         guard let isWaiting else { return }
         let answer = Mutex(false)
@@ -291,7 +292,7 @@ actor PushHost {
         end.isOutage = isOwned.withLock { $0 }
     }
 
-    /// Says once for all pushes why they wait, until one is served.
+    /// Logs once for all pushes why they wait, until one is served.
     private func logOutage(_ reason: String, of record: PushRecord) {
         guard !isOutageLogged else { return }
         isOutageLogged = true

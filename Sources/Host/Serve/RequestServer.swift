@@ -4,28 +4,27 @@ internal import Synchronization
 
 /// Answers short requests through a socket, on a thread of its own that never waits for a peer.
 ///
-/// A peer costs no more than its place: requests are bounded, each has a time within which it must be
-/// complete, a peer that does not read its answers is let go, and so is one of another user. Where each peer has one request,
-/// one more than there may be takes the place of the one that has been silent the longest: a crowd that asks for nothing
-/// keeps no other out.
+/// A peer costs no more than its place. Requests have a size limit and a deadline. The server closes the connection of
+/// a peer that does not read its answers, and of one of another user. If each peer has one request and all places are
+/// taken, a new peer replaces the one that has been silent the longest, so silent peers cannot keep others out.
 final class RequestServer: Sendable {
-    /// What peers may do.
+    /// The limits on peers.
     struct Rules: Sendable {
-        /// What ends a request.
+        /// The bytes that end a request.
         let terminator: [UInt8]
-        /// The longest request, without what ends it.
+        /// The longest request, in bytes, without its terminator.
         let requestByteCount: Int
         /// The most peers at a time.
         var peerCount = 32
         /// How long a request may take to come.
         var patience = Duration.seconds(10)
-        /// Whether a peer may send another request after an answer.
+        /// True if a peer may send another request after an answer.
         let isPersistent: Bool
         /// The only user that may connect; nil where the system does not tell.
         let user: UInt32?
         /// The answer to a request that is too long.
         let tooLong: [UInt8]
-        /// The answer to one more peer than there may be, where none has to go for it.
+        /// The answer to a peer beyond the limit, if no other peer is replaced by it.
         let busy: [UInt8]
     }
 
@@ -34,7 +33,8 @@ final class RequestServer: Sendable {
         var isStopped = false
     }
 
-    /// How many peers are let in before those that are in are heard again: a crowd cannot push out a peer that has asked.
+    /// How many peers are admitted before the admitted ones are read again, so that new peers cannot replace one that
+    /// has sent its request.
     private static let admissionCount = 8
     /// How long it waits for a free descriptor.
     private static let pause = Duration.milliseconds(100)
@@ -46,7 +46,7 @@ final class RequestServer: Sendable {
     private let clock = SystemClock()
     private let state = Mutex(State())
 
-    /// Where it listens, for people.
+    /// The address at which it listens, for people.
     var location: String { listener.location }
 
     private init(

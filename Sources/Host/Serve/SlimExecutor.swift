@@ -29,13 +29,14 @@ struct SlimExecutor: Sendable {
         self.parent = parent
     }
 
-    /// Where it is beside this program; nil where it is not.
+    /// Returns the path of `sharedcore-executor` beside a program; nil if there is none.
     static func path(beside program: String) -> String? {
         let path = Directory.parts(of: program).directory + "/sharedcore-executor"
         return FileStatus.isExecutable(path) ? path : nil
     }
 
-    /// What its environment has more or otherwise than this process's: the program of a core finds the group there.
+    /// The variables of its environment that are added to this process's, or differ from them: the program of a core
+    /// finds the group there.
     var variables: [String: String] { command?.variables ?? [:] }
 
     func arguments(for callID: CallID, as name: String, timeout: Duration) -> [String] {

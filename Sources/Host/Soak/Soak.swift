@@ -5,8 +5,8 @@ internal import Platform
 internal import ProgramOutput
 internal import Synchronization
 
-/// Rounds of pushes in which Executors and Mains are killed and frozen at random moments and at chosen places. A push
-/// whose Executor dies is pushed again, as a host does.
+/// Rounds of pushes in which Executors and Mains are killed and frozen at random moments and at chosen places. If an
+/// Executor dies, its push is tried again, as by a host.
 ///
 /// Random choices come from a seed. Each round, each mail and the hunt have a generator of their own, split off before
 /// their tasks start: it draws the same faults and moments again, whichever task comes first. The machine decides which

@@ -16,7 +16,7 @@ struct SoakAttempt: Sendable, CustomStringConvertible {
     }
 }
 
-/// What is known of one message of a soak, for a complaint about it: its pushes, its state in the inbox and the timeline
+/// The evidence about one message of a soak, for a complaint: its pushes, its state in the inbox and the timeline
 /// entries about it.
 struct SoakEvidence: Sendable, CustomStringConvertible {
     let attempts: [SoakAttempt]

@@ -12,7 +12,7 @@ struct SoakSummary: Sendable {
     let problems: [String]
     let report: CheckReport
 
-    /// Whether all went as it must.
+    /// True if there was no problem, no message was lost or duplicated, and the checker found no violation.
     var isClean: Bool { problems.isEmpty && count.lost == 0 && count.duplicates == 0 && report.isClean }
 
     var json: JSONObject {

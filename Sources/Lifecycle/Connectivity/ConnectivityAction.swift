@@ -86,7 +86,7 @@ public enum ConnectivityAction: Hashable, Sendable {
     /// Begin in the background, without building a user interface.
     case relaunchWithoutUserInterface
 
-    /// Whether the action needs a network, so that it is dropped when the network is lost.
+    /// True if the action needs a network, so that it is dropped when the network is lost.
     public var needsNetwork: Bool {
         switch self {
         case .reconnect, .openNewSocket, .register, .subscribe, .restorePresence, .restoreHTTP, .reportLastKnownState,
@@ -101,7 +101,7 @@ public enum ConnectivityAction: Hashable, Sendable {
         }
     }
 
-    /// Whether the action must be done even after the time of a wake is over.
+    /// True if the action must be done even after the time of a wake is over.
     var outlivesWake: Bool {
         switch self {
         case .tellServices, .flagCallsUnavailable, .suspendSignaling, .failPendingRequests, .applyLevels, .warn,

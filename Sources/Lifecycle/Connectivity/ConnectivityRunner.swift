@@ -64,10 +64,10 @@ public actor ConnectivityRunner {
     /// The position of the machine.
     public var position: LifecyclePosition { machine.position }
 
-    /// Whether the connection to the server was made and registered on.
+    /// True if the connection to the server was made and registered on.
     public var isRegistered: Bool { machine.isRegistered }
 
-    /// Whether the connection has its subscriptions, too.
+    /// True if the connection is registered and has its subscriptions, too.
     public var isSubscribed: Bool { machine.isSubscribed }
 
     /// The present conditions for the levels of services.

@@ -50,7 +50,7 @@ public struct ConnectivityTransition: Hashable, Sendable, CustomStringConvertibl
 public struct LifecyclePosition: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The state of the application.
     public var application: ApplicationState
-    /// Whether it has a network.
+    /// The state of the application's connection.
     public var connectivity: Connectivity
 
     public init(_ application: ApplicationState, _ connectivity: Connectivity) {

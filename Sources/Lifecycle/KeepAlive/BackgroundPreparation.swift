@@ -7,7 +7,7 @@ public enum BackgroundPreparation: Hashable, Sendable {
     /// Some do not, or this could not be determined.
     case notReady([BackgroundBlocker])
 
-    /// Whether the application may sleep.
+    /// True if the application may sleep.
     public var isReady: Bool { self == .ready }
 }
 

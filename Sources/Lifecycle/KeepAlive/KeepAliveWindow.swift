@@ -49,11 +49,11 @@ package struct KeepAliveHandlerState: Hashable, Sendable {
     package var window: KeepAliveWindow
     /// The last window in which it ran; the one before the first if it has not run.
     package var ranIn: Int64
-    /// Whether the handler exists. After a restart it does not until it was added again.
+    /// True if the handler exists. After a restart it does not exist until it was added again.
     package var isPresent = true
     /// The running call.
     package var run: KeepAliveRun?
-    /// Whether that call was warned that its time is nearly over.
+    /// True after the running call was warned that its time is nearly over.
     package var isWarned = false
 
     /// The latest time at which it must run.

@@ -49,7 +49,7 @@ public enum Service: String, CaseIterable, Hashable, Sendable, Codable {
         }
     }
 
-    /// Whether the service has media, which a cellular call takes away (contract P3).
+    /// True if the service has media, which a cellular call takes away (contract P3).
     public var hasMedia: Bool {
         switch self {
         case .outgoingCall, .incomingCall, .activeCall, .heldCall, .remotelyHeldCall: true
@@ -64,9 +64,9 @@ public enum Service: String, CaseIterable, Hashable, Sendable, Codable {
 public struct ServiceConditions: Hashable, Sendable {
     /// The state of the application.
     public var application: ApplicationState
-    /// Whether the telephone of the device is in a call, which takes media away from all other calls.
+    /// True while the telephone of the device is in a call, which takes media away from all other calls.
     public var hasCellularCall: Bool
-    /// Whether there is an active call beside the evaluated one.
+    /// True if there is an active call beside the evaluated one.
     public var hasOtherActiveCall: Bool
 
     public init(_ application: ApplicationState, hasCellularCall: Bool = false, hasOtherActiveCall: Bool = false) {

@@ -49,7 +49,7 @@ package enum MainProcessEnd: Hashable, Sendable {
     /// It was the child of an ended keeper, so its status cannot be known.
     case unseen
 
-    /// Whether its user closed it. Every other end is a failure (contract P8).
+    /// True if the user closed Main. Every other end is a failure (contract P8).
     package var isClosing: Bool { self == .exited(status: 0) }
 }
 

@@ -16,11 +16,11 @@ package struct SupervisionMachine: Hashable, Sendable {
     /// The reason why the running Main is being killed; it dies once.
     package internal(set) var killing: KillReason?
 
-    /// Whether Main was started for waiting data, so that it gets a budget as soon as it connects.
+    /// True if Main was started for waiting data, so that it gets a budget as soon as it connects.
     var isStartedForData = false
     /// The time until which Main must report that it is alive.
     var aliveUntil: BootInstant?
-    /// Whether Main has reported that its user closes it.
+    /// True after Main has reported that its user closes it.
     var isLeaving = false
     /// When the holder woke a Main that rests and has not reported its sleep yet; nil if it did not.
     var wokenEarlyAt: BootInstant?
@@ -30,7 +30,7 @@ package struct SupervisionMachine: Hashable, Sendable {
         restarts = Restarts(policy: options.restart)
     }
 
-    /// Whether kept sockets are watched: only while Main is away (contract P7).
+    /// True while kept sockets are watched: only while Main is away (contract P7).
     package var watchesSockets: Bool {
         switch state {
         case .waiting: true
@@ -142,7 +142,7 @@ package enum SupervisionState: Hashable, Sendable {
         case finish
     }
 
-    /// Whether there is a process of Main.
+    /// True if there is a process of Main.
     package var hasMain: Bool {
         switch self {
         case .running, .ending: true

@@ -14,7 +14,7 @@ package final class DiskReader: Sendable {
     private let direct: OpenFile?
     private let hasReadCache = Atomic(false)
 
-    /// Whether all data came from the disk, as far as the file system tells: a `tmpfs` has no disk, but newer kernels
+    /// True if all data came from the disk, as far as the file system tells: a `tmpfs` has no disk, but newer kernels
     /// claim that it reads past its cache.
     package var isPastCache: Bool { direct != nil && !hasReadCache.load(ordering: .relaxed) }
 

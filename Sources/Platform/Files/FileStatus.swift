@@ -19,7 +19,7 @@ package struct FileStatus: Hashable, Sendable {
     package let group: UInt32
     /// The permissions, as the lower twelve bits of the mode.
     package let permissions: UInt32
-    /// Whether the last name of the file was removed. A process that has it open can use it, and no other can find it.
+    /// True if the last name of the file was removed. A process that has it open can use it, and no other can find it.
     package let isRemoved: Bool
     /// The number of names that the file has.
     package let nameCount: Int
@@ -48,7 +48,7 @@ package struct FileStatus: Hashable, Sendable {
     package var isRegularFile: Bool { kind == .regular }
     package var isSymbolicLink: Bool { kind == .symbolicLink }
     package var isSocket: Bool { kind == .socket }
-    /// Whether it is a pipe, with a name or without.
+    /// True for a pipe, with a name or without.
     package var isPipe: Bool { kind == .pipe }
 }
 
@@ -104,10 +104,10 @@ extension FileStatus {
         self.init(status)
     }
 
-    /// Whether there is a file at a path.
+    /// Returns true if there is a file at a path.
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Whether there is a file at a path that this process may run as a program.
+    /// Returns true if there is a file at a path that this process may run as a program.
     package static func isExecutable(_ path: String) -> Bool { access(path, X_OK) == 0 }
 
     /// The same for a path given as bytes. Also true for a directory.
@@ -115,7 +115,7 @@ extension FileStatus {
         access(path.map(CChar.init(bitPattern:)) + [0], X_OK) == 0
     }
 
-    /// Whether there is a file at a path that this process may write to.
+    /// Returns true if there is a file at a path that this process may write to.
     package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
 
     /// Reads the status of the file at a path given as bytes, following symbolic links.
@@ -143,7 +143,7 @@ package struct FilePresence: Hashable, Sendable {
     package let nameCount: Int
     package let kind: FileKind
 
-    /// Whether the last name of the file is gone.
+    /// True if the last name of the file is gone.
     package var isRemoved: Bool { nameCount == 0 }
 
     /// Returns whether the file takes less space than its part before `end` needs: then that part has holes without

@@ -69,19 +69,20 @@ package struct FileSystemKind: Hashable, Sendable {
     /// overlay cannot be determined.
     private static let reserving: Set<UInt64> = [0xef53, 0x5846_5342, 0x0102_1994]
 
-    /// Whether space that is reserved for a file is available on a full disk. On a thin volume it may not be, which no
+    /// True if space that is reserved for a file is available on a full disk. On a thin volume it may not be, which no
     /// system call reveals.
     package var keepsReservedSpace: Bool { Self.reserving.contains(rawValue) }
 
-    /// Whether it is known to report every write of every process. Some of the others do, too.
+    /// True if the file system is known to report every write of every process. Some of the others do, too.
     package var reportsWrites: Bool { Self.local[rawValue] != nil }
 
-    /// Whether other machines may mount it too, so that processes cannot rely on its locks and mapped pages.
+    /// True if other machines may mount the file system too, so that processes cannot rely on its locks and mapped
+    /// pages.
     package var isRemote: Bool {
         Self.remote[rawValue] != nil || mountType.map(Self.remoteMounts.contains) ?? false
     }
 
-    /// Whether only the mount table identifies it.
+    /// True if only the mount table identifies the file system, as for those of FUSE.
     fileprivate var isInUserSpace: Bool { rawValue == Self.fuse }
 
     /// Returns the type of a mount in the lines of `/proc/self/mountinfo` (proc_pid_mountinfo(5)).

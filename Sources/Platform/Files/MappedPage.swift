@@ -59,7 +59,7 @@ package final class MappedPage: Sendable {
         munmap(base, Self.byteCount)
     }
 
-    /// Whether the page was missing from its file at a use, as after a truncation, and was replaced by private memory
+    /// True if the page was missing from its file at a use, as after a truncation, and was replaced by private memory
     /// of zeros. Only if ``BusErrorHandler`` is installed: otherwise such a use ends the process.
     package var isLost: Bool { clinux_is_page_lost(watched) }
 

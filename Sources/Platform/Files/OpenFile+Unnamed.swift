@@ -41,7 +41,7 @@ extension OpenFile {
         return file
     }
 
-    /// Whether it is a file in memory whose content no process can change.
+    /// True for a sealed file in memory: no process can change its content.
     package var isSealed: Bool { clinux_is_sealed(descriptor) == 1 }
 
     /// Gives an unnamed file a name in a directory, unless the name is taken.

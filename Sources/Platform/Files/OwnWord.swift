@@ -6,7 +6,7 @@ package final class OwnWord: Sendable {
     /// The most other words at which a thread can sleep at the same time.
     package static let mostOthers = Int(clinux_word_limit) - 1
 
-    /// Whether the system lets a thread sleep at several words: Linux 5.16 or later, and no filter of system calls.
+    /// True if the system lets a thread sleep at several words: Linux 5.16 or later, and no filter of system calls.
     package static let canSleepAtSeveral: Bool = {
         let word = OwnWord()
         // A value other than the present one, so that it returns at once.

@@ -4,7 +4,7 @@
 /// so does a prepended mark before one. Comparing characters, `split` and `hasPrefix` do not find such a slash, but the
 /// kernel does.
 extension StringProtocol {
-    /// Whether it begins with a slash.
+    /// True if the text begins with a slash.
     package var isAbsolutePath: Bool { utf8.first == UInt8(ascii: "/") }
 
     /// The parts between the slashes; none is empty.
@@ -12,6 +12,7 @@ extension StringProtocol {
         utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether its bytes begin with those of a text. Equivalent spellings of a character are different bytes.
+    /// Returns true if the bytes of this text begin with those of another. Equivalent spellings of a character are
+    /// different bytes.
     package func startsWithBytes(of text: String) -> Bool { utf8.starts(with: text.utf8) }
 }

@@ -44,7 +44,7 @@ package enum StandardStream: Int32 {
         try OpenFile.read(from: rawValue, upTo: count, at: description)
     }
 
-    /// Whether it is a terminal.
+    /// True if the stream is a terminal.
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 
     /// The number of columns of the terminal that it is; nil if it is no terminal, or one that has no size.

@@ -15,7 +15,7 @@ package protocol BackendDefect: CaseIterable, Hashable, Sendable {
 
 extension BackendDefect {
     #if FAIL_POINTS
-        /// Whether this process has the defect.
+        /// True if this process has the defect.
         package var isPresent: Bool { Self.present == self }
 
         /// Returns the defect named by the environment.

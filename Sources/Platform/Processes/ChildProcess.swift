@@ -24,17 +24,17 @@ package final class ChildProcess: Sendable {
         var taken = 0
         var lastReader = 0
         var readers: [Reader] = []
-        /// Whether the process has ended and all that it printed is in `lines`.
+        /// True after the process has ended and all that it printed is in `lines`.
         var isRead = false
         /// How it ended. Until this is known the process is not reaped, so that its number belongs to it.
         var end: ProgramEnd?
         /// The lines that wait for space in the socket, in order.
         var unsent: [ArraySlice<UInt8>] = []
-        /// Whether a thread sends them, or is about to.
+        /// True while a thread sends these lines, or is about to.
         var isSending = false
-        /// Whether its input ends after them.
+        /// True if the process's input ends after these lines.
         var isInputClosed = false
-        /// Whether it stays a zombie until the last reference goes.
+        /// True if the process stays a zombie until the last reference is released.
         var staysZombie = false
         var waiting: [CheckedContinuation<ProgramEnd, Never>] = []
     }
@@ -255,7 +255,7 @@ package final class ChildProcess: Sendable {
 
     // MARK: - Its end
 
-    /// Whether it is stopped, as after SIGSTOP.
+    /// True while the process is stopped, as after SIGSTOP.
     package var isStopped: Bool { identity.isStopped == true }
 
     /// Sends a signal, unless it has ended.
@@ -274,7 +274,7 @@ package final class ChildProcess: Sendable {
         while !isStopped, !hasEnded, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
     }
 
-    /// Whether it has ended, even if not all of its lines were received yet. A zombie has ended.
+    /// True after the process has ended, even if not all of its lines were received yet. A zombie has ended.
     package var hasEnded: Bool { content.process.hasEnded }
 
     /// How it ended, after all of its lines were received; nil until then.

@@ -9,8 +9,8 @@ package enum OwnProcess {
     /// The real user, even if the process acts as another one.
     package static var user: UInt32 { getuid() }
 
-    /// Whether it has more rights than its parent, as a set-user-ID program has: then its environment belongs to
-    /// another user.
+    /// True if the process has more rights than its parent, as a set-user-ID program has. Its environment then belongs
+    /// to another user.
     package static var hasMoreRightsThanCaller: Bool { clinux_has_more_rights_than_caller() }
 
     /// Ends it in order: exit handlers of libraries run.

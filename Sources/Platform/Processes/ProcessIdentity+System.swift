@@ -28,7 +28,7 @@ extension ProcessIdentity {
         return group < 0 ? nil : group
     }
 
-    /// Whether the process is alive. A zombie is dead.
+    /// The liveness of the process: alive, dead, or unknown if it cannot be seen. A zombie is dead.
     package var liveness: ProcessLiveness {
         do throws(ProcessUnreachable) {
             return try ProcessHandle(self).hasEnded ? .dead : .alive
@@ -40,7 +40,7 @@ extension ProcessIdentity {
         }
     }
 
-    /// Whether the process is stopped by a signal or a debugger; nil if it has ended or cannot be seen.
+    /// True while the process is stopped by a signal or a debugger; nil if it has ended or cannot be seen.
     package var isStopped: Bool? {
         guard bootID == SystemClock.currentBootID, case .success(let record) = Self.record(of: pid),
             record.startTime == startTime
@@ -48,7 +48,7 @@ extension ProcessIdentity {
         return record.state == UInt8(ascii: "T") || record.state == UInt8(ascii: "t")
     }
 
-    /// Whether the process runs no more code: it has ended, or the kernel is ending it, which may take a while on a
+    /// True if the process runs no more code: it has ended, or the kernel is ending it, which may take a while on a
     /// busy machine. False if it runs or cannot be seen.
     package var isExiting: Bool {
         guard bootID == SystemClock.currentBootID else { return true }

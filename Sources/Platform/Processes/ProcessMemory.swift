@@ -9,8 +9,9 @@ package enum ProcessMemory {
         return (words.dropFirst().first.flatMap { Int($0) } ?? 0) * sysconf(Int32(_SC_PAGESIZE))
     }
 
-    /// Unmaps the pages of code that this process has used so far, so that a program that has started and then sleeps does not count what
-    /// only its start needed. Code that is needed again is mapped again from its file, whose pages the system keeps.
+    /// Unmaps the pages of code that this process has used so far. The resident memory of a program that has started
+    /// and then sleeps is then without the code that only its start needed. Code that is needed again is mapped again
+    /// from its file: the system keeps those pages.
     ///
     /// Code is never written, so its pages are those of the file. A failure costs the memory alone.
     package static func releaseCode() {

@@ -1,6 +1,6 @@
-/// Where a program is, looked for as the shell does.
+/// Searches for a program as the shell does.
 package enum ProgramSearch {
-    /// What came of a search.
+    /// The result of a search.
     package enum Outcome: Hashable, Sendable {
         case found([UInt8])
         /// There is a file of that name, which cannot be executed.

@@ -6,7 +6,7 @@ internal import Glibc
 ///
 /// Its input and its output are sockets: a write to a program that reads no more is an error, and no signal.
 package final class StreamedProgram: Sendable {
-    /// What the thread waits for beside the program's end.
+    /// The events that a thread waits for beside the program's end.
     package struct Interest: OptionSet, Sendable {
         package let rawValue: UInt8
 

@@ -39,7 +39,7 @@ package final class StreamConnection: Sendable {
         return clinux_peer(descriptor, &user, &process) < 0 ? nil : (user, process)
     }
 
-    /// Whether the connection has unread bytes.
+    /// True if the connection has unread bytes.
     package var hasUnread: Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0

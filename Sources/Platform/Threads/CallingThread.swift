@@ -10,7 +10,7 @@ internal import Synchronization
 /// `@unchecked`, because the queue is a plain array: it is accessed only while `mutex` is held.
 package final class CallingThread: TaskExecutor, @unchecked Sendable {
     private var jobs: [UnownedJob] = []
-    /// Whether a thread serves the queue.
+    /// True while a thread serves the queue.
     private var isServed = false
     private var isFinished = false
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -91,7 +91,7 @@ package final class CallingThread: TaskExecutor, @unchecked Sendable {
 
 /// The test for a process that was forked after the library was used.
 package enum ForkedChild {
-    /// Whether the calling process is a child that was forked after the first read of this property. A forked child has none of
-    /// its parent's threads, so no task runs in it.
+    /// True if the calling process is a child that was forked after the first read of this property. A forked child has
+    /// none of its parent's threads, so no task runs in it.
     package static var isCurrent: Bool { clinux_is_forked_child() }
 }

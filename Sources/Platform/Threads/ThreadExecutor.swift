@@ -12,7 +12,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     /// The tasks that sleep on the thread, and what wakes it while it waits for them. Written by the thread alone.
     private var timed: (sleepers: Sleepers, counter: EventCounter)?
-    /// Whether the thread waits for sleeping tasks and jobs, and no job has woken it.
+    /// True while the thread waits for sleeping tasks and jobs, and no job has woken it.
     private var isPolling = false
 
     /// Creates an executor without a thread of its own: it uses the caller of ``run()``.
@@ -92,7 +92,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         return key
     }()
 
-    /// The executor whose thread calls; nil on any other thread.
+    /// The executor of the calling thread; nil on a thread of no executor.
     static var current: ThreadExecutor? {
         pthread_getspecific(key).map { Unmanaged<ThreadExecutor>.fromOpaque($0).takeUnretainedValue() }
     }

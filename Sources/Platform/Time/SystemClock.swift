@@ -78,7 +78,7 @@ final class Sleepers: Sendable {
 
         /// The earliest instant that a task waits for, or an earlier one; nil if none waits.
         private var next: BootInstant?
-        /// Whether the task that slept until ``next`` was cancelled.
+        /// True if the task that slept until ``next`` was cancelled.
         private var isNextOver = false
 
         /// Returns the earliest instant that a task waits for.
@@ -136,8 +136,8 @@ final class Sleepers: Sendable {
     private let state = Mutex(State())
     /// For the thread that wakes the sleepers, which calls ``timerRang()`` then.
     let timer: IntervalTimer
-    /// Whether the thread that wakes the tasks also runs them, and calls ``setTimer()`` before it waits. Otherwise each new
-    /// earliest instant sets the timer.
+    /// True if the thread that wakes the tasks also runs them, and calls ``setTimer()`` before it waits. Otherwise each
+    /// new earliest instant sets the timer.
     private let isSetByThread: Bool
 
     init(isSetByThread: Bool = false) throws(SystemCallError) {
@@ -163,7 +163,7 @@ final class Sleepers: Sendable {
     }
 
     private func wait(_ continuation: CheckedContinuation<Bool, Never>, as number: UInt64) {
-        // That thread sets the timer when it has no more to do.
+        // The thread that runs the tasks sets the timer itself, when it has no more to do.
         let isOnThread = isSetByThread && ThreadExecutor.current?.sleepers === self
         let isKnown = state.withLock { state in
             guard let instant = state.wait(continuation, as: number) else { return false }
@@ -192,7 +192,7 @@ final class Sleepers: Sendable {
         }
     }
 
-    /// Wakes the sleepers whose time has come.
+    /// Wakes the sleepers that are due.
     func timerRang() {
         timer.clear()
         let due = state.withLock { state in

@@ -61,7 +61,7 @@ enum DiskScenarios {
         await disk.unmount(attempt)
     }
 
-    /// Names are content: they never take what is kept for endings and a compaction.
+    /// Names are content: they never take the space reserved for endings and a compaction.
     private static func postNames(_ attempt: Attempt, count: Int, isOwned: Bool) async throws {
         try await with(.tmpfs, mebibytes: 2, attempt) { disk in
             try await attempt.put("before", number: 1)
@@ -119,7 +119,8 @@ enum DiskScenarios {
         }
     }
 
-    /// Puts are refused again and again, while another program takes what is free after each: what is kept is not used up.
+    /// Puts are refused again and again, while another program takes the free space after each. The reserved space is
+    /// not used up.
     private static func refuse(_ count: Int, isOwned: Bool, on kind: SmallDisk.Kind, _ attempt: Attempt) async throws {
         try await with(kind, mebibytes: 4, attempt) { disk in
             for number: UInt64 in 0..<9 { try await attempt.put("key\(number)", number: number, byteCount: 30_000) }
@@ -190,8 +191,8 @@ enum DiskScenarios {
         }
     }
 
-    /// Another program takes what is free, but not between a compaction and the space that the group keeps anew behind
-    /// it: the contract names that moment (S10). A process that joins ends it where another one was killed there.
+    /// Another program takes the free space, but not between a compaction and the group's next reservation: the
+    /// contract names that moment (S10). A process that joins ends that moment if another one was killed there.
     private static func fill(
         _ disk: SmallDisk, leaving byteCount: Int = 0, beside owner: ChildProcess? = nil, _ attempt: Attempt
     ) async throws {

@@ -5,11 +5,11 @@ internal import Platform
 internal import Synchronization
 internal import TestSupport
 
-/// Each system call that the backend makes on the group's directory fails once, is once the place of a kill, and where it
-/// changes something once the place where the process stands still.
+/// Each system call that the backend makes on the group's directory fails once, and is once the place of a kill. A
+/// call that changes something is also once the place where the process is stopped.
 ///
 /// A run without faults counts the calls. Then each one is struck alone, in a group of its own, and all of a kind
-/// together for as long as the program runs; then pairs of the last ones, of which the second may be a kill.
+/// together for as long as the program runs. Then come pairs of the last ones, of which the second may be a kill.
 enum FaultScenarios {
     /// Something that the program does while the faults strike.
     private struct Operation: Sendable {
@@ -20,9 +20,9 @@ enum FaultScenarios {
         let prepare: @Sendable (Attempt) async throws -> Void
         /// Does it below strace.
         let run: @Sendable (Attempt, _ strace: [String]) async throws -> Void
-        /// The fail point that tells the program what the file system lacks, which a release build cannot be told.
+        /// The fail point by which a feature of the file system is missing; a release build has none.
         var failPoint: String?
-        /// Whether others can go on while its process stands still.
+        /// True if other processes can continue while the process of the operation is stopped.
         var isPassedOver = true
         /// The number of its pairs that are possible cases; nil for all of them.
         var pairCount: Int? = 100
@@ -229,7 +229,7 @@ enum FaultScenarios {
         // The program of a commit runs before the faults begin, so it gets no fail points.
         let takesFailPoints = hasFailPoints && operation.name != commit.name
         var random = SeededRandom(seed: wish.seed)
-        // In another order each time, so that what there is no time for is not always the same.
+        // In another order each time, so that the cases left out for lack of time vary.
         var singles = singles(of: calls, operation, withFailPoints: takesFailPoints).shuffled(using: &random)[...]
         func item(_ kind: String, _ faults: [Fault]) -> Scenario.Case {
             Scenario.Case(
@@ -249,7 +249,7 @@ enum FaultScenarios {
             .map { item("pairs", $0) }.filter(wish.selects)
         var pairs = allPairs.prefix(wish.isSingle ? allPairs.count : operation.pairCount ?? allPairs.count)
         var items = hasFailPoints ? [] : [missing("short-writes", wish)]
-        // A pair after every second one while time is short, and what is left of either at the end.
+        // A pair after every second single while time is short, and the remaining ones of either at the end.
         while !singles.isEmpty || !pairs.isEmpty {
             let count = wish.form == .whole ? max(2, singles.count) : 2
             items += singles.prefix(count).map { item("single faults", $0) }
@@ -266,7 +266,7 @@ enum FaultScenarios {
         }
     }
 
-    /// Does what is to be done while the faults strike. If they let it stand still, others go on meanwhile.
+    /// Runs the operation while the faults strike. If they stop it, other processes continue meanwhile.
     private static func strike(_ faults: [Fault], _ operation: Operation, _ attempt: Attempt) async throws {
         let trace = attempt.newPath("trace")
         let arguments = Fault.arguments(
@@ -312,7 +312,7 @@ enum FaultScenarios {
         count > 0 ? attempt.countFaults(count) : attempt.noteMissed()
     }
 
-    /// Whether the program can be told to make short calls: it ends at its first write when it can.
+    /// Returns true if the program has fail points: told to, it then exits at its first write.
     private static func hasFailPoints(_ look: Attempt) async throws -> Bool {
         let answer = try await look.run(
             ["--group", "probe", "store", "put", "never", "put"],

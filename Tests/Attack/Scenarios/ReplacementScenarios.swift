@@ -43,8 +43,8 @@ enum ReplacementScenarios {
     /// A Main and a watcher run; the journal becomes an older one, or a part of itself. Both end in order, by no signal, and a
     /// second Main runs beside the first for no longer than the stated window.
     ///
-    /// No case has to recover without a restoration, nor to have what was written since the copy: that stood in the file that was
-    /// replaced alone, which is gone with its last handle, or under the bytes that were written over it.
+    /// No case has to recover without a restoration, nor to have the writes since the copy. Those stood only in the
+    /// replaced file, which is gone with its last handle, or under the bytes that were written over them.
     private static func replace(
         _ attempt: Attempt, _ change: (_ copy: String, _ path: String) async throws -> Void
     ) async throws {

@@ -112,7 +112,7 @@ enum SurroundingScenarios {
         try await attempt.verifyRecovery()
     }
 
-    /// A file system without RENAME_NOREPLACE works, or is named with what it lacks.
+    /// A file system without RENAME_NOREPLACE works, or the error names it and the missing feature.
     private static func withoutExclusiveRename(_ attempt: Attempt) async throws {
         let fault = Fault(call: "renameat2", kind: .error("EINVAL"), occurrence: nil)
         let answer = try await attempt.put(

@@ -3,7 +3,8 @@ internal import Glibc
 internal import Platform
 internal import TestSupport
 
-/// Nothing counts as stored before the disk has confirmed it, and nothing after a failed sync rests on what may be lost.
+/// No write counts as stored before the disk has confirmed it. No write after a failed sync depends on data that may be
+/// lost.
 enum SyncScenarios {
     static var all: [Scenario] {
         [
@@ -85,9 +86,10 @@ enum SyncScenarios {
         try await attempt.demand("exclusive", "--role", "main", "--", "true", through: reboot)
     }
 
-    /// A sync that takes long holds up its own caller and nothing that does not ask for the disk. This one outlasts the attack,
-    /// so what waits for it does not end; and no command takes its writer for one that stands still, which shows as a
-    /// further journal.
+    /// A slow sync delays its own caller, and no call that does not ask for the disk.
+    ///
+    /// This sync outlasts the attack, so the calls that wait for it do not end. No command takes its writer for a
+    /// stopped one, which would show as a further journal.
     private static func slow(_ attempt: Attempt) async throws {
         try await attempt.put("before", number: 1)
         let owner = try await attempt.own("executor")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Coordination
 
-/// What the machine makes of a commit that ends its baton.
+/// The end that the machine gives its baton after a commit with a lost or refused answer.
 struct BatonEndTests {
     private let tests = OwnershipMachineTests()
 

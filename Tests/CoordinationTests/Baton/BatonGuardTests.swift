@@ -32,7 +32,7 @@ struct BatonGuardTests {
             calls: ["call-1"], bootID: clock.bootID, deadline: clock.now().advanced(by: .seconds(10)), keepers: [])
     }
 
-    /// An Executor that owns in a store, and whose core has given a baton and ended.
+    /// An Executor that owns in a store; its core has given a baton and ended.
     private func giver() async throws -> (machine: OwnershipMachine, group: MemoryGroup, epoch: Revision) {
         let group = try await open(.executor, "executor")
         let epoch = try await group.put(OwnershipKey.owner, owner(.executor, "executor").bytes, lifetime: .session)

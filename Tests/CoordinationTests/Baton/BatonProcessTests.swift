@@ -28,9 +28,10 @@ struct BatonProcessTests {
             Place(step: 7, name: "baton.applied", isOfMain: true),
         ]
 
-        /// Whether the Executor goes on with the call when the process dies here.
+        /// True if the Executor continues the call when the process dies at this step.
         var isKept: Bool { [1, 5, 6].contains(step) }
-        /// Where Main waits until the Executor has failed: behind its offer Main would get the baton before that.
+        /// The place at which Main is stopped until the Executor has failed. Without the stop, Main would get the
+        /// offered baton before that.
         var stopOfMain: String? { step == 4 ? "baton.taken:stop" : nil }
     }
 

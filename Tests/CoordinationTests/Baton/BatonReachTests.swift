@@ -85,7 +85,7 @@ struct BatonReachTests {
                 let moves = row.expected == .descriptors || (row.expected == .bytes && need == .bytes)
                 let holdUp = machine.view.activities(of: owner, holdingUp: handover)
                 #expect((holdUp == nil) == (moves && row.reaches.0 != nil))
-                // What the Main counts on is not taken back, and nothing else is refused.
+                // A call that the Main expects with the baton cannot be taken back; no other change is refused.
                 let work = OpenWork(machine.view)
                 for (kind, need) in [(nil, need), ("other/1", need), (kind, BatonNeed.descriptors)] {
                     var changed = try #require(work.open(under: epoch).first)
@@ -98,7 +98,7 @@ struct BatonReachTests {
         }
     }
 
-    /// A store as through a hub, whose baton a test supplies.
+    /// A store that keeps batons as a hub does; the test supplies the baton's bytes.
     private struct HubbedStore: ForwardingStore {
         let inner: any SharedStore
         let fetch: @Sendable (Revision, Revision) throws(SharedCoreError) -> [UInt8]?

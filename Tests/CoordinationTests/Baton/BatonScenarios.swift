@@ -13,11 +13,11 @@ import Testing
 
 /// A core with a call over a pipe: it writes its name into the pipe while the call is its own.
 final class CallCore: Core {
-    /// What a core does with a baton besides what it should.
+    /// The parts of a core's behaviour with a call and a baton that a test can replace.
     struct Plan: Sendable {
-        /// Whether its call moves.
+        /// The kind of baton with which its call moves; nil for a call that does not move.
         var moves: String? = "test/1"
-        /// What it gives when it is asked; nil for a baton of the call.
+        /// Returns the baton that the core gives when it is asked; nil for a baton of the call.
         var give: (@Sendable (StopRequest) throws -> Baton?)?
         /// Called with the baton in place of applying it.
         var receive: (@Sendable (ReceivedBaton) async throws -> [OpenCall])?

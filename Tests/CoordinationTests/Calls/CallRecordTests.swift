@@ -153,7 +153,7 @@ struct OwnCallsTests {
         try await call.end(.missed)
         #expect(try await Activity.current(in: core.group).isEmpty)
         try await first.end()
-        // One whose call is over is the core's own.
+        // After the end of the call, an activity with the same identifier is the core's own.
         let own = try await core.context.begin(.call, id: "ring")
         try await own.end()
         #expect(try await Activity.current(in: core.group).isEmpty)
@@ -316,7 +316,7 @@ struct CallsFixture {
         try await space.open("group", as: SessionDescription(role: .tool, name: "window"))
     }
 
-    /// What stands of commands.
+    /// Returns the keys of the commands in the group.
     func commands() async throws -> [Key] {
         try await space.open("group", as: SessionDescription(role: .tool)).list(".sharedcore/calls/command").entries
             .map(\.key)

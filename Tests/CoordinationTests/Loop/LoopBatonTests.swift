@@ -9,7 +9,7 @@ import Testing
 
 @testable import Coordination
 
-/// A loop whose stack gives a baton when it is told to stop (contract C25).
+/// A loop with a stack that gives a baton when it is told to stop (contract C25).
 @Suite("LoopCore: the baton")
 struct LoopBatonTests {
     private let calls = Box<[String]>([])

@@ -300,7 +300,7 @@ struct LoopCoreTests {
     }
 }
 
-/// An object whose end is looked for.
+/// An object that a test holds weakly, to see when it is freed.
 private final class Canary: Sendable {}
 
 /// The calls of a loop to its stack, its making and its freeing.
@@ -308,7 +308,7 @@ enum LoopCall: Hashable, Sendable {
     case make, start, prepare, dispatch, perform, stop, close, free
 }
 
-/// What a stack was called for.
+/// The calls that a stack has received, with their threads.
 struct LoopNotes: Sendable {
     var calls: [LoopCall] = []
     var threads: Set<UInt> = []
@@ -420,7 +420,7 @@ private final class SocketPair: Sendable {
     func writeOuter(_ text: String) { Self.write(text, to: outer) }
     func closeOuter() { shutdown(outer, Int32(SHUT_RDWR)) }
 
-    /// What has come; nil where nothing has.
+    /// Reads the bytes that have arrived; nil if there are none.
     func readInner() -> String? { Self.read(from: inner) }
 
     /// Waits until something has come.

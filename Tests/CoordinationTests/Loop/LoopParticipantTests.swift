@@ -12,7 +12,7 @@ import Testing
 /// The stack in C of the pages, as the core of real participants.
 @Suite("LoopCore: a stack in C")
 struct LoopParticipantTests {
-    /// Where a group is kept.
+    /// The backend of a test's group.
     enum Place: Sendable, CaseIterable {
         case memory, files
     }
@@ -71,7 +71,7 @@ struct LoopParticipantTests {
         await main.stop()
         await executor.close()
 
-        // Each client repeats what it asks until it is answered.
+        // Each client repeats its request until it is answered.
         let (first, second) = (server.clients[0], server.clients[1])
         let order = server.requests.reduce(into: [String]()) { order, request in
             if order.last != request { order.append(request) }
@@ -122,7 +122,7 @@ private final class DatagramServer: Sendable {
         ending.raise()
     }
 
-    /// What came, without repetitions.
+    /// The lines received, without immediate repetitions.
     var log: [String] {
         state.value.received.map(\.line).reduce(into: []) { if $0.last != $1 { $0.append($1) } }
     }

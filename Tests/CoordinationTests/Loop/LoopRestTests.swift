@@ -8,7 +8,7 @@ import Testing
 
 @testable import Coordination
 
-/// A loop whose stack becomes quiet for a Main that sleeps (contract C26).
+/// A loop with a stack that becomes quiet for a Main that sleeps (contract C26).
 @Suite("LoopCore: the rest", .serialized)
 struct LoopRestTests {
     private let notes = Box(RestNotes())

@@ -7,7 +7,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// A loop whose callback never returns, in a process of its own.
+/// A loop with a callback that never returns, in a process of its own.
 @Suite("LoopCore: a callback that does not return")
 struct StuckLoopTests {
     private let directory: TemporaryDirectory
@@ -32,7 +32,9 @@ struct StuckLoopTests {
         return child
     }
 
-    /// Runs the next core here, and gives what the timeline proves then. What a witness has seen is told beside the core.
+    /// Runs the next core in this process, and returns the checker's report on the timeline.
+    ///
+    /// The witness reports overlaps concurrently with the core, so this waits until the timeline has as many.
     private func runNext(_ role: SessionRole, overlaps: Int = 0) async throws -> CheckReport {
         let handle = try await FileGroup.open(directory: group, as: SessionDescription(role: role, name: "next"))
         var environment = CoordinationEnvironment()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Coordination
 
-/// The machine of a holder as a table: what stands and what is needed, and what comes of it.
+/// The machine of a holder as a table: the records in the store, the need, and the machine's directive.
 struct HolderMachineTests {
     private static let start = BootInstant(nanoseconds: 1_000_000_000_000)
     private static let me = SessionID(rawValue: 10)
@@ -37,7 +37,7 @@ struct HolderMachineTests {
 
     enum Expectation: Hashable, Sendable {
         case nothing
-        /// A commit: the keys that it puts and deletes, the keys of its guards, and what it tells.
+        /// A commit: the keys that it puts and deletes, the keys of its guards, and its timeline events.
         case commit(puts: Set<Key>, deletes: Set<Key>, requires: Set<Key>, tells: [TimelineEntry.Kind])
     }
 

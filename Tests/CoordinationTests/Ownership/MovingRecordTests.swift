@@ -5,7 +5,7 @@ import Testing
 
 @testable import Coordination
 
-/// The records of what moves, beside those that programs of the previous release read (contract C25).
+/// The records of moving calls, beside those that programs of the previous release read (contract C25).
 struct MovingRecordTests {
     private let epoch = Revision(rawValue: 20)
     private let begun = BootInstant(nanoseconds: 5)
@@ -188,7 +188,7 @@ struct MovingRecordTests {
         #expect(try operations(insisting, until: asks) == [])
         #expect(try operations(main(rules, owner, standing), until: asks) == [])
 
-        // A request that is withdrawn, and one whose author acquires.
+        // A request that its author withdraws, and one that ends because its author acquires.
         var withdrawn = main(rules, standing)
         withdrawn.wish = .nothing(because: .nothingAsked)
         let gone: [Transaction.Operation] = [.delete(OwnershipKey.takes)]

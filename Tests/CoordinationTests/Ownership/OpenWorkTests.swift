@@ -42,7 +42,7 @@ struct OpenWorkTests {
         return transaction
     }
 
-    /// The key whose guard fails when a transaction is committed after a change; nil if none fails.
+    /// Commits a change, then a transaction, and returns the key of the guard that fails; nil if none fails.
     private func failedKey(_ transaction: Transaction, after change: Transaction) async throws -> Key? {
         _ = try await core.group.commit(change)
         let before = try await core.group.list(OwnershipKey.path).entries

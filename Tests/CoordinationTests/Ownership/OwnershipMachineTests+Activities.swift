@@ -4,7 +4,7 @@ import Testing
 
 @testable import Coordination
 
-/// What an activity of the owner changes, step by step.
+/// The effects of the owner's activities on the machine, step by step.
 extension OwnershipMachineTests {
     private func activities(_ bounds: [Duration], begun: BootInstant? = nil) -> Entry {
         let record = ActivitiesRecord(
@@ -22,12 +22,13 @@ extension OwnershipMachineTests {
         return entry(OwnershipKey.handover, record, by: session, claim: 30)
     }
 
-    /// Steps a Main until it announces a kill. Gives when, how often the owner was challenged, and on what the kill relies.
+    /// Steps a Main until it announces a kill. Returns the time of the kill, the number of challenges, and the guards
+    /// of the kill.
     ///
     /// - Parameters:
     ///   - answering: For how long the owner answers challenges.
-    ///   - isLate: Whether it answers, once, when the Main looks for the dead for the last time before it kills.
-    ///   - change: What stands from a moment on instead of `entries`.
+    ///   - isLate: True if it answers once, when the Main checks for ended sessions the last time before it kills.
+    ///   - change: The entries that replace `entries` from a moment on.
     private func untilKill(
         _ entries: [Entry], answering: Duration = .seconds(1000), isStopped: Bool? = false,
         isLate: Bool = false, then change: (at: Duration, entries: [Entry])? = nil
@@ -134,7 +135,7 @@ extension OwnershipMachineTests {
 
         let late = try untilKill(entries, answering: .zero, isStopped: true, isLate: true)
 
-        // What it has answered is believed for 2 s.
+        // An answer counts as a sign of life for 2 s.
         #expect(late.at >= silent.at + .seconds(2) && late.at <= silent.at + .seconds(3))
         #expect(late.challenges > silent.challenges)
     }
@@ -188,7 +189,7 @@ extension OwnershipMachineTests {
             machine.view.apply(view(40, entries))
             return machine
         }
-        /// What a machine commits at once that is no challenge.
+        /// Returns the transaction that a machine commits within 200 ms; nil if it commits none, or a challenge.
         func asks(_ machine: OwnershipMachine) throws -> Transaction? {
             var machine = machine
             guard let (_, directive) = run(&machine, from: start, for: .milliseconds(200)) else { return nil }

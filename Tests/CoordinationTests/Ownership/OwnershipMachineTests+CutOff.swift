@@ -9,7 +9,7 @@ extension OwnershipMachineTests {
         SessionLease(duration: .seconds(seconds), confirmedAt: start.advanced(by: confirmed))
     }
 
-    /// A Main whose core runs under epoch 20.
+    /// A Main with a core that runs under epoch 20.
     private func runningMain(_ lease: SessionLease?, beside entries: [Entry] = []) throws -> OwnershipMachine {
         var machine = machine(.main)
         machine.lease = lease
@@ -174,9 +174,9 @@ extension OwnershipMachineTests {
         #expect(view.lease(of: try #require(view.owner)) == .seconds(6))
     }
 
-    /// When a Main fences an Executor of another machine that does not let go, measured from its request; and what it does meanwhile.
+    /// Returns the time from a Main's request until it fences an Executor of another machine that does not release.
     ///
-    /// - Parameter answers: Whether the owner answers a challenge that stands at that time.
+    /// - Parameter answers: Returns true if the owner answers a challenge that stands at that time.
     private func fenceTime(of entries: [Entry], answers: (Duration) -> Bool) throws -> Duration {
         var machine = OwnershipMachine(
             for: Participation(

@@ -87,7 +87,7 @@ extension OwnershipMachineTests {
         var machine = restingMain()
         machine.view.apply(present(at: 31, offer: 31), at: start)
         _ = machine.step(at: start)
-        // The holder, whose session had the ownership, has ended.
+        // The holder has ended, and with its session the ownership.
         machine.view.apply(
             view(
                 40,

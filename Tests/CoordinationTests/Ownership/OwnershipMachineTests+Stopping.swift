@@ -3,7 +3,7 @@ import Testing
 
 @testable import Coordination
 
-/// A hand-over by an owner whose core takes its time to stop.
+/// A hand-over by an owner with a core that stops slowly.
 extension OwnershipMachineTests {
     /// The content of a store that accepts every commit.
     private struct Paper {
@@ -113,7 +113,7 @@ extension OwnershipMachineTests {
     }
 }
 
-/// What a change of ownership does not wait for.
+/// A Main that checked the owner's process before it wanted to own.
 extension OwnershipMachineTests {
     @Test("C3: a Main asks at once the owner that it had the group look for before it wanted anything")
     func hasMetTheOwner() throws {

@@ -5,9 +5,10 @@ import Testing
 
 /// An owner and a Main that has asked for ownership freeze one after the other.
 extension OwnershipMachineTests {
-    /// Steps a machine whose challenges get no answer, beside what stands, until it commits something else.
+    /// Steps a machine until it commits something other than a challenge. No challenge is answered, and `entries` stand
+    /// unchanged.
     ///
-    /// - Returns: Which claims it challenged and when, and its other commit; times are from `begin`.
+    /// - Returns: The challenged claims, each with its time, and the other commit; times are from `begin`.
     private func runUnanswered(
         _ machine: inout OwnershipMachine, from begin: BootInstant, beside entries: [Entry],
         behind challenge: ChallengeRecord? = nil

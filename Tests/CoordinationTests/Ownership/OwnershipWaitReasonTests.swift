@@ -3,7 +3,7 @@ import Testing
 
 @testable import Coordination
 
-/// What a participant says that it waits for.
+/// The reasons that a participant gives for its wait.
 struct OwnershipWaitReasonTests {
     private let start = BootInstant(nanoseconds: 1_000_000_000_000)
     private let session = SessionID(rawValue: 10)

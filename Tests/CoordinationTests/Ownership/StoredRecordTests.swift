@@ -6,7 +6,7 @@ import Testing
 
 @testable import Coordination
 
-/// What stands under the coordination's own keys.
+/// The records under the keys of coordination.
 struct StoredRecordTests {
     private let process = ProcessIdentity(bootID: BootID(high: 7, low: 9), pid: 4711, startTime: 12345)
 

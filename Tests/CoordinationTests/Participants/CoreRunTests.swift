@@ -6,7 +6,7 @@ import Testing
 
 @testable import Coordination
 
-/// What one run of a core tells its participant, and when.
+/// The reports of one run of a core to its participant, and their order.
 struct CoreRunTests {
     private let reports = Box<[CoreRun.Report]>([])
     /// How many cores were made.
@@ -36,7 +36,7 @@ struct CoreRunTests {
     @Test("a core that is told to stop before it starts has not failed")
     func stoppedWhilePreparing() async throws {
         let gate = Promise<Void>()
-        // What was asked and answered before the stop does not matter any more.
+        // The preparation returns after the stop; its result no longer matters.
         let run = try await run(.idle(in: World())) { await gate.pass() }
         try await eventually("it prepares") { gate.waiterCount == 1 }
 

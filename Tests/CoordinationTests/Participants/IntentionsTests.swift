@@ -4,7 +4,7 @@ import Testing
 
 @testable import Coordination
 
-/// What a participant wants of ownership.
+/// A participant's goals concerning ownership.
 struct IntentionsTests {
     private let start = BootInstant(nanoseconds: 1_000_000_000)
     private let epoch = Revision(rawValue: 20)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Coordination
 
-/// What a participant does before it is asked for anything.
+/// The work that a participant does before its first request.
 struct PreparationTests {
     enum Call: CaseIterable {
         case watch, sessions
@@ -192,7 +192,7 @@ struct PreparationTests {
     }
 }
 
-/// Whether this task prefers the participants' thread.
+/// Returns true if the task executor of this task is the participants' thread.
 private func isOnParticipantThread() -> Bool {
     withUnsafeCurrentTask { $0?.unownedTaskExecutor } == ParticipantThread.shared.asUnownedTaskExecutor()
 }
@@ -204,7 +204,7 @@ extension Participant {
     }
 }
 
-/// A store that lets something happen before a call, and whose watches can be deaf to all that comes after their beginning.
+/// A store that calls a hook before `watch` and `sessions`. If deaf, its watches deliver only their first event.
 private final class HookedStore: ForwardingStore {
     let inner: any SharedStore
     private let isDeaf: Bool

@@ -99,7 +99,7 @@ struct MainPushTests {
         } throws: { error in
             (error as? SharedCoreError)?.guardFailure?.condition.key == OwnershipKey.owner
         }
-        // What it had in hand is its own until it says so.
+        // A push that it had taken stays its own until it acknowledges it.
         #expect(try await first.participant.acknowledge(taken))
         var others = try await second.participant.pushes().makeAsyncIterator()
         #expect(try await next(&others).push == push("2@x"))

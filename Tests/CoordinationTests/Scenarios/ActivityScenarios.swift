@@ -9,7 +9,7 @@ import Testing
 /// Work in progress keeps a core, within its bounds.
 @Suite(.serialized)
 struct ActivityScenarios {
-    /// An Executor whose core begins activities, with what its core was told when it stopped.
+    /// An Executor with a core that begins activities, and the stop requests that the core received.
     private struct Busy {
         let executor: Player<ExecutorParticipant>
         let wait: Task<MessageResult, any Error>
@@ -63,7 +63,7 @@ struct ActivityScenarios {
         #expect(heard.value.last?.describe().contains("busy with call “0”") == true)
         // It says so when it is about to ask.
         try await eventually("Main has asked") { try await world.report().entries.contains { $0.kind == .asked } }
-        // With a Main at the door nothing new begins; what is open already is only named again.
+        // While a Main waits, no new activity begins; an open one can be begun again.
         let refusal = await #expect(throws: SharedCoreError.self) {
             try await busy.context.begin(.transfer, id: "photo-17")
         }
@@ -279,7 +279,7 @@ struct ActivityScenarios {
             try await busy.context.begin(.transfer, id: "late")
         }
         #expect(refusal?.code == .guardFailed)
-        // What has ended with its epoch is over.
+        // To end an activity that ended with its epoch is no error.
         try await busy.activities.first?.end()
     }
 }

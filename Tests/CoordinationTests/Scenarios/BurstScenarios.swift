@@ -11,7 +11,7 @@ import Testing
 struct BurstScenarios {
     private static let count = 100
 
-    /// Lets a hundred Executors ask for a hundred messages; gives how many of each call-id were acknowledged.
+    /// Lets a hundred Executors ask for a hundred messages. Returns the number acknowledged of each call-id.
     private func serve(
         _ world: World, meanwhile: @escaping @Sendable ([Player<ExecutorParticipant>]) async throws -> Void
     ) async throws -> [CallID: Int] {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Coordination
 
-/// A participant whose group does not answer for as long as its session may stand.
+/// A participant of a group that does not answer for the whole lease of the session.
 @Suite(.serialized)
 struct CutOffScenarios {
     private static let lease = Duration.seconds(6)
@@ -44,7 +44,7 @@ struct CutOffScenarios {
                 passed += .milliseconds(50)
                 clock.advance(by: .milliseconds(50))
                 if keepingAlive { store.keepAlive() }
-                // What woke has its turn before this is answered.
+                // The tasks that woke run before this call is answered.
                 for _ in 0..<20 { _ = await main.coreStarts }
             }
         }

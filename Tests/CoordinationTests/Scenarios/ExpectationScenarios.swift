@@ -7,7 +7,7 @@ import Testing
 
 @testable import Coordination
 
-/// What is known of a wait whose message is taken.
+/// The expectation of a wait when a message for it is taken.
 @Suite(.serialized)
 struct ExpectationScenarios {
     private static let inbox: KeyPrefix = ".sharedcore/inbox/"

@@ -6,7 +6,8 @@ import SharedCoreTesting
 import TestSupport
 import Testing
 
-/// A Main whose core fails after it has run. Serialized, because by manual clocks the sessions of two groups are equal.
+/// A Main with a core that fails after it has run. Serialized, because by manual clocks the sessions of two groups are
+/// equal.
 @Suite(.serialized)
 struct FailingCoreScenarios {
     /// A core that fails each time that it is told to.

@@ -6,7 +6,7 @@ import SharedCoreTesting
 import TestSupport
 import Testing
 
-/// What becomes of an owner that does not let go, that is killed or that is frozen.
+/// The end of an owner that does not release, that is killed or that is frozen.
 @Suite(.serialized)
 struct HandoverScenarios {
     /// Bounds short enough for a test that waits for them to pass.
@@ -340,7 +340,7 @@ struct HandoverScenarios {
     @Test("C6: a Main that is frozen is fenced after an unanswered challenge, never killed; it asks anew when it runs")
     func frozenMainIsFencedAndComesBack() async throws {
         var options = Self.brisk
-        // What the Main asks for when it is back may take its time.
+        // Long, for the request of the Main when it runs again.
         options.handoverTimeout = .seconds(60)
         let world = World(options: options)
         let main = try await world.main()

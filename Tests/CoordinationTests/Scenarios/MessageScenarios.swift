@@ -144,7 +144,7 @@ struct MessageScenarios {
         let wait = Task { try await executor.message(forCallID: callID, timeout: .seconds(3600)) }
         try await eventually("it waits for somebody's core") { lookCount.value >= 2 }
 
-        // What it sees when it looks by itself is old when it hears of it.
+        // The result of its next periodic read is held back, so that it is outdated when it arrives.
         isHeld.update { $0 = true }
         try await eventually("it looks by itself") {
             clock.advance(by: .seconds(1))

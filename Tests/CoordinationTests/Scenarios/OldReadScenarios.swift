@@ -7,11 +7,11 @@ import Testing
 
 @testable import Coordination
 
-/// What a participant finds whose causal reads are as old as the contract lets them be.
+/// A participant with causal reads as old as the contract allows.
 struct OldReadScenarios {
     private let clock = ManualClock()
 
-    /// An Executor whose watches of messages hear nothing.
+    /// Makes an Executor with watches of messages that deliver nothing.
     private func executor(
         in world: World, afterCausal: @escaping @Sendable (KeyPrefix) async -> Void = { _ in }
     ) async throws -> ExecutorParticipant {
@@ -128,7 +128,8 @@ struct OldReadScenarios {
     }
 }
 
-/// A store whose causal reads show what this handle has been shown last, and nothing that came after that.
+/// A store that answers causal reads with the content that this handle has been shown last: by a linearizable read, a
+/// commit, an event or the sessions. Its watches of the inbox deliver nothing.
 private final class LateStore: ForwardingStore {
     let inner: any SharedStore
     private let shown = Box(Snapshot(revision: .zero, entries: []))

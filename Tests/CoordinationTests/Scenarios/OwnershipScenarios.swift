@@ -174,7 +174,8 @@ struct OwnershipScenarios {
         try await eventually("Main's core stops") { world.gauge.running.isEmpty }
     }
 
-    /// An Executor whose core does not stop, put out of the group by `end`, and another one that owns after it.
+    /// Puts an Executor with a core that does not stop out of the group by `end`, and returns the Executor that owns
+    /// after it.
     private func successor(
         of end: (Player<ExecutorParticipant>) async -> Void, in world: World, stuck: Promise<Void>
     ) async throws -> Player<ExecutorParticipant> {

@@ -10,8 +10,9 @@ import Testing
 /// A Main that comes to rest over a store that is slower than its watches.
 @Suite(.serialized)
 struct RestRaceScenarios {
-    /// A store whose commits return late: others have seen them and answered by then. Commits that are durable on a disk, or that a
-    /// server confirms, do so.
+    /// A store in which the commit of an offer returns only after the holder has refused the offer.
+    ///
+    /// Commits can return that late if they are durable on a disk, or confirmed by a server.
     private struct LateAnswers: ForwardingStore {
         let inner: any SharedStore
 

@@ -6,7 +6,7 @@ import SharedCoreTesting
 import TestSupport
 import Testing
 
-/// A Main at rest whose watches show less than its reads.
+/// A Main at rest with watches that show less than its reads.
 @Suite(.serialized)
 struct RestWatchScenarios {
     /// A store that replaces some watches by others.

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Coordination
 
-/// What holds although the store does not answer.
+/// The promises that hold although the store does not answer.
 @Suite(.serialized)
 struct SilentStoreScenarios {
     private static let expectations: KeyPrefix = ".sharedcore/expectations"
@@ -266,7 +266,7 @@ struct SilentStoreScenarios {
                 if case .changes(let changes) = event, changes.changes.contains(where: { $0.new == nil }) { return }
             }
         }
-        // What stands in the end is what is expected.
+        // In the end the expectation of the second wait stands.
         try await eventually("the second is known to wait") {
             try await !observer.list(Self.expectations).entries.isEmpty
         }
@@ -281,7 +281,7 @@ struct SilentStoreScenarios {
         at store: UncertainStore, by clock: ManualClock, turn: () async -> Void,
         _ stop: @escaping @Sendable () async -> Void
     ) async throws -> Duration {
-        // What is asked next is asked because of the stop.
+        // Idle first, so that the next request to the store is one of the stop.
         try await eventually("it is idle") { store.waiterCount == 0 && clock.sleeperCount > 0 }
         store.setSilent(true)
         defer { store.setSilent(false) }
@@ -459,7 +459,7 @@ struct SilentStoreScenarios {
         let limit = clock.now().advanced(by: .seconds(26))
         while !isOver.value, clock.now() < limit {
             clock.advance(by: .milliseconds(50))
-            // What woke has its turn before this is answered.
+            // The tasks that woke run before this call is answered.
             for _ in 0..<10 { _ = await executor.coreStarts }
         }
 

@@ -6,13 +6,13 @@ import SharedCoreTesting
 import TestSupport
 import Testing
 
-/// What becomes of a participant whose store refuses its commits for good.
+/// A participant of a store that permanently refuses its commits.
 @Suite(.serialized)
 struct StoreTroubleScenarios {
-    /// Whether the store refuses, as one on a full disk does.
+    /// True while the store refuses commits as if its disk were full.
     private let isFull = Box(false)
 
-    /// Whether it refuses as a hub does whose list of clients gives no right to write.
+    /// True while the store refuses commits as a hub does for a client without the right to write.
     private let isForbidden = Box(false)
 
     private func store(_ group: MemoryGroup) -> InterposedStore {

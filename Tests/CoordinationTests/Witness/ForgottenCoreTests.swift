@@ -4,7 +4,7 @@ import CoreAPITesting
 import TestSupport
 import Testing
 
-/// A core that the witness sees and whose acquisition is not on the timeline any more.
+/// A core that the witness sees after its acquisition has left the timeline.
 struct ForgottenCoreTests {
     private let clock = ManualClock()
     private let world: World

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Witness: what really runs (C15)")
 struct WitnessTests {
-    /// A witness to test, with what must live as long as it.
+    /// A witness to test, with the objects that must live as long as it.
     struct Subject: Sendable, CustomStringConvertible {
         let description: String
         let make: @Sendable () throws -> (witness: any Witness, keeps: TemporaryDirectory?)
@@ -127,7 +127,7 @@ struct WitnessTests {
         #expect(throws: SharedCoreError.self) {
             try FileWitness(path: directory.path(of: "no/witness")).begin(epoch: Revision(rawValue: 1))
         }
-        // Whose locks another process would not see, or whose opening would wait.
+        // Files on which another process would not see locks, or that would block an `open`.
         #expect(mkfifo(directory.path(of: "pipe"), 0o600) == 0)
         #expect(symlink("elsewhere", directory.path(of: "link")) == 0)
         for (name, kind) in [("pipe", "a FIFO"), ("link", "a symbolic link"), (".", "a directory")] {

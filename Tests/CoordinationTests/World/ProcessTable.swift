@@ -90,9 +90,9 @@ final class SimulatedProcess: Sendable {
 /// A witness in front of another that holds up each core on its way, as a stop of its process just there would.
 struct HeldWitness: Witness {
     let witness: any Witness
-    /// Whether a core has come.
+    /// True once a core has called the witness.
     let hasCome = Box(false)
-    /// Lets it go on.
+    /// Set to let the core continue.
     let mayGoOn = Box(false)
 
     func begin(epoch: Revision) throws(SharedCoreError) -> any WitnessHold {

@@ -5,31 +5,31 @@ import SharedCoreTesting
 import Synchronization
 import TestSupport
 
-/// A scripted core whose runs are counted, with the misbehaviour that a test wants.
+/// A scripted core that counts its runs, with the misbehaviour that a test chooses.
 struct ScriptedCore: Core {
-    /// What a core does besides its job.
+    /// The behaviour of a core beyond fetching and delivering messages.
     struct Script: Sendable {
-        /// What its start waits for.
+        /// Its start waits for this.
         var start: Promise<Void>?
         /// Thrown by its start.
         var failure: CoreFailure?
-        /// What its stop waits for.
+        /// Its stop waits for this.
         var stop: Promise<Void>?
-        /// Told why it stops.
+        /// Called with the request to stop.
         var onStop: (@Sendable (StopRequest) -> Void)?
-        /// What it does when it stops.
+        /// Runs when it stops.
         var stopping: (@Sendable () async -> Void)?
-        /// What it waits for before it fetches.
+        /// It waits for this before it fetches.
         var fetch: Promise<Void>?
-        /// What it waits for between the commit of a message and its acknowledgement to the server.
+        /// It waits for this between the commit of a message and the acknowledgement to the server.
         var acknowledge: Promise<Void>?
-        /// Given each context in which a core has started.
+        /// Called with each context in which a core has started.
         var onStart: (@Sendable (CoreContext) async throws -> Void)?
-        /// What it does when it is made quiet; nil for a core that cannot be.
+        /// Makes it quiet; nil for a core that cannot rest.
         var onRest: (@Sendable (CoreContext) async throws -> Void)?
-        /// What it does when it goes on.
+        /// Runs when it resumes.
         var onResume: (@Sendable (CoreContext, Wake) async throws -> Void)?
-        /// Whether the core ends by itself when there is nothing left to fetch.
+        /// True if the core ends by itself when there is nothing left to fetch.
         var endsByItself = false
     }
 

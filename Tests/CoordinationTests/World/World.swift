@@ -68,7 +68,7 @@ final class World: Sendable {
         try await GroupOwner.current(in: observer())
     }
 
-    /// What the timeline proves, and its entries.
+    /// Returns the checker's report on the timeline, and the timeline's entries.
     func report() async throws -> (report: CheckReport, entries: [TimelineEntry]) {
         let history = try await Timeline(observer()).history()
         return (TimelineChecker.check(history), history.records.map(\.entry))
@@ -95,7 +95,7 @@ final class World: Sendable {
 }
 
 extension CoordinationOptions {
-    /// Bounds so large that a slow machine never reaches them, for tests of what has no bound.
+    /// Bounds so large that a slow machine never reaches them, for tests of behaviour without a bound.
     static var patient: CoordinationOptions {
         var options = CoordinationOptions(
             handoverTimeout: .seconds(60), handoverMaximumTimeout: .seconds(120), executorBudget: .seconds(300),

@@ -52,7 +52,7 @@ enum DiskCases {
             let peer = try await context.startOnSmallDisk(at: group.address)
             try await peer.tell("open \(group.address)/group")
             try await fill(by: peer, at: group.address)
-            // Each is some hundred bytes, so this is several times what is kept for them at once.
+            // Each is some hundred bytes, so this is several times the space reserved for them at once.
             for round in 0..<4 {
                 try await peer.tell("takeOvers owner 1000", timeout: TestTimeout.long)
                 try expect(try await peer.tell("get owner"), is: "nothing", "the owner after round \(round)")
@@ -78,7 +78,7 @@ enum DiskCases {
             }
             try expect(try await other.tell("get full-3000/0") != "nothing", "the other one reads on")
             try await peer.tell("occupy \(group.address)/occupied")
-            // More than what is kept for endings in one journal.
+            // More than the space reserved for endings in one journal.
             try await other.tell("takeOvers owner 1000", timeout: TestTimeout.long)
         }
     }

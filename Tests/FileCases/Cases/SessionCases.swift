@@ -2,7 +2,7 @@ internal import CoreAPITesting
 internal import Glibc
 internal import Platform
 
-/// L1, L3: what proves a life, and what does not.
+/// L1, L3: the signs that prove that a process lives, and those that do not.
 enum SessionCases {
     static let all = [bellsTellOfDeaths, bellsTellOthers, programsInheritNothing, looksTakeNothing]
 

@@ -35,7 +35,7 @@ package struct FileMutant: Sendable, CustomStringConvertible {
         return try await FileTrial.report(on: caseID, patience: TestTimeout.usual, defect: defect, arming: place)
     }
 
-    /// Whether the case has noticed the defect.
+    /// Returns true if the case has noticed the defect.
     package func isCaught(in report: FileTrial.Report) -> Bool {
         report.word == "failed" && report.message.contains(complaint)
     }

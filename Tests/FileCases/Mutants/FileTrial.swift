@@ -33,7 +33,7 @@ package struct FileTrial: Sendable {
         directory = arguments[4]
     }
 
-    /// Tries the case and writes what came of it.
+    /// Tries the case and writes its report.
     package func run() async {
         let harness = FileHarness(durability: .process, in: directory, peer: PeerProgram(path: program))
         let result = await TestTimeout.$usual.withValue(patience) {
@@ -49,8 +49,8 @@ package struct FileTrial: Sendable {
     ///
     /// - Parameters:
     ///   - patience: How long the case waits for an event that must come.
-    ///   - defect: What is wrong there; nil for nothing.
-    ///   - place: Where the processes are armed from the start.
+    ///   - defect: The defect of the processes; nil for none.
+    ///   - place: The fail points that are armed from the start.
     package static func report(
         on caseID: String, patience: Duration, defect: Defect? = nil, arming place: String? = nil
     ) async throws -> Report {

@@ -27,7 +27,7 @@ struct DiskImage {
         }
     }
 
-    /// One change of what can be lost with the power.
+    /// One change that can be lost with the power.
     enum Change {
         case page(Page)
         case extended(file: UInt64, byteCount: Int)
@@ -89,7 +89,7 @@ struct DiskImage {
         }
     }
 
-    /// Tells images apart by what a process would find.
+    /// A digest that distinguishes images by the content that a process would find.
     var digest: Int {
         var digest = 0
         for (name, number) in names {

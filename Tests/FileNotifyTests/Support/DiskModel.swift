@@ -2,8 +2,8 @@ internal import CoreAPI
 internal import CoreAPITesting
 internal import Platform
 
-/// A disk that keeps for sure only what was synced: replays the changes of a directory, and gives the content that may
-/// be left of it when the power fails.
+/// A disk that surely keeps only synced data. It replays the changes of a directory, and returns the content that may
+/// be left when the power fails.
 ///
 /// It writes pages out in any order, each whole, and names in the order in which they were given, as a file system with a
 /// journal of its own does.
@@ -20,7 +20,7 @@ struct DiskModel {
     private var syncs: [UInt64: Int] = [:]
     private var lastNumber = 0
 
-    /// Nothing of what was not synced.
+    /// The content without any change that was not synced.
     var lost: DiskImage { durable }
 
     /// All of it.
@@ -40,7 +40,7 @@ struct DiskModel {
         }
     }
 
-    /// - Parameter isThere: Whether the change at a place of the list reached the disk.
+    /// - Parameter isThere: Returns true if the change at a place of the list reached the disk.
     private func image(
         of changes: some Sequence<Unsynced>, over base: DiskImage, where isThere: (Int) -> Bool
     ) -> DiskImage {

@@ -6,16 +6,17 @@ internal import TestSupport
 /// The second process of these tests.
 typealias PeerProcess = Peer
 
-/// The fail point of a process that does not poll without a signal, as all others do every ten seconds: it sees only
-/// changes that it was woken for, however long that takes on a busy machine.
+/// The fail point of a process that does not poll without a signal, as all others do every ten seconds.
+///
+/// The process sees only changes that it was woken for, however long that takes on a busy machine.
 let onlyWhenWoken = "look.idle:fail"
 
 extension Peer {
     /// Starts a peer.
     ///
     /// - Parameters:
-    ///   - failPoint: Where it stops or dies; see `FailPoint` in the backend.
-    ///   - arguments: What runs before it, such as a change of the user.
+    ///   - failPoint: The place at which it stops or dies; see `FailPoint` in the backend.
+    ///   - arguments: The command that runs before it and executes it, such as a change of the user.
     convenience init(failPoint: String? = nil, through arguments: [String] = []) throws {
         let program = PeerProgram(path: try ChildProcess.built("sharedcore-test-peer"))
         try self.init(program, environment: ["SHAREDCORE_FAIL_POINT": failPoint], through: arguments)

@@ -7,10 +7,10 @@ internal import SystemPackage
 internal import TestSupport
 internal import Testing
 
-/// `bench` is a program of its own, which is no part of what users install.
+/// `bench` is a separate program that users do not install.
 @Suite("bench")
 struct BenchCommandTests {
-    /// `sharedcore` alone in a directory, with what the test puts beside it.
+    /// `sharedcore` alone in a directory, with the programs that the test puts beside it.
     private let programs: TemporaryDirectory
 
     init() async throws {
@@ -18,8 +18,8 @@ struct BenchCommandTests {
         let built = try HostProgram().path
         // The program finds others beside the path that it was started by. The directory may be on another file system.
         guard link(built, programs.path(of: "sharedcore")) != 0 else { return }
-        // Not by Foundation: a program that another test starts meanwhile would have the copy open for writing, and what is
-        // open for writing cannot be started.
+        // Not by Foundation: a program that another test starts meanwhile would have the copy open for writing, and a
+        // file that is open for writing cannot be executed.
         let copy = try ChildProcess("cp", [built, programs.path(of: "sharedcore")])
         try #require(await copy.end() == .exited(0))
     }

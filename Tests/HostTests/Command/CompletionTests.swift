@@ -79,7 +79,7 @@ struct CompletionTests {
         let group = ["sharedcore", "status", "--group", ""]
         #expect(try await completed("--group", group, before: "status") == ["chat"])
 
-        // bash expands what it is offered.
+        // bash expands the completions that it is offered.
         for name in [
             "mail/u$(id)", "mail/u`id`", "mail/u v", "mail/u{a,b}", "mail/u\n$(id)", "mail/u;id", "mail/u\\", "mail/u'",
         ] {

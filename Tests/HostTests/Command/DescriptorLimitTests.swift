@@ -4,7 +4,7 @@ internal import Testing
 /// The programs under limits of open files. Swift's runtime ends a process with SIGILL where it gets none.
 @Suite("Few descriptors", .timeLimit(.minutes(10)))
 struct DescriptorLimitTests {
-    /// Every program under each limit: its status is never that of a signal, and a failure says what is missing.
+    /// Every program under each limit: its status is never that of a signal, and a failure names the missing resource.
     private static let script = """
         try() {
             (ulimit -n $1 && shift && exec timeout -s TERM 5 "$@") > out.$1.$2 2>&1

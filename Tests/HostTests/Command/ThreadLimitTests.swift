@@ -5,8 +5,8 @@ internal import Testing
 /// The programs under limits of threads and of address space. Swift's runtime stands still where it gets none.
 @Suite("Few threads", .timeLimit(.minutes(10)))
 struct ThreadLimitTests {
-    /// Every program under each limit: it ends within its time, and a failure says what is missing. The limits of threads are
-    /// those of a user with no other process; root has none.
+    /// Every program under each limit: it ends within its time, and a failure names the missing resource. The limits of
+    /// threads are those of a user with no other process; root has none.
     private static let script = """
         as_other() { setpriv --reuid $other --regid $other --clear-groups "$@"; }
         try() {

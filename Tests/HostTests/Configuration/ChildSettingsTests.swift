@@ -15,7 +15,7 @@ struct ChildSettingsTests {
         case nowhere, flags, environment, file
     }
 
-    /// A value for every setting that is right and not the default. Relative paths are not what they are elsewhere.
+    /// For every setting, a valid value other than the default. Relative paths would mean other files elsewhere.
     private static let values: [String: String] = {
         let candidates = ["sub/x", "7s", "17", "5MiB", "/bin/x --y z", "call=main"]
         var values: [String: String] = [:]

@@ -8,7 +8,7 @@ internal import SharedCoreConfiguration
 internal import TestSupport
 internal import Testing
 
-/// An application beside the programs reads what they read.
+/// An application beside the programs reads the same configuration.
 @Suite("A group by configuration (decision 37)")
 struct ConfiguredGroupTests {
     /// A configuration as an application and a command come to it.
@@ -199,7 +199,7 @@ struct ConfiguredGroupTests {
         await group.close()
     }
 
-    /// Opens groups of memory by another name, and keeps what it was told.
+    /// Opens groups in memory under another backend name, and keeps the configuration that it received.
     private struct OwnFactory: BackendFactory {
         let name = "redis"
         let memory = MemoryFactory()

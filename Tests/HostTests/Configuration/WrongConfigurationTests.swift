@@ -1,9 +1,9 @@
 internal import Testing
 
-/// Scenario 39: one message that names the file, the key, what was found and what would be right.
+/// Scenario 39: one message that names the file, the key, the value found and a valid one.
 @Suite("Wrong configurations (contract E2)")
 struct WrongConfigurationTests {
-    /// A file with a fault, and what the message about it must name.
+    /// A file with a fault, and the texts that the message about it must contain.
     struct Fault: Sendable, CustomTestStringConvertible {
         let file: String
         let parts: [String]

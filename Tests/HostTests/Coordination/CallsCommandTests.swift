@@ -8,7 +8,7 @@ internal import Testing
 /// `sharedcore calls` beside a Main that has calls (contract C23, C24).
 @Suite("The commands about calls")
 struct CallsCommandTests {
-    /// A core that begins a call, and obeys what it is told.
+    /// A core that begins a call, and carries out commands.
     private struct Telephone: Core {
         let id: CallID
 
@@ -40,7 +40,7 @@ struct CallsCommandTests {
         try await HostProgram.using(backend) { program in try await commands(of: program) }
     }
 
-    /// Of a group in whose files the owner is, which a hub may serve as well.
+    /// Tries the commands on a group with an owner at its files. A hub may serve the group as well.
     private func commands(of program: HostProgram) async throws {
         #expect(try await program.run("store", "put", "key", "value").status == 0)
         let group = try await FileGroup.open(

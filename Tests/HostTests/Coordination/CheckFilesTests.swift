@@ -62,7 +62,7 @@ struct CheckFilesTests {
             var other = program
             other.environment["SHAREDCORE_ZMQ_STORAGE"] = "memory"
             #expect(try await program.run("hub", "--stop").status == 0)
-            // The files are not what such a hub serves.
+            // Such a hub does not serve the files.
             #expect(try await other.run("store", "put", "k", "v").status == 0)
             #expect(try await other.run("check", "--json").objects().map { $0["event"] } == [.text("summary")])
         }

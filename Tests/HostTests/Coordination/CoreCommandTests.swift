@@ -10,7 +10,7 @@ internal import Testing
 /// Programs in Python as the core of the programs, by the setting `core.command`, on both backends that processes share.
 @Suite("Any program as the core of the programs (contract P14)")
 struct CoreCommandTests {
-    /// Runs with a program whose cores are the script in a mode.
+    /// Calls `body` with a program that runs the script as its core, in a mode.
     private func using(
         _ backend: String, _ mode: String, _ arguments: String...,
         body: (HostProgram, PythonCore) async throws -> Void

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import Coordination
 
-/// C20: what waits in the inbox, as a command lists it.
+/// C20: the messages that wait in the inbox, as a command lists them.
 @Suite("The command inbox")
 struct InboxCommandTests {
     @Test("It lists what waits, a page at a time, for scripts and for people, and takes nothing")

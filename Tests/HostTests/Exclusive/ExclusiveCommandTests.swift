@@ -202,7 +202,7 @@ struct ExclusiveCommandTests {
         }
     }
 
-    /// Whether a process waits in front of the command that it is to become.
+    /// Returns true if a process waits in the start gate, before it executes its command.
     private static func isHeld(_ pid: Int32) -> Bool {
         func content(_ name: String) -> [UInt8] {
             (try? OpenFile(path: "/proc/\(pid)/\(name)", .read).read(count: 4 << 10, at: 0)) ?? []
@@ -439,7 +439,7 @@ struct ExclusiveCommandTests {
         arguments: ["", "env --ignore-signal=USR1 --ignore-signal=PIPE --ignore-signal=HUP --block-signal=USR2"])
     func dispositions(surroundings: String) async throws {
         let look = "grep -E '^Sig(Ign|Blk)' /proc/self/status"
-        // Without those that glibc keeps for itself, which what has started this test may have ignored.
+        // Without those that glibc keeps for itself: the program that started this test may have ignored them.
         let plain = "env --default-signal " + surroundings
         let ended = try await HostProgram().shell(
             "\(plain) \(look); \(plain) sharedcore exclusive --role main -- \(look)")

@@ -31,7 +31,7 @@ struct ExclusiveStatusTests {
             #expect(!ended.errors.isEmpty && ended.output.isEmpty)
         }
         #expect(try await program.run("exclusive", "--help").status == 0)
-        // Another command's wrong usage is what it was.
+        // The status for wrong usage of other commands is unchanged.
         #expect(try await program.run("timeline", "exclusive").status == 64)
     }
 

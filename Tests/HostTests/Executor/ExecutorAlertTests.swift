@@ -11,7 +11,7 @@ internal import Testing
 
 @testable internal import sharedcore
 
-/// From a file of the Maildir to what the user is told.
+/// The path from a file of the Maildir to the user's alert.
 @Suite("The alert that an Executor brings")
 struct ExecutorAlertTests {
     private func alert(for mail: String, callID: String) async throws -> Alert? {

@@ -149,7 +149,7 @@ struct HostileMailTests {
             var (most, time) = (UInt64(0), Duration.zero)
             var count = 0
             while child.ended == nil {
-                // Seldom what takes long to read: memory that is swapped out, and that of its children.
+                // Seldom the figures that take long to read: memory that is swapped out, and that of its children.
                 let isWhole = count.isMultiple(of: 64)
                 most = max(most, (isWhole ? ProcessMemory.ownByteCount(of: identity) : ownByteCount(pages)) ?? 0)
                 time = max(time, processorTime(of: child.pid) ?? .zero)
@@ -206,7 +206,7 @@ struct HostileMailTests {
     @Test("796 KB of headers stop no push of a host that allows 24 MiB")
     func host() async throws {
         var program = try HostProgram()
-        // A busy machine takes its time: memory is what this is about.
+        // Long, for a busy machine: this test concerns memory alone.
         program.environment["SHAREDCORE_EXECUTOR_BUDGET"] = "200s"
         let folder = "state/sharedcore/default/Maildir"
         try program.deliver("2@x")

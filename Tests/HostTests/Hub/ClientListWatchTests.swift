@@ -56,8 +56,8 @@ struct ClientListWatchTests {
         func pass() { ending.raise() }
     }
 
-    /// Makes a list of one key that nothing has open for writing: a child process that another test starts has what is open
-    /// here until its program begins.
+    /// Makes a list of one key that no process has open for writing. A child process that another test starts inherits
+    /// the files that are open here, until its program begins.
     private func makeList(of key: String, at path: String) async throws {
         try OpenFile(path: path, .create).write(Array("\(key)\n".utf8), at: 0)
         try await eventually("the list is closed") { try !OpenFile(path: path, .read).hasWriters() }

@@ -3,10 +3,10 @@ internal import Glibc
 internal import TestSupport
 internal import Testing
 
-/// With the automatic hub of an application, whose program is beside it or elsewhere.
+/// The automatic hub of an application, with its program beside the application or elsewhere.
 @Suite("The hub of a group by configuration (decision 37)")
 struct ConfiguredHubTests {
-    /// Calls `body` with an application over a hub, and ends that one.
+    /// Calls `body` with an application over a hub, and ends the hub.
     private func withApplication(_ body: (HostProgram) async throws -> Void) async throws {
         try await HostProgram.using("zmq") { program in
             var application = HostProgram(named: "sharedcore-test-configured", in: program.directory)

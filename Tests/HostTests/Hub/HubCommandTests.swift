@@ -202,7 +202,7 @@ struct HubCommandTests {
     func filesRemoved() async throws {
         try await HostProgram.using("zmq") { program in
             var program = program
-            // Beside the group, so that what the hub leaves there outlasts it.
+            // Beside the group, so that the files that the hub leaves there outlast it.
             try program.makeDirectory("run")
             try Directory.setPermissions(0o700, ofPath: program.directory.path(of: "run"))
             program.environment["XDG_RUNTIME_DIR"] = program.directory.path(of: "run")

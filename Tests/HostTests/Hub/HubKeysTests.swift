@@ -12,7 +12,7 @@ internal import ZMQBackend
 
 @Suite("Keys for hubs on a network")
 struct HubKeysTests {
-    /// Makes a pair; gives the public key.
+    /// Makes a pair, and returns the public key.
     private func makeKeys(_ program: HostProgram, in file: String) async throws -> String {
         let made = try await program.run("config", "keys", "--out", file, "--json")
         #expect(made.status == 0, "\(made.errors)")

@@ -19,7 +19,7 @@ struct EscapedOutputTests {
             PrometheusName.escaped("\(mark)\"\(mark)\\\(mark)\n\(mark)") == "\(mark)\\\"\(mark)\\\\\(mark)\\n\(mark)")
     }
 
-    /// Erases the screen, paints, begins a line, and turns the direction of what follows.
+    /// Erases the screen, sets a colour, begins a line, and turns the direction of the following text.
     private static let hostile =
         "a\u{1b}[2J\u{9b}31m\u{7}\r\u{85}\u{2028}\u{2029}\u{202e}\u{2066}\u{2069}\u{200e}\u{200f}\u{61c}b"
 
@@ -109,7 +109,7 @@ struct EscapedOutputTests {
         let value = try await program.run("store", "list", "--json").objects().first?["value"]
         #expect(value == .text(Self.hostile))
         #expect(try await program.run("store", "list", "--json").output.contains("\\u001b"))
-        // A value is what was asked for, as it is.
+        // A value is printed unescaped: the user asked for it.
         #expect(try await program.run("store", "get", "k\(Self.hostile)").output.contains(Self.hostile))
     }
 

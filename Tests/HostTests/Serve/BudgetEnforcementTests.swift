@@ -8,8 +8,8 @@ internal import Testing
 /// Contract P11 with real processes and short budgets (scenario 37).
 @Suite("Executors and their budgets (contract P11)")
 struct BudgetEnforcementTests {
-    /// - Parameter settings: Warnings come late enough for a shell to have said what it does about them, on a machine that is
-    ///   busy with all the other tests.
+    /// - Parameter settings: Warnings come late enough for a shell to have set its traps, on a machine that is busy
+    ///   with all the other tests.
     private func program(command: String, _ settings: [String: String] = [:]) throws -> HostProgram {
         var program = try HostProgram()
         for (name, value) in settings { program.environment["SHAREDCORE_EXECUTOR_" + name] = value }

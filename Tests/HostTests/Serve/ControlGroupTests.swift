@@ -20,7 +20,7 @@ struct ControlGroupTests {
 
         private var control: String { root + "/cgroup.subtree_control" }
 
-        /// Whether the limit was there for the children of the root before.
+        /// Returns true if the controller is enabled for the children of the root cgroup.
         func isEnabled() throws -> Bool {
             try String(contentsOfFile: control, encoding: .utf8).split(whereSeparator: \.isWhitespace)
                 .contains { $0 == resource.controller }
@@ -42,7 +42,7 @@ struct ControlGroupTests {
             return path
         }
 
-        /// Does what the tests need once. The promise of the files is not enough: in a container the root of its own
+        /// Tries the steps of the tests once. The permissions of the files are not enough: in a container, its own root
         /// may be writable and still refuse, because it holds processes itself.
         func tryOut() throws {
             let wasEnabled = try isEnabled()

@@ -34,7 +34,8 @@ struct ExecutorProcessTests {
         try await withTimeout(TestTimeout.long, "the end of the Executor") { await executor.end() }
     }
 
-    /// Whether a path was there before its program was let go, which is as long as any program needs to begin.
+    /// Returns true if the program makes `path` while its start is held back for up to 2 s. Any program begins in less
+    /// time.
     private func beginsEarly(_ program: ExecutorInvocation, making path: String) async throws -> Bool {
         let isEarly = Mutex(false)
         let executor = try await ExecutorProcess.start(program, limits: ExecutorLimits()) { _ in

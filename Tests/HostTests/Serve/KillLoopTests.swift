@@ -96,7 +96,7 @@ struct KillLoopTests {
             let state = try await inbox.state(of: try #require(CallID(id)))
             #expect(state == .acknowledged, "\(id); seed \(seed)")
         }
-        // One that was started a moment ago does not know yet what the signal means.
+        // A host that was started a moment ago has not installed its signal handler yet.
         try await eventually("the last host is in charge; seed \(seed)", timeout: TestTimeout.long) {
             try await group.get(HostRecord.key).flatMap { HostRecord($0.value) }?.pid == host.pid
         }

@@ -5,7 +5,7 @@ internal import Platform
 
 /// A test's view of other processes.
 enum ProcessView {
-    /// Whether no process has this number, or it has ended.
+    /// Returns true if no process has this number, or the process has ended.
     static func isGone(_ pid: Int32) -> Bool {
         guard let identity = ProcessIdentity(of: pid) else { return true }
         return identity.liveness == .dead

@@ -224,7 +224,7 @@ struct PushMaildirTests {
         try write("new/1", id: "1@x")
         let work = Task { await maildir.run() }
         try await until(["1@x"], in: queue)
-        // As a core keeps what it has taken. Which one is pushed and which waits is not said.
+        // As a core keeps the files that it has taken. It is not determined which one is pushed and which waits.
         for number in 2...3 { try write("cur/\(number):2,S", id: "\(number)@x") }
         try FileManager.default.removeItem(atPath: directory.path(of: "mail/new/1"))
         try write("new/4", id: "4@x")

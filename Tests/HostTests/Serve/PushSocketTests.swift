@@ -21,7 +21,7 @@ struct PushSocketTests {
             connection = try StreamConnection(to: path)
         }
 
-        /// Waits for so many bytes' worth of lines; nil at the end of what comes.
+        /// Waits for a number of lines, or the end of the stream.
         func lines(_ count: Int) async throws -> [String] {
             var received: [UInt8] = []
             var isOver = false

@@ -4,7 +4,7 @@ internal import Platform
 internal import Synchronization
 internal import TestSupport
 
-/// A service manager that listens to what a service says.
+/// A service manager that receives the notifications of a service.
 final class ServiceManager: Sendable {
     let address: String
     private let stopping: EventCounter
@@ -14,7 +14,7 @@ final class ServiceManager: Sendable {
         let messages = Mutex<[String]>([])
     }
 
-    /// - Parameter path: Where it listens; an abstract name after an `@`.
+    /// - Parameter path: The path of its socket; an abstract name after an `@`.
     init(path: String) throws {
         address = path
         stopping = try EventCounter()
@@ -55,7 +55,7 @@ final class ServiceManager: Sendable {
     /// The messages so far.
     var messages: [String] { heard.messages.withLock { $0 } }
 
-    /// Waits until what was said is as it should be.
+    /// Waits until the notifications received satisfy a condition.
     func until(_ isSo: @escaping @Sendable ([String]) -> Bool) async throws {
         try await eventually("what the service says, not \(messages)", timeout: TestTimeout.long) { isSo(messages) }
     }

@@ -5,7 +5,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
-/// L4: a command that prints what stands leaves no trace of itself.
+/// L4: a command that only reads the group leaves no trace of itself.
 @Suite("The reading commands", .timeLimit(.minutes(10)))
 struct ReadingCommandTests {
     private static let commands = [

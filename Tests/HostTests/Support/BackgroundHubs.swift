@@ -5,8 +5,9 @@ internal import TestSupport
 
 /// Ends the hubs in the background that tests have left, when the process of the tests is gone, also by SIGKILL.
 ///
-/// Such a hub is a daemon: the command that starts it ends, and the kernel ends it with no process. So a shell waits for the end
-/// of a pipe that only the process of the tests has, and ends what has a lock in the directories that it was told of.
+/// Such a hub is a daemon: the command that starts it ends, and the kernel ends it with no process. So a shell waits
+/// for the end of a pipe that only the process of the tests has. Then it ends the processes that have a lock in the
+/// directories that it was told of.
 final class BackgroundHubs: Sendable {
     /// For the programs of this process.
     static let shared = Result { try BackgroundHubs() }

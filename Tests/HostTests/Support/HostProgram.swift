@@ -52,8 +52,8 @@ struct HostProgram: Sendable {
 
     /// Writes a file of any bytes into the program's directory.
     ///
-    /// Not by Foundation, which opens it so that a program which another test starts meanwhile has it open for writing as
-    /// long as it runs: a core leaves such a message alone.
+    /// Not by Foundation: its descriptor is inherited by a program that another test starts meanwhile. A core leaves a
+    /// message alone while a process has it open for writing.
     func write(bytes: [UInt8], to name: String) throws {
         let file = try OpenFile(path: directory.path(of: name), .create)
         try file.truncate(to: 0)
@@ -131,7 +131,7 @@ struct HostProgram: Sendable {
 }
 
 extension TerminationStatus {
-    /// The exit status; for an end by a signal, what a shell makes of it.
+    /// The exit status; for an end by a signal, the status that a shell reports.
     var number: Int32 {
         switch self {
         case .exited(let code): code

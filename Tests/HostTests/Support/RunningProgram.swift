@@ -43,7 +43,7 @@ final class LineCollector: Sendable {
     }
 }
 
-/// A program that did not end in time, and what it had said by then.
+/// A program that did not end in time, with its output by then.
 struct ProgramStood: Error, CustomStringConvertible {
     let arguments: [String]
     let output: [String]

@@ -1,8 +1,9 @@
 internal import CoreAPI
 internal import Lifecycle
 
-/// The expected treatment of a Main, told from the events and the actions: an account of its own of P6, P7 and P8, with
-/// figures that are written here once more.
+/// The expected treatment of a Main, derived from the events and the actions alone.
+///
+/// It keeps an account of its own of P6, P7 and P8, and repeats their figures.
 struct SupervisionJudge {
     private(set) var problems: [String] = []
 

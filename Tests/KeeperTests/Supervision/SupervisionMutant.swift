@@ -1,7 +1,7 @@
 internal import CoreAPI
 internal import Lifecycle
 
-/// The machine broken in one way, by what it is told and what is passed on of what it says.
+/// The machine broken in one way, by a change of the events that it receives or of the actions that are passed on.
 struct SupervisionMutant: Sendable, CustomStringConvertible {
     let description: String
     var options: @Sendable (inout SupervisionOptions) -> Void = { _ in }

@@ -13,7 +13,7 @@ final class KeeperStage {
 
     let place: KeeperPlace
 
-    /// A keeper's directory of its own, or that of a group, whose host starts the keeper.
+    /// Takes a directory of its own, or that of a group with a host that starts the keeper.
     init(in directory: TemporaryDirectory? = nil, place: KeeperPlace? = nil) throws {
         let directory = try directory ?? TemporaryDirectory()
         self.directory = directory
@@ -103,7 +103,7 @@ final class KeeperStage {
     }
 
     var notes: [String] { Self.lines(notebook) }
-    /// What the keeper wrote, and the one that a host started.
+    /// The lines written by the keeper of this stage, and by one that a host started.
     var log: [String] {
         Self.lines(directory.path(of: "log")) + Self.lines(place.directory + "/" + KeeperPlace.logName)
     }

@@ -7,8 +7,8 @@ internal import Synchronization
 /// one has taken it.
 ///
 /// A contact is registered for as long as its connection is open, which the kernel closes when its process ends. Two
-/// contacts at once are an overlap, unless the process of the former one is stopped, so that no program can unregister
-/// it, or is being killed: the kernel may release its locks before it closes its connection.
+/// contacts at once are an overlap, with two exceptions. If the process of the former one is stopped, no program can
+/// unregister it. If it is being killed, the kernel may release its locks before it closes its connection.
 final class Registrar: Sendable {
     fileprivate struct Contact {
         let connection: MessageSocket
@@ -59,14 +59,14 @@ final class Registrar: Sendable {
 
     /// The calls that were taken, each as often as it was.
     var taken: [String] { state.withLock { $0.taken } }
-    /// The registrations beside a contact whose process was not stopped.
+    /// The registrations that came while another contact was registered and its process was not stopped.
     var overlaps: [String] { state.withLock { state in state.overlaps + state.contacts.flatMap(\.overlaps) } }
     /// All names that have registered, in their order.
     var registered: [String] { state.withLock { $0.registered } }
     /// The names that are registered.
     var contacts: [String] { state.withLock { $0.contacts.compactMap(\.name) } }
 
-    /// Does what there is to do, and returns the descriptors to wait for; nil when it is closed.
+    /// Handles all pending input, and returns the descriptors to wait for; nil when it is closed.
     private func round(_ listener: MessageSocket) -> [Int32]? {
         state.withLock { state -> [Int32]? in
             guard !state.isOver else { return nil }
@@ -114,7 +114,7 @@ final class Registrar: Sendable {
 }
 
 extension Registrar.Contact {
-    /// Whether the other end is closed. A connection that another one has followed is closed by then, also where its end
+    /// True if the other end is closed. A connection that another one has replaced is closed by then, even if its end
     /// is not read yet.
     var hasEnded: Bool {
         let events = try? Poll.events(of: [(connection.descriptor, 0)], timeout: .zero)

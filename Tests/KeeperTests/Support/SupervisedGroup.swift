@@ -15,8 +15,8 @@ final class SupervisedGroup {
     private let hasRegistrar: Bool
 
     /// - Parameters:
-    ///   - isMember: Whether the Main takes part in the group, so that it can rest.
-    ///   - hasRegistrar: Whether the cores of Main and of the Executors are contacts at ``registrarPath``.
+    ///   - isMember: True if the Main takes part in the group, so that it can rest.
+    ///   - hasRegistrar: True if the cores of Main and of the Executors are contacts at ``registrarPath``.
     init(isMember: Bool = false, hasRegistrar: Bool = false) throws {
         self.isMember = isMember
         self.hasRegistrar = hasRegistrar

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Lifecycle
 
-/// Ownership that rests with a holder while the application sleeps, and what a wake does before it works.
+/// Ownership that rests with a holder while the application sleeps, and the steps of a wake before its work.
 struct ConnectivityRestTests {
     /// Each row that begins with a resume in a sleep, with its event and position.
     static let wakes: [(event: ConnectivityEvent, connectivity: Connectivity)] = [

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Lifecycle
 
-/// The runner: actions one at a time, in order, with failures told, and what no longer fits cancelled.
+/// The runner: actions run one at a time and in order, failures are reported, and obsolete actions are cancelled.
 struct ConnectivityRunnerTests {
     private func runner(
         _ delegate: ScriptedDelegate, _ clock: ManualClock, in application: ApplicationState = .foreground,
@@ -165,7 +165,7 @@ struct ConnectivityRunnerTests {
     }
 }
 
-/// A delegate that notes what it is to do, and does it well, badly or never, as it is told.
+/// A delegate that notes each action, and completes it, fails or never returns, as the test sets.
 final class ScriptedDelegate: ConnectivityDelegate {
     private struct State {
         var carriedOut: [ConnectivityAction] = []

@@ -53,7 +53,7 @@ struct MachineDriver {
         return true
     }
 
-    /// Carries out all that is to be done, and what that leads to.
+    /// Carries out all pending actions, and those that follow from them.
     mutating func carryOutAll() {
         while carryOutOne() {}
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Lifecycle
 
-/// When handlers run, for how long, and what they are told.
+/// The times at which handlers run, their durations and their arguments.
 struct KeepAliveMachineTests {
     @Test(
         "P4, scenario 35: an interval under 600 s is refused",

@@ -56,7 +56,7 @@ struct BellTests {
         try await heard(source) {}
     }
 
-    /// Expects that a wait without an end in sight ends because of what the body does.
+    /// Expects that the body ends a wait that would not end by itself.
     private func heard(_ source: MailSource, _ body: () throws -> Void) async throws {
         let wait = Task { await SerialThread(name: "waiting").run { source.bell.wait(timeout: .seconds(3600)) } }
         try body()

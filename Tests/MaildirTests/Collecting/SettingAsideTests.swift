@@ -219,7 +219,7 @@ struct SettingAsideTests {
     @Test("P11: of a folder that waits for room, a message is taken that is waited for before the rest is read")
     func awaitedMeanwhile() async throws {
         let maildir = try TestMaildir()
-        // The core asks what is waited for with each message that it has read.
+        // With each message that it has read, the core asks which messages are waited for.
         let (readCount, countBefore) = (Box(0), Box<Int?>(nil))
         let inbox = try await TestInbox(
             beforeReturning: { message in

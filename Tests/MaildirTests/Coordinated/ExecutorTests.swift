@@ -10,8 +10,8 @@ internal import Testing
 struct ExecutorTests {
     private let maildir: TestMaildir
     private let space = MemorySpace()
-    /// Keeps the group between the pushes. In memory it is gone with its last handle, and what one push's core has received for
-    /// another push, and acknowledged to the Maildir, would be gone with it.
+    /// Keeps the group between the pushes. A group in memory is gone with its last handle, and with it the messages
+    /// that one push's core has stored for another push and acknowledged to the Maildir.
     private let witness: any SharedStore
 
     init() async throws {

@@ -253,7 +253,7 @@ struct HostileMessageTests {
         }
     }
 
-    /// Whether the system's converter for a character set has been loaded.
+    /// Returns true if this process has loaded the system's converter for a character set.
     private static func isLoaded(_ name: String) throws -> Bool {
         let file = try OpenFile(path: "/proc/self/maps", .read)
         var maps: [UInt8] = []
@@ -395,7 +395,7 @@ struct HostileMessageTests {
             let refusal = try await desk.refusal(of: bytes)
             if refusal == nil { read += 1 }
         }
-        // Most changes hit what does not matter: both ways are taken often.
+        // Most changes hit bytes that do not matter, so both outcomes are frequent.
         #expect(read > 100)
         #expect(read < 1_000)
         // Other tests of this process come and go meanwhile.
@@ -419,7 +419,7 @@ struct HostileMessageTests {
 }
 
 extension InboxMessage.Content {
-    /// Whether it is of a message that is too large, and its sender has at most 256 bytes and a sign that it was cut.
+    /// True for a message that is too large, with a sender that was cut to at most 256 bytes and a mark of the cut.
     fileprivate var hasShortSender: Bool {
         kind == .tooLarge && (250...259).contains(sender.utf8.count)
     }

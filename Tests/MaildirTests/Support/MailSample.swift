@@ -1,6 +1,6 @@
 internal import Testing
 
-/// A message as it arrives, and what of it a person reads.
+/// A message as it arrives, and the text of it that a person reads.
 struct MailSample: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let bytes: [UInt8]

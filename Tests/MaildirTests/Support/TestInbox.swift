@@ -4,7 +4,7 @@ internal import CoreAPITesting
 internal import InMemoryBackend
 internal import TestSupport
 
-/// The inbox of a core under test: keeps what is delivered, once for each identifier, and fails when told to.
+/// The inbox of a core under test: keeps each delivered message once for each identifier, and fails when told to.
 final class TestInbox: Sendable {
     /// The failure of a delivery; nil when it succeeds.
     typealias Failure = @Sendable (InboxMessage) -> SharedCoreError?
@@ -35,7 +35,7 @@ final class TestInbox: Sendable {
 
     /// The stored messages, in their order.
     var messages: [InboxMessage] { stored.value }
-    /// The identifiers of what was stored.
+    /// The identifiers of the stored messages.
     var callIDs: [String] { messages.map(\.callID.text) }
     /// The results of the deliveries that succeeded.
     var acceptances: [CoreContext.DeliveryResult] { accepted.value }

@@ -1,4 +1,4 @@
-/// What is checked.
+/// The rules of the model.
 extension ActivityModel {
     /// Checks a commit that takes effect.
     func judge(
@@ -125,7 +125,7 @@ extension ActivityModel {
         countFrozen(in: &state, noting: &findings)
     }
 
-    /// Checks what has to be so when each participant that can run has done what it would do.
+    /// Checks the conditions that hold when no participant that can run has a step left.
     private func judgeRest(in state: ActivityState, noting findings: inout Findings) {
         for party in parties where state[party].canRun && state[party].core == .running && state.owner != party {
             findings.breaks("C4", "\(party) runs its core, and does not own")

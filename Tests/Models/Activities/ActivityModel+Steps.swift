@@ -1,4 +1,4 @@
-/// What the steps do.
+/// The effects of the steps.
 extension ActivityModel {
     private typealias Keys = ActivityState.Keys
 
@@ -132,7 +132,7 @@ extension ActivityModel {
 
     // MARK: - Commits
 
-    /// What a commit relies on.
+    /// Returns the entries that a commit relies on.
     private func guards(of commit: ActivityState.Commit) -> Keys {
         switch commit {
         case .acquire, .ask: [.owner, .handover]

@@ -8,22 +8,25 @@ struct ActivitySetting: Sendable {
     var freezes: UInt8 = 0
     /// How many cores do not stop.
     var hangs: UInt8 = 0
-    /// Whether an owner that does not let go is fenced, in place of being killed.
+    /// True to fence an owner that does not release, false to kill it.
     var fences = false
-    /// Whether the owner's clock is so far behind that no bound passes by it.
+    /// True if the owner's clock is so far behind that no bound passes by it.
     var isClockBehind = false
-    /// What the design comes to in it.
+    /// The landmarks that the design has to reach in this setting.
     var landmarks: [String] = []
-    /// Whether it has so many states that only the tests at length visit them.
+    /// True for a setting with so many states that only `make at-length` visits them.
     var isLong = false
 }
 
 /// Section 2 of decision 36: work in progress keeps a core, for as long as its bound, and for an owner that answers.
 ///
-/// As in ``RestingModel`` each participant sees what stands, decides on a commit and makes it, in steps between which everything else
-/// may happen, and a commit takes effect where nothing has changed that it relies on. A commit that has become void is forgotten at
-/// once: it would do nothing. One that relies on all that it was decided by is one step: to decide earlier would change nothing. A core calls beside its participant, which
-/// learns what has begun by a look of its own. A tick passes when each participant that can run has done all that it would do now.
+/// As in ``RestingModel``, each participant reads the store, decides on a commit and makes it. These are steps between
+/// which everything else may happen. A commit takes effect if no entry that it relies on has changed. A commit that
+/// has become void is forgotten at once: it would do nothing. A commit that relies on all entries behind its decision
+/// is one step: to decide earlier would change nothing.
+///
+/// A core makes calls independently of its participant, which learns of begun activities by a read of its own. A tick
+/// passes when each participant that can run has done all that it would do now.
 struct ActivityModel: Model {
     typealias State = ActivityState
     typealias Step = ActivityStep
@@ -117,7 +120,7 @@ struct ActivityModel: Model {
         }
     }
 
-    /// Whether a call of an Executor waits for its message.
+    /// Returns true if a call of an Executor waits for its message.
     func isAwaited(in state: ActivityState) -> Bool { parties.contains { !$0.isMain && state[$0].wants } }
 
     // MARK: - What a participant does next
@@ -198,7 +201,7 @@ struct ActivityModel: Model {
         return lacks(.untoldBound) ? .handover : .bound
     }
 
-    /// Whether an activity keeps the core, by the owner's clock.
+    /// Returns true if an activity keeps the core, by the owner's clock.
     private func isWithinBound(_ open: UInt8, in state: ActivityState) -> Bool {
         if setting.isClockBehind { return open != 0 }
         let (first, second) = (open & 1 != 0, open & 2 != 0)
@@ -208,7 +211,7 @@ struct ActivityModel: Model {
         return isFirstOpen || isSecondOpen
     }
 
-    /// The activities on record whose bounds have not passed.
+    /// Returns the recorded activities that are within their bounds.
     func openWithinBound(in state: ActivityState) -> UInt8 {
         state.open & ((state.age < Self.bound ? 1 : 0) | (state.secondAge < Self.secondBound ? 2 : 0))
     }
@@ -258,7 +261,7 @@ struct ActivityModel: Model {
         return .commit(party, isKilled(owner) ? .announce : .fence)
     }
 
-    /// Whether the Main waits for activities: no longer than their bound, in its own running time.
+    /// Returns true while the Main waits for activities: up to their bound, in its own running time.
     func isBusy(for party: Party, in state: ActivityState) -> Bool {
         guard state.request == .patient, !state.isStopping, state.open != 0 else { return false }
         let bound = state.open & 1 != 0 ? Self.bound : Self.secondBound

@@ -1,4 +1,4 @@
-/// A group with work in progress in one of its states: what stands in the store, and its participants.
+/// A group with work in progress in one of its states: the content of the store, and the participants.
 struct ActivityState: Hashable {
     enum Party: UInt8, CaseIterable, CustomStringConvertible {
         case main, executor, secondExecutor
@@ -56,9 +56,9 @@ struct ActivityState: Hashable {
         var life = Life.running
         var phase = Phase.away
         var core = Core.none
-        /// Whether a call of this Executor waits for a message, or this Main wants to own.
+        /// True if a call of this Executor waits for a message, or this Main wants to own.
         var wants = false
-        /// Whether this Main insists.
+        /// True if this Main insists.
         var insists = false
         /// The commit that the participant has decided on. It is refused as soon as something changes that it relies on.
         var pending: Commit?
@@ -66,13 +66,15 @@ struct ActivityState: Hashable {
         var call: Call?
         /// The activities that its core has begun and not ended.
         var works: UInt8 = 0
-        /// What the owner has seen of activities and request, and whether that request still stands.
+        /// The activities and the request as the owner has read them last. `isSeenRequestCurrent` is true while that
+        /// request stands.
         var seenOpen: UInt8 = 0
         var seenRequest = Request.none
         var isSeenRequestCurrent = false
-        /// Whether an activity has begun that the participant has not seen.
+        /// True if an activity has begun that the participant has not read.
         var hasBegunUnseen = false
-        /// Why its core was told to stop, and whether that was for a request that did not stand any more.
+        /// The reason with which its core was told to stop. `isReasonOver` is true if the request behind it no longer
+        /// stood.
         var reason: Reason?
         var isReasonOver = false
         /// For how many ticks it has been able to run, up to the longest that another may wait for it.
@@ -91,11 +93,11 @@ struct ActivityState: Hashable {
     }
 
     var owner: Party?
-    /// Whether the owner's entry says that its core stops.
+    /// True if the owner's entry says that its core is stopping.
     var isStopping = false
     var request = Request.none
     var author: Party?
-    /// Whether the request announces that the owner is killed.
+    /// True if the request announces that its author kills the owner.
     var isKilling = false
     var challenge = Challenge.none
     /// The activities on record, and for how many ticks each has been open.
@@ -171,7 +173,7 @@ extension ActivityState {
 enum ActivityStep: Hashable, CustomStringConvertible {
     typealias Party = ActivityState.Party
 
-    /// A participant sees what stands, and decides on a commit; it makes it.
+    /// A participant reads the store and decides on a commit; it makes the commit.
     case decide(Party, ActivityState.Commit), commit(Party, ActivityState.Commit)
     /// The core calls, and the call commits.
     case call(Party, ActivityState.Call), commitCall(Party, ActivityState.Call)
@@ -180,10 +182,10 @@ enum ActivityStep: Hashable, CustomStringConvertible {
     /// An owner sees activities and request.
     case look(Party)
     case startCore(Party), stop(Party, ActivityState.Reason), stopped(Party), abandon(Party), hang(Party)
-    /// A Main kills the owner whose end it has announced.
+    /// A Main kills the owner after announcing it.
     case kill(Party)
     case seek(Party), leave(Party), refused(Party)
-    /// A Main starts, insists, and ends its wish; an Executor's call comes; the owner's core delivers what all wait for.
+    /// A Main starts, insists, and ends its goal; an Executor's call comes; the owner's core delivers all messages.
     case start(Party), insist(Party), end(Party), push(Party), serve
     case freeze(Party), thaw(Party), die(Party), reap(Party)
     case tick

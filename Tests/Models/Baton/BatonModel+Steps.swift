@@ -51,7 +51,7 @@ extension BatonModel {
             }
         case .prepared:
             steps.append(lacks == .applyFirst ? .activate(number) : .apply(number))
-            // Its own clock says so; what it commits meanwhile is decided by the record.
+            // By its own clock. The record decides on the commits that it makes meanwhile.
             if state.age(of: me.holds) >= Self.lifetime { steps.append(.refuse(number)) }
         case .failing: steps.append(.fail(number))
         case .endingLost: steps.append(.endLost(number))
@@ -81,7 +81,8 @@ extension BatonModel {
         holder.life == .frozen && holder.silent >= Self.answerBound
     }
 
-    /// Whether one of its keepers has the baton; nil while none has said so and one says nothing.
+    /// Returns true if a running keeper has the baton, and false if none has. Nil if none answers yes and a frozen one
+    /// does not answer.
     private func canBeHad(in state: BatonState) -> Bool? {
         let giver = state[Int(state.giver)]
         var keepers = [(giver.life, giver.keeps == state.number)]
@@ -121,7 +122,7 @@ extension BatonModel {
         guard state.hostHolds != 0 else { return }
         let view = state.hostView
         if view != state.view { steps.append(.see) }
-        // By how it is, not by what has happened: the offer and the application may be one change to it.
+        // By the present state, not by events: the host may see the offer and the application as one change.
         let isNew = view.epoch >= state.senderEpoch || lacks == .hostViewIsNew
         let isOver = isNew && !(view.epoch == state.senderEpoch && view.isOwned)
         let isOffered = view.offered == state.hostHolds && (lacks != .hostKeeps || state.owner == 0)

@@ -1,8 +1,8 @@
 /// The hand-over of a call by a baton (decision 45): an old owner, a new one, a third that wants to own, and a host that keeps
 /// the baton too. Each may die, or freeze and thaw again, before each of the steps.
 ///
-/// A commit is one step, with its guards; what a participant reads, what it commits, and what it does behind that are steps of their
-/// own. Time passes in ticks, and only when each process that can run has done all that it would do now.
+/// A commit is one step, with its guards. A participant's read, its commit and its next action are separate steps. Time
+/// passes in ticks, and only when each process that can run has done all that it would do now.
 struct BatonModel: Model {
     typealias State = BatonState
 

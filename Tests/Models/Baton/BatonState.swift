@@ -1,8 +1,8 @@
 /// A hand-over with a call, in one of its states.
 ///
-/// The old owner has the call at the beginning. The new owner asks for the ownership; the third wants to own as well. Where the
-/// setting has a second offer, each of the two asks for the call that has moved. The host keeps batons beside the one that gives
-/// them, where the setting has one.
+/// The old owner has the call at the beginning. The new owner asks for the ownership; the third wants to own as well.
+/// In a setting with a second offer, each of the two asks for the call that has moved. In a setting with a host, it
+/// keeps batons beside the participant that gives them.
 struct BatonState: Hashable {
     enum Life: UInt8 {
         case running, frozen, dead
@@ -43,28 +43,28 @@ struct BatonState: Hashable {
 
     struct Participant: Hashable {
         var life = Life.running
-        /// Whether the end of its session is recorded.
+        /// True if the end of its session is recorded.
         var isReaped = false
         var phase: Phase
         /// The epoch that it believes to own under; 0 for none.
         var epoch: UInt8 = 0
         /// How long it has waited for an answer.
         var waited: UInt8 = 0
-        /// How long it has been frozen, up to what others wait for.
+        /// How long it has been frozen, counted up to the longest wait of another.
         var silent: UInt8 = 0
         /// The number of the baton of which its core has the descriptors and the bytes; 0 for none.
         var holds: UInt8 = 0
-        /// That of which it has duplicates as a keeper, for others and for a later core of its own; 0 for none.
+        /// The number of the baton of which it keeps duplicates, for others and a later core of its own; 0 for none.
         var keeps: UInt8 = 0
-        /// The baton that it has offered, and of which it has not heard what became; 0 for none.
+        /// The baton that it has offered without having learned the outcome; 0 for none.
         var awaits: UInt8 = 0
-        /// Whether it sends media and requests of the call.
+        /// True while it sends media and requests of the call.
         var sends = false
-        /// Whether it has the call alone, without a place in the group: it is to end it over the network.
+        /// True if it has the call but no place in the group: it has to end the call over the network.
         var mustHangUp = false
     }
 
-    /// The part of the store that says what became of a baton.
+    /// The part of the store that shows the outcome of a baton.
     struct View: Hashable {
         var epoch: UInt8 = 0
         var isOwned = false
@@ -100,10 +100,10 @@ struct BatonState: Hashable {
     var number: UInt8 = 0
     var giver: UInt8 = 0
     var isAtHost = false
-    /// Whether the record of the call is open, and the epoch under which it was written last.
+    /// True while the record of the call is open; `callEpoch` is the epoch that wrote it last.
     var isCallOpen = true
     var callEpoch: UInt8 = 1
-    /// Whether bytes of the baton stand in the store.
+    /// True if bytes of the baton are in the store.
     var storeHasBytes = false
 
     /// The number of the latest baton that was sealed, for how long it has been, and for how long the one before it.
@@ -111,12 +111,15 @@ struct BatonState: Hashable {
     var age: UInt8 = 0
     var formerAge: UInt8 = 0
 
-    /// For the rules alone: which baton was applied last, whether one was twice, how often the record of the call has ended, whether the
-    /// call was ended over the network, and which keepers have been dead or frozen since the offer.
+    // For the rules alone:
+    /// The number of the baton that was applied last; 0 for none.
     var applied: UInt8 = 0
     var wasAppliedTwice = false
+    /// The number of times that the record of the call has ended.
     var endings: UInt8 = 0
+    /// True if the call was ended over the network.
     var isHungUp = false
+    /// True if the giver, as a keeper, has been dead or frozen since the offer; the next is the same of the host.
     var hasGiverFailed = false
     var hasHostFailed = false
 
@@ -152,7 +155,7 @@ struct BatonState: Hashable {
 
     func life(of number: Int) -> Life { number == Self.host ? hostLife : self[number].life }
 
-    /// Whether a participant owns, under the epoch that it believes to own under.
+    /// Returns true if a participant owns under the epoch that it believes to own under.
     func owns(_ number: Int) -> Bool { owner == number + 1 && epoch == self[number].epoch }
 
     /// Which step of the protocol was taken last; 0 before the first, and where it has come off.

@@ -2,7 +2,7 @@
 struct HubBatonSetting: Sendable {
     let name: String
     var thirdIsAtFiles = false
-    /// Whether the third is of a release that knows no batons.
+    /// True if the third is of a release without batons.
     var thirdIsOlder = false
     var deaths: UInt8 = 0
     var freezes: UInt8 = 0
@@ -10,7 +10,7 @@ struct HubBatonSetting: Sendable {
     var restarts: UInt8 = 0
     var hubFreezes: UInt8 = 0
     var forgeries: UInt8 = 0
-    /// Whether it has so many states that only the tests at length visit them.
+    /// True for a setting with so many states that only `make at-length` visits them.
     var isLong = false
 
     static let restartAndDeath = HubBatonSetting(name: "a new hub and a death", deaths: 1, restarts: 1)

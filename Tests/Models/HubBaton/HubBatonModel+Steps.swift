@@ -34,7 +34,7 @@ extension HubBatonModel {
         if state.forgeriesLeft > 0, !state.hubIsFrozen { steps.append(.forge) }
     }
 
-    /// The steps of a participant whose process runs.
+    /// Adds the steps of a participant with a running process.
     private func addSteps(of number: Int, in state: HubBatonState, to steps: inout [Step]) {
         let me = state[number]
         if me.mustHangUp { steps.append(.hangUp(number)) }

@@ -1,10 +1,11 @@
-/// The hand-over of a call by a baton through a hub (decision 46): an old owner, a new one, a third that wants to own, and the
-/// hub that keeps the bytes. A participant may die, freeze and thaw, and be cut off and come back; the hub may be stopped, and be
-/// started anew.
+/// The hand-over of a call by a baton through a hub (decision 46).
 ///
-/// A commit is one step, with its guards; what a participant reads, what it commits, and what it hears of that are steps of
-/// their own, and so are the way to the hub and back. Time passes in ticks, and only when each process that can run has done all
-/// that it would do now.
+/// There are an old owner, a new one, a third that wants to own, and the hub that keeps the bytes. A participant may
+/// die, freeze and thaw, and be cut off and come back. The hub may be stopped, and be started anew.
+///
+/// A commit is one step, with its guards. A participant's read, its commit and the answer to it are separate steps, and
+/// so are the ways to the hub and back. Time passes in ticks, and only when each process that can run has done all that
+/// it would do now.
 struct HubBatonModel: Model {
     typealias State = HubBatonState
 
@@ -42,7 +43,7 @@ struct HubBatonModel: Model {
             hubFreezesLeft: setting.hubFreezes, forgeriesLeft: setting.forgeries)
     }
 
-    /// Whether a participant reaches the group now: through the hub, or at its files.
+    /// Returns true if a participant reaches the group now: through the hub, or at its files.
     func reaches(_ number: Int, in state: HubBatonState) -> Bool {
         state[number].life == .running && (!state.hubIsFrozen || isAtFiles(number))
     }
@@ -280,7 +281,7 @@ extension HubBatonModel {
             me.mustHangUp = false
             state.isHungUp = true
         default:
-            // Its session is over: its core hears that what became of its baton is unknown.
+            // Its session is over: its core learns that the outcome of its baton is unknown.
             if me.awaits {
                 findings.reaches("unknown")
                 if lacks == .unknownIsQuiet { me.mustHangUp = true }
@@ -303,7 +304,7 @@ extension HubBatonModel {
             state.deathsLeft -= 1
             let (mail, isOver) = (state[number].mail, state[number].isOver)
             state[number] = HubBatonState.Participant(life: .dead, isOver: isOver, phase: .gone)
-            // What it has sent may arrive.
+            // A request that it has sent may still arrive.
             if [.keep, .fetch].contains(mail) { state[number].mail = mail }
         case .freeze:
             state.freezesLeft -= 1

@@ -24,7 +24,7 @@ struct HubBatonState: Hashable {
         case offering
         /// It is about to release without an offer, because the hub does not keep the baton.
         case releasing
-        /// That commit is done, and it has not heard so.
+        /// The commit of the release is done, and the participant has not received the answer.
         case offered
         /// It has released.
         case released
@@ -50,7 +50,7 @@ struct HubBatonState: Hashable {
         case gone
     }
 
-    /// What is under way between a participant and the hub.
+    /// The message on its way between a participant and the hub.
     enum Mail: UInt8 {
         case none
         /// A request.
@@ -61,7 +61,7 @@ struct HubBatonState: Hashable {
 
     struct Participant: Hashable {
         var life = Life.running
-        /// Whether the end of its session is recorded.
+        /// True if the end of its session is recorded.
         var isOver = false
         var phase: Phase
         /// The epoch that it believes to own under; 0 for none.
@@ -71,13 +71,13 @@ struct HubBatonState: Hashable {
         /// For how long the hub has not heard of it, up to the lease.
         var away: UInt8 = 0
         var mail = Mail.none
-        /// Whether its core has the bytes, from the hub or of its own.
+        /// True if its core has the bytes, from the hub or of its own.
         var hasBytes = false
-        /// Whether it has offered the baton, and has not heard what became of it.
+        /// True if it has offered the baton and has not learned the outcome.
         var awaits = false
-        /// Whether it sends media and requests of the call.
+        /// True while it sends media and requests of the call.
         var sends = false
-        /// Whether it has the call alone, without a place in the group: it is to end it over the network.
+        /// True if it has the call but no place in the group: it has to end the call over the network.
         var mustHangUp = false
     }
 
@@ -99,11 +99,11 @@ struct HubBatonState: Hashable {
 
     var hubIsFrozen = false
     var hubHas = false
-    /// Whether a session that does not own has sent its bytes.
+    /// True if the hub's bytes came from a session that does not own.
     var isForged = false
-    /// For how long it has kept it, by its own running time.
+    /// For how long the hub has kept the baton, by its own running time.
     var hubAge: UInt8 = 0
-    /// The entries as the hub knows them: those that participants at the files change it sees later.
+    /// The entries as the hub knows them. It sees changes by participants at the files later.
     var hubView = View()
 
     var owner: UInt8 = 1
@@ -117,11 +117,14 @@ struct HubBatonState: Hashable {
     /// For how long the old owner's core has been quiet, by the time of the participants.
     var age: UInt8 = 0
 
-    /// For the rules alone: whether the hub was started anew since it kept the baton, how often the baton was applied,
-    /// how often the record of the call has ended, and whether the call was ended over the network.
+    // For the rules alone:
+    /// True if the hub was started anew since it kept the baton.
     var hasHubRestarted = false
+    /// The number of times that the baton was applied.
     var applications: UInt8 = 0
+    /// The number of times that the record of the call has ended.
     var endings: UInt8 = 0
+    /// True if the call was ended over the network.
     var isHungUp = false
 
     var deathsLeft: UInt8
@@ -148,7 +151,7 @@ struct HubBatonState: Hashable {
         }
     }
 
-    /// Leaves out what makes no difference any more: times that nothing waits for, and epochs that no part of the state has.
+    /// Normalizes the parts that no longer make a difference: times that nothing waits for, and the numbers of epochs.
     mutating func forget() {
         let isUnderWay = [.keeping, .offering, .releasing, .offered].contains(old.phase) || old.awaits
         if !isUnderWay { age = 0 }
@@ -166,7 +169,7 @@ struct HubBatonState: Hashable {
 
     var view: View { View(owner: owner, epoch: epoch, isOffered: record == .offered) }
 
-    /// Whether a participant owns, under the epoch that it believes to own under.
+    /// Returns true if a participant owns under the epoch that it believes to own under.
     func owns(_ number: Int) -> Bool { owner == number + 1 && epoch == self[number].epoch }
 
     /// Which step of the protocol was taken last; 0 before the first, and where it has come off.

@@ -1,4 +1,4 @@
-/// What is checked.
+/// The rules of the model.
 extension RestingModel {
     /// Checks a commit that takes effect.
     func judge(_ commit: Commit, by party: Party, in state: RestingState, noting findings: inout Findings) {
@@ -104,7 +104,7 @@ extension RestingModel {
         if state.pushAge > Self.pushBound { findings.breaks("P10", "a push waits for \(state.pushAge) ticks") }
     }
 
-    /// Checks what has to be so when each participant that can run has done what it would do.
+    /// Checks the conditions that hold when no participant that can run has a step left.
     private func judgeRest(in state: RestingState, noting findings: inout Findings) {
         for party in parties where state[party].canRun {
             let participant = state[party]

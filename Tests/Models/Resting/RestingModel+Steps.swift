@@ -1,4 +1,4 @@
-/// What the steps do.
+/// The effects of the steps.
 extension RestingModel {
     func take(_ step: RestingStep, in state: inout RestingState, noting findings: inout Findings) {
         switch step {
@@ -118,7 +118,7 @@ extension RestingModel {
 
     // MARK: - Commits
 
-    /// What a commit relies on.
+    /// Returns the entries that a commit relies on.
     private func guards(of commit: Commit) -> Keys {
         switch commit {
         case .acquire: lacks(.acquirePastRest) ? [.owner, .handover] : [.owner, .handover, .rest]

@@ -2,21 +2,21 @@
 struct RestingSetting: Hashable, Sendable {
     let name: String
     var third = Party.executor
-    /// Whether the second Main takes over.
+    /// True if the second Main takes over.
     var takesOver = false
     var deaths: UInt8 = 0
     var freezes: UInt8 = 0
     /// How many signals to a Main at rest are lost.
     var losses: UInt8 = 0
-    /// What the design comes to in it.
+    /// The landmarks that the design has to reach in this setting.
     var landmarks: [String] = []
 }
 
 /// The design of decision 44: a Main that sleeps stays the owner, by a holder that owns for it.
 ///
-/// Each participant sees what stands, decides on a commit and makes it, in steps between which everything else may happen. A
-/// commit takes effect where nothing has changed that it relies on. A tick passes when each participant that can run has done all
-/// that it would do now; in everything else the order is free.
+/// Each participant reads the store, decides on a commit and makes it, in steps between which everything else may
+/// happen. A commit takes effect if no entry that it relies on has changed. A tick passes when each participant that
+/// can run has done all that it would do now; in everything else the order is free.
 struct RestingModel: Model {
     typealias State = RestingState
     typealias Step = RestingStep
@@ -29,7 +29,8 @@ struct RestingModel: Model {
     static let offerBound: UInt8 = 2
     /// For how many an owner that was asked may take (500 ms).
     static let handoverBound: UInt8 = 2
-    /// After how many a Main at rest looks by itself (60 s): the longest of them, so that nothing relies on it but what has no other way.
+    /// After how many a Main at rest reads by itself (60 s). It is the longest bound, so that only steps without
+    /// another way depend on it.
     static let idleBound: UInt8 = 6
     /// For how many a push may wait after the last fault, and a Main that seeks. No lower number is kept.
     static let pushBound: UInt8 = 7
@@ -102,7 +103,7 @@ struct RestingModel: Model {
             && state.holder.life != .gone && (state.push != .awaited || lacks(.restBesideCall))
     }
 
-    /// Whether a fault of it has consequences.
+    /// Returns true if a fault of the participant has consequences.
     private func isInvolved(_ party: Party, in state: RestingState) -> Bool {
         party == .holder || state[party].phase != .away || state[party].core != .none
     }
@@ -243,7 +244,7 @@ struct RestingModel: Model {
         }
     }
 
-    /// No participant owns: a Main whose holder is gone comes first, for its time.
+    /// Returns the next step when no participant owns. A Main that has lost its holder comes first, up to its bound.
     private func seekFree(_ party: Party, in state: RestingState) -> RestingStep? {
         guard state.rest != nil, !lacks(.acquirePastRest) else { return .decide(party, .acquire) }
         return lacks(.acquireWithoutWaiting)

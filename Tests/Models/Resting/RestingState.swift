@@ -14,7 +14,7 @@ enum Party: UInt8, Hashable, CustomStringConvertible {
     }
 }
 
-/// What a participant changes in the store, in one guarded commit.
+/// The changes that a participant makes to the store, each in one guarded commit.
 enum Commit: UInt8, Hashable {
     // Of each that waits for ownership, and of each owner.
     case acquire, acquirePastRest, supersede, fence, ask, removeRequest, challenge, answer, release, startCore
@@ -52,7 +52,7 @@ enum Commit: UInt8, Hashable {
     }
 }
 
-/// What a participant does in its own process.
+/// The actions of a participant in its own process.
 enum Move: UInt8, Hashable {
     case stopCore, seek, goOn, fallAsleep, look, deliver, leave, accept, launch
 
@@ -74,7 +74,7 @@ enum Move: UInt8, Hashable {
 /// One participant.
 struct Participant: Hashable {
     enum Life: UInt8 {
-        /// Dead is a process whose end is not recorded yet, gone one whose session is over.
+        /// `dead`: the process has ended, and the end is not recorded yet. `gone`: the session is over.
         case running, frozen, dead, gone
     }
 
@@ -97,21 +97,21 @@ struct Participant: Hashable {
     var life = Life.running
     var phase = Phase.away
     var core = Core.none
-    /// Whether the epoch of its core is the owner's.
+    /// True if the epoch of its core is the owner's.
     var isInForce = false
-    /// Whether its ownership was ended by another participant, as of one that could not run.
+    /// True if another participant ended its ownership because it could not run.
     var isSuperseded = false
     /// The commit that it has decided on.
     var pending: Commit?
-    /// What has not changed since then.
+    /// The entries that have not changed since that decision.
     var unchanged: Keys = []
     /// How many changes that a Main at rest waits for have reached it since it looked.
     var signals: UInt8 = 0
-    /// Whether it has a reason of its own to wake: data on a kept socket, its user, its keep-alive.
+    /// True if it has a reason of its own to wake: data on a kept socket, its user, its keep-alive.
     var hasReason = false
-    /// Whether the owner that it has asked was at rest then.
+    /// True if the owner that it has asked was at rest then.
     var askedAtRest = false
-    /// Whether this second Main has been opened before.
+    /// True if this second Main has been opened before.
     var wasOpened = false
     /// For how many ticks it has been able to run.
     var ran: UInt8 = 0
@@ -145,7 +145,7 @@ struct Keys: OptionSet, Hashable {
     static let all: Keys = [.owner, .epoch, .rest, .wake, .handover, .challenge]
 }
 
-/// A group in one of its states: what stands in the store, and its participants.
+/// A group in one of its states: the content of the store, and the participants.
 struct RestingState: Hashable {
     enum Wake: UInt8 { case none, once, again }
     enum Challenge: UInt8 { case none, open, answered }
@@ -200,13 +200,13 @@ struct RestingState: Hashable {
         withUnsafeBytes(of: self) { hasher.combine(bytes: $0) }
     }
 
-    /// Whether a Main rests, with a holder that owns for it.
+    /// True while a Main rests, with a holder that owns for it.
     var isAtRest: Bool { owner == .holder && rest != nil }
 }
 
 /// Something that happens.
 enum RestingStep: Hashable, CustomStringConvertible {
-    /// A participant sees what stands, and decides on a commit.
+    /// A participant reads the store and decides on a commit.
     case decide(Party, Commit)
     /// It makes that commit.
     case commit(Party, Commit)

@@ -7,7 +7,7 @@ internal import TestSupport
 final class OwnNetwork: Sendable {
     private let watcher: ChildProcess
 
-    /// Whether this machine lets us have one, with cables in it.
+    /// Returns true if this machine permits a network namespace with virtual Ethernet devices.
     static func isAllowed() async -> Bool {
         let script = "ip link add wan type veth peer name far"
         let process = try? ChildProcess(

@@ -3,8 +3,9 @@ internal import CoreAPITesting
 internal import NetworkMonitor
 internal import Platform
 
-/// A kernel with a few links, which answers what it is asked and reports what changes, as the real one does: routes go with
-/// their link or its last address without a word, and reports get lost when there are too many.
+/// A kernel with a few links, which answers requests and reports changes as the real one does.
+///
+/// Routes disappear with their link or its last address without a report. Reports get lost when there are too many.
 struct SimulatedKernel {
     private var links: [UInt32: NetworkLink] = [:]
     private var addresses: [LinkAddress] = []
@@ -26,7 +27,7 @@ struct SimulatedKernel {
     }
 
     mutating func answer(_ kind: RouteSocket.Kind, sequence: UInt32) {
-        // In several parts, between which others may report something; and after what was there before.
+        // In several parts, between which other reports may come; and after the messages that already waited.
         for change in all(kind) { waiting.append(RouteMessage(.changes([change]), answers: sequence)) }
         waiting.append(RouteMessage(.ended, answers: sequence))
     }

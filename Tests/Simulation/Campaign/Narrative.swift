@@ -2,7 +2,7 @@
 ///
 /// A reference type, so that the closures that make sentences can read the simulation that narrates.
 final class Narrative {
-    /// Whether the sentences are recorded.
+    /// True if the sentences are recorded.
     let isTold: Bool
     private(set) var lines: [String] = []
     private(set) var violation: String?

@@ -32,7 +32,7 @@ enum InboxMove: UInt8 {
 }
 
 extension Simulation.Verdict {
-    /// Whether the operation took effect.
+    /// True if the operation took effect, or may have: its answer is unknown.
     fileprivate var took: Bool {
         switch self {
         case .committed, .unknown: true

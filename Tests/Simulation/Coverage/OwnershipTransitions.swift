@@ -22,7 +22,7 @@ enum Situation: UInt8 {
     case other
     /// Its own rest is offered, stands, or stands although its holder has ended.
     case offering, atRest, leftAtRest
-    /// It waits for a Main at rest, or for one whose holder has ended.
+    /// It waits for a Main at rest, or for a Main at rest that has lost its holder.
     case behindRest, behindLeftRest
     /// A holder without an ownership, with an offer, with a Main at rest, and with one that was woken.
     case holdingNothing, offered, holding, holdingWoken

@@ -8,7 +8,7 @@ package struct Exploration {
         package var stateCount = 0
         /// The number of actions possible in these states.
         package var actionCount = 0
-        /// Whether every state was explored.
+        /// True if every state was explored.
         package var isComplete = false
         /// The first broken rule, with the circumstances; nil if there is none.
         package var violation: String?
@@ -26,11 +26,11 @@ package struct Exploration {
         var freezes = 0
         /// The number of activities that the Executors begin.
         var activities = 0
-        /// Whether a Main may stop waiting for them.
+        /// True if a Main may stop waiting for the activities.
         var insists = false
         /// The number of times that a Main may come to rest.
         var rests = 0
-        /// Whether the activity is a call that the Mains take.
+        /// True if the activity is a call that the Mains take.
         var isMoving = false
 
         /// The settings that are explored.

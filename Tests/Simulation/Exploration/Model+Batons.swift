@@ -5,10 +5,10 @@ internal import CoreAPI
 ///
 /// Source: contract C25.
 extension Model {
-    /// Whether the request that stands takes the call that is open.
+    /// True if the pending request takes the open call.
     var isTaken: Bool { store.view.baton == nil && store.view.handover?.record.takes.isEmpty == false }
 
-    /// A core with the call that stops because a Main asked that takes it.
+    /// Gives the baton of a core that has the call and stops for a Main that takes it.
     mutating func giveBaton(of core: Core, by number: Int) {
         let machine = participants[number].machine
         guard core.hasCall, machine.core?.epoch == core.epoch, machine.holding?.epoch == core.epoch,
@@ -21,7 +21,7 @@ extension Model {
         participants[number].machine.give(GivenBaton(record, lifetime: .seconds(10)))
     }
 
-    /// The core that gave a baton learns what became of it, and ends the call over the network where it is its own.
+    /// Tells the core that gave a baton its outcome. The core ends the call over the network if it is the core's own.
     mutating func hearOfBaton(_ number: Int) {
         guard let given = participants[number].machine.given, case .over(let end) = given.phase else { return }
         participants[number].machine.given = nil

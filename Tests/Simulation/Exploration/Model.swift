@@ -39,13 +39,13 @@ struct Model {
 
         let epoch: Revision
         var phase = Phase.announced
-        /// Whether it runs, according to a witness.
+        /// True if it runs, according to a witness.
         var runs = false
-        /// Whether it was made quiet.
+        /// True if it was made quiet.
         var isQuiet = false
         /// The revision of the baton that it may apply; nil without one.
         var gets: Revision?
-        /// Whether it sends for the call that moves.
+        /// True while it sends for the call that moves.
         var hasCall = false
     }
 
@@ -54,7 +54,7 @@ struct Model {
         /// The machine of a holder, in place of that of a participant.
         var hold: HolderMachine?
         var pending: Directive?
-        /// Whether it has no work until another event.
+        /// True if it has no work until another event.
         var isQuiet = false
         var isFrozen = false
         var isDead = false
@@ -67,7 +67,7 @@ struct Model {
         var runs = Model.settled
 
         var canRun: Bool { !isDead && !isFrozen }
-        /// Whether it has a goal, an ownership or a core. Freezing or killing an uninvolved participant has no
+        /// True if it has a goal, an ownership or a core. Freezing or killing an uninvolved participant has no
         /// consequences.
         var isInvolved: Bool {
             hold != nil || machine.wish.wantsOwnership || machine.holding != nil || machine.core != nil
@@ -130,7 +130,7 @@ struct Model {
     /// The ticks after which it is not counted any more for how long a participant can run.
     private let countedRuns: Int
     private let insists: Bool
-    /// Whether the activity is a call that moves.
+    /// True if the activity is a call that moves.
     let isMoving: Bool
     /// The ticks for which a baton has stood although the participant that gave it could run.
     var batonAge = 0
@@ -447,7 +447,7 @@ struct Model {
         tokens[number] = nil
     }
 
-    /// A holder's step. What the group waits for it knows at once.
+    /// Takes a holder's step. The holder learns of waiting calls at once.
     private mutating func stepHolder(_ number: Int) {
         let isCalled = participants.contains { participant in
             !participant.isDead && participant.hold == nil && !participant.isMain
@@ -628,7 +628,7 @@ struct Model {
         participant.machine.wish.wantsOwnership && participant.machine.holding == nil
     }
 
-    /// Whether the request waits for an activity of an owner that can run, and its bound has not passed.
+    /// True while the request waits for an activity of an owner that can run, within its bound.
     private var isBusy: Bool {
         guard let owner = store.view.owner, let handover = store.view.handover, !handover.record.insists,
             store.view.activities(of: owner.claim) != nil, requestAge <= Self.activityBound, !isTaken

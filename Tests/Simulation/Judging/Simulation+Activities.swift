@@ -42,8 +42,8 @@ extension Simulation {
         watchOver(handover, of: asker, to: owner, after: .zero)
     }
 
-    /// Checks that no call ceases to move when a Main has asked that takes it; a call that begins to move may leave the owner no
-    /// longer busy for the Main that waits.
+    /// Checks that no call ceases to move while a Main that takes it has a request pending. A call that begins to move
+    /// may end the wait of that Main for the owner's activities.
     private mutating func judgeMoving(_ before: OwnershipView) {
         activitiesChangedAt = clock
         guard let owner = present.owner, let handover = present.handover, handover.claim == before.handover?.claim

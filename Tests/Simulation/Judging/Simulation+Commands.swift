@@ -18,7 +18,7 @@ extension Simulation {
             "C24: \(name)'s core carries out a command for “\(dialogs[dialog].id)”, which it does not have")
     }
 
-    /// Validates what the sender of a command is told.
+    /// Validates the outcome that the sender of a command receives.
     mutating func judgeOutcome(of order: Int, _ progress: CommandProgress?) {
         let name = members[orders[order].sender].name
         switch progress?.kind {

@@ -74,7 +74,7 @@ extension Simulation {
         check(isKept, "C23: “\(dialogs[dialog].id)” is open, and its activity is not")
     }
 
-    /// Validates what a core is told of the baton that it gave.
+    /// Validates the outcome that a core receives for the baton that it gave.
     func judgeEnd(of record: BatonRecord, _ end: BatonEnd, by number: Int) {
         let name = members[number].name
         let isApplied = appliedBatons.contains(record.epoch)
@@ -112,7 +112,7 @@ extension Simulation {
         queue.insert(.judge(.offered(number, baton: claim.rawValue)), at: clock + 300_000_000)
     }
 
-    /// Returns what is unmet of calls and batons after the faults have ended.
+    /// Returns the unmet condition on calls and batons after the faults have ended; nil if there is none.
     func unmetMove() -> String? {
         // The giver removes its baton. Without that one it expires.
         if let baton = present.baton,

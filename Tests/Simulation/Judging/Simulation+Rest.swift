@@ -3,11 +3,12 @@ internal import CoreAPI
 
 /// Validates the rests of Mains (C26), with complete knowledge of the simulation.
 extension Simulation {
-    /// The time after `wake.bound` in which a holder that can run must have ended a rest that was woken: its own
-    /// steps, and the second half of the bound, which begins with the repetition of the wake.
+    /// The time after `wake.bound` in which a holder that can run must have ended a rest that was woken.
+    ///
+    /// It covers the holder's own steps and the second half of the bound, which begins with the repetition of the wake.
     private static let ending: UInt64 = 800_000_000
 
-    /// Validates what a commit does to a rest.
+    /// Validates the effect of a commit on a rest.
     mutating func judgeRest(_ before: OwnershipView, _ stories: [Story], by number: Int) {
         let author = members[number]
         if let old = before.owner, let new = present.owner, old.claim == new.claim, old.session != new.session {

@@ -84,7 +84,7 @@ extension Mutant {
 }
 
 extension OwnershipMachine {
-    /// Whether it stands for a holder, whose machine is another one.
+    /// True if it stands for a holder. A holder has a machine of another type.
     fileprivate var isHolder: Bool { myself.role == .holder }
 }
 

@@ -41,7 +41,7 @@ package struct Mutant: Sendable {
     var movesAsItLikes = false
     /// Its cores take commands that were taken.
     var takesCommandsAgain = false
-    /// Its cores take commands whose time is over.
+    /// Its cores take expired commands.
     var takesLateCommands = false
     /// Its Executors do not want to own for their batons.
     var doesNotOwnAgain = false

@@ -124,8 +124,8 @@ extension Simulation {
 
     // MARK: - The core that gives one
 
-    /// What a core that stops does with its calls: it gives them with a baton where it is asked for one, ends them, or
-    /// leaves them.
+    /// Disposes of the calls of a core that stops. The core gives them with a baton if it is asked for one; otherwise
+    /// it ends or leaves them.
     mutating func partWithCalls(_ core: Int, of number: Int) {
         let isWell = cores[core].problem == nil && cores[core].wasToldToStop && cores[core].phase == .running
         guard isWell, let request = cores[core].request, request.takes.contains(Self.batonKind),
@@ -153,7 +153,7 @@ extension Simulation {
         members[number].hasGiven = true
     }
 
-    /// Lets the core know what became of its baton, once that is known.
+    /// Tells the core the outcome of its baton, once it is known.
     mutating func hearOfBaton(_ number: Int) {
         guard let given = members[number].machine.given, case .over(let end) = given.phase,
             !members[number].hearsOfBaton

@@ -32,7 +32,7 @@ extension Simulation {
         case unknown
     }
 
-    /// - Parameter stories: What the timeline tells of a commit that is no transition.
+    /// - Parameter stories: The timeline events of a commit that is no transition.
     mutating func commit(
         _ wanted: Transaction, of number: Int, for purpose: Purpose, telling stories: [Story] = []
     ) -> Verdict {

@@ -2,7 +2,8 @@ internal import Coordination
 internal import CoreAPI
 internal import StoreEngine
 
-/// Commands for calls (C24): a member sends one, the holder takes it and says what came of it, and the sender takes it back.
+/// Commands for calls (C24). A member sends one, the holder takes it and reports the outcome, and the sender removes
+/// it.
 extension Simulation {
     /// Lets a member send a command for a call that has begun.
     mutating func planOrder(for dialog: Int, by core: Int, of number: Int) {

@@ -72,7 +72,7 @@ struct ServerMessage {
     let callID: CallID
     let content: InboxMessage.Content
     var arrivedAt: UInt64?
-    /// Whether the server has it and no core has acknowledged it.
+    /// True while the server has the message and no core has acknowledged it.
     var isHeld = false
     /// When it last became available for a take.
     var availableSince: UInt64?
@@ -82,6 +82,6 @@ struct ServerMessage {
     var lastChange: UInt64 = 0
     /// How many times a call that has shown it acknowledged it.
     var acknowledgements = 0
-    /// Whether it has expired in the inbox.
+    /// True if it has expired in the inbox.
     var hasExpired = false
 }

@@ -59,7 +59,7 @@ package struct Simulation {
     var idleSince: [Revision: UInt64] = [:]
     /// When a call of an epoch last began or ceased to move, while a request waited for another activity.
     var heldUpAnew: [Revision: UInt64] = [:]
-    /// The epochs whose batons were applied.
+    /// The epochs of the batons that were applied.
     var appliedBatons: Set<Revision> = []
     /// When an ownership was last released.
     var ownerGoneAt: UInt64 = 0
@@ -103,7 +103,7 @@ package struct Simulation {
 
     /// The machine's clock.
     var now: BootInstant { BootInstant(nanoseconds: clock &+ bootOffset) }
-    /// Whether the faults have ended.
+    /// True once the faults have ended.
     var isQuiet: Bool { clock >= quietFrom }
 
     /// Runs to the end: until all goals are reached after the faults have ended, or a rule is broken.

@@ -4,7 +4,7 @@ package import CoreAPI
 /// The external events of a group, as a list that is generated from a seed and can be shortened.
 ///
 /// Everything else, such as the duration of a step or which wake-up is lost, follows from the seed and the member
-/// concerned, so that leaving out one member changes little for the others.
+/// concerned. So leaving out one member changes little for the others.
 package struct Schedule: Hashable, Sendable {
     package let seed: UInt64
     package var members: [MemberPlan] = []
@@ -34,7 +34,7 @@ package struct MemberPlan: Hashable, Sendable {
     package let role: SessionRole
     /// The member's process; several members may share one.
     package let process: Int
-    /// Whether its cores take batons.
+    /// True if its cores take batons.
     package var takesBatons = false
 }
 
@@ -74,9 +74,9 @@ package struct Weather: Hashable, Sendable {
     package var calls = 0
     /// Cores that refuse the batons that they get, or start without applying them.
     package var refusedBatons = 0
-    /// Whether the host keeps batons as well.
+    /// True if the host keeps batons as well.
     package var keepsAtHost = false
-    /// Whether processes are visible. If not, as in another namespace, a process that does not answer counts as
+    /// True if processes are visible. If not, as in another namespace, a process that does not answer counts as
     /// stopped.
     package var showsProcesses = true
 

@@ -22,13 +22,13 @@ struct Call {
     let since: UInt64
     var wait: MessageWait
     var phase = Phase.subscribing
-    /// Whether its watch is open.
+    /// True while its watch is open.
     var isSubscribed = false
     /// When the group learned that it waits.
     var expectedAt: UInt64?
     /// The last change that its watch has reported.
     var heard: UInt64 = 0
-    /// Whether there is a change that it has not processed.
+    /// True if there is a change that it has not processed.
     var isRung = false
     var alarm: UInt64 = .max
     /// The epoch that it insists on, once it has it.

@@ -4,16 +4,16 @@ internal import CoreAPI
 /// A call that a core has with its network, as the group knows it (C23). A ``Call`` waits for a message.
 struct Dialog {
     let id: CallID
-    /// Where its record stands.
+    /// The key of its record.
     let key: Key
-    /// Whether it moves with a baton.
+    /// True if it moves with a baton.
     var moves: Bool
     /// When the other side ends it.
     let endsAt: UInt64
     /// The core that the last commit made its holder.
     var holder: Int
-    /// Whether its record stands, and is open.
+    /// True if its record exists and is open.
     var isOpen = false
-    /// Whether a core was told to end it over the network because its baton was over.
+    /// True if a core was told to end it over the network because its baton was over.
     var isHungUp = false
 }

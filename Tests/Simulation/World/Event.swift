@@ -50,7 +50,7 @@ enum Event {
         case beginCall, endCall(Int)
         /// The core reads whether the call of this number may begin or cease to move, and commits that.
         case readMoves(Int), commitMoves(Int, Transaction)
-        /// The core looks for a command for the call of this number, takes the one that it has read, and says what came of it.
+        /// The core reads the commands for the call of this number, takes one of them, and reports the outcome.
         case readCommands(Int), takeCommand(Int, Transaction), finishCommand(Int, taken: Revision)
         /// The core fetches a baton, ends the calls of former cores, and applies the baton.
         case prepare, endLostCalls, useBaton

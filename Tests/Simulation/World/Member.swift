@@ -11,7 +11,7 @@ struct Member {
     var machine: OwnershipMachine
     /// The machine of a holder, which takes the place of the others.
     var hold: HolderMachine?
-    /// What the process of a holder wakes the Main for besides calls.
+    /// A reason besides calls for which a holder's process wakes the Main.
     var need: Wake?
     /// When a holder that closes ends in any case.
     var endsAt: UInt64 = .max
@@ -22,10 +22,10 @@ struct Member {
 
     /// The number of its process, if it is reused from another one.
     var reusedNumber: Int32?
-    /// Whether it has opened the group, and neither died nor closed since.
+    /// True if it has opened the group, and has neither died nor closed since.
     var isOpen = false
     var isDead = false
-    /// Whether its session was ended after its death.
+    /// True if its session was ended after its death.
     var isBuried = false
     /// Since when it has been able to run without interruption.
     var runsSince: UInt64 = 0
@@ -51,7 +51,7 @@ struct Member {
     var directives = (count: 0, since: UInt64(0))
     /// When its alarm fires; alarms for other times are ignored.
     var alarm: UInt64 = .max
-    /// Whether a notification is on its way.
+    /// True while a notification is on its way to the member.
     var isToldSoon = false
     /// When a wake-up of it was lost; nil once it has read since.
     var missedSince: UInt64?
@@ -59,25 +59,25 @@ struct Member {
     var staleSnapshots: [Snapshot] = []
     /// The last commit with which its core began an activity.
     var begun = Revision.zero
-    /// Whether a core of it has given a baton: its later cores take them, too.
+    /// True if one of its cores has given a baton: its later cores take batons, too.
     var hasGiven = false
-    /// Whether its core hears at present what became of its baton.
+    /// True while its core processes the outcome of its baton.
     var hearsOfBaton = false
     /// The position of its watch of the demand; nil if it has none.
     var demandPosition: Int?
     var demand: Demand?
 
-    /// Whether its application waits for its start as Main.
+    /// True while its application waits for its start as Main.
     var isStarting = false
     /// The cores that run here or are stopping, by number.
     var cores: [Int] = []
     /// The calls of its application that are not over.
     var calls: [Int] = []
-    /// Whether its application has finished.
+    /// True if its application has finished.
     var isFinishing = false
 
     var isMain: Bool { plan.role == .main }
-    /// Whether it takes part now.
+    /// True while it takes part.
     var isAlive: Bool { isOpen && !isDead }
 
     func isFrozen(at clock: UInt64) -> Bool { frozenUntil.map { $0 > clock } ?? false }
@@ -95,16 +95,16 @@ struct SimulatedCore {
     let member: Int
     let epoch: Revision
     var phase = Phase.announced
-    /// Whether it was told to stop, failed or was fenced: it receives nothing more.
+    /// True if it was told to stop, failed or was fenced: it receives nothing more.
     var isEnding = false
     var wasToldToStop = false
-    /// Whether it runs, according to a witness.
+    /// True if it runs, according to a witness.
     var runs = false
     var startedAt: UInt64 = 0
     /// Since when it has been stopping.
     var endsSince: BootInstant?
     var problem: String?
-    /// Whether it becomes quiet for a rest, and whether it is: then it runs nothing but its stop.
+    /// True while it becomes quiet for a rest. When it is quiet, it runs nothing but its stop.
     var isBecomingQuiet = false
     var isQuiet = false
     /// The messages that it has stored and not acknowledged to the server.
@@ -118,10 +118,10 @@ struct SimulatedCore {
     /// The baton that stood when it was started, and the one that it has fetched and not used.
     var offered: Standing<BatonRecord>?
     var gets: Standing<BatonRecord>?
-    /// Whether it has asked a keeper in vain.
+    /// True if it has asked a keeper in vain.
     var hasAsked = false
-    /// Whether it has applied a baton, though it may not know.
+    /// True if it has applied a baton, though it may not know.
     var hasApplied = false
-    /// Whether a commit that applies its baton may have taken effect.
+    /// True if a commit that applies its baton may have taken effect.
     var isApplyUnclear = false
 }

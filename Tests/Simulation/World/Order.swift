@@ -9,10 +9,10 @@ struct Order {
     let session: SessionID
     let key: Key
     var deadline = BootInstant(nanoseconds: 0)
-    /// Whether its sender waits no more.
+    /// True if its sender no longer waits.
     var isOver = false
     /// How often a core has carried it out.
     var executions = 0
-    /// Whether its sender was told that it is not carried out.
+    /// True if its sender was told that it is not carried out.
     var isDisclaimed = false
 }

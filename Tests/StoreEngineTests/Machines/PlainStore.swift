@@ -29,7 +29,7 @@ struct PlainStore {
         entries = entries.filter { !($0.value.lifetime == .session && $0.value.origin == session) }
     }
 
-    /// Removes what is due; whether anything was.
+    /// Removes the entries that have expired, and returns true if there were any.
     mutating func expire(at now: UInt64) -> Bool {
         let due = entries.filter { _, entry in
             guard case .expiring(let duration) = entry.lifetime else { return false }

@@ -156,7 +156,7 @@ struct PrefixTests {
                     Transaction(operations: removals), of: session, at: now)
             else { throw HarnessLimitation("nothing was to be removed") }
             #expect(!commit.changed)
-            // The store is nearly full: what it has afterwards is counted.
+            // The store is nearly full: its size after the commit counts.
             let full = state(limits: Limits(storeByteCount: idle.byteCount), keys: keys)
             #expect(throws: SharedCoreError.self) {
                 try full.checkLimits(of: Transaction(operations: removals + [.put("more", [1], .persistent)]))

@@ -19,7 +19,7 @@ package final class TemporaryDirectory: Sendable {
     /// The path of something in the directory.
     package func path(of name: String) -> String { path + "/" + name }
 
-    /// The names of what is in the directory.
+    /// The names of the entries of the directory, sorted.
     package var names: [String] { Self.names(in: path).sorted() }
 
     /// Removes a file or a directory with all that is in it. Follows no symbolic link.
@@ -30,7 +30,7 @@ package final class TemporaryDirectory: Sendable {
         _ = rmdir(path)
     }
 
-    /// The names of what is in a directory.
+    /// Returns the names of the entries of a directory; none if it cannot be read.
     package static func names(in path: String) -> [String] {
         (try? Directory(path: path).names()) ?? []
     }

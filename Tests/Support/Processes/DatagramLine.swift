@@ -2,7 +2,8 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// A port whose datagrams a thread of its own reads at once: the kernel drops those for which the socket has no room.
+/// A UDP port with a thread of its own that reads datagrams at once: the kernel drops those for which the socket has
+/// no room.
 package final class DatagramLine: Sendable {
     package let port: UInt16
     private let socket: OpenFile
@@ -50,7 +51,7 @@ package final class DatagramLine: Sendable {
         }
     }
 
-    /// Reads what has come, under the lock, so that the order stays.
+    /// Reads all waiting datagrams, under the lock so that their order is kept.
     private static func empty(_ socket: OpenFile, into texts: TextList) {
         texts.content.withLock { texts in
             var buffer = [UInt8](repeating: 0, count: 64)

@@ -15,7 +15,7 @@ package final class NetworkPair: Sendable {
         access(path, X_OK) == 0
     }
 
-    /// Whether this machine has such namespaces for us.
+    /// True if this process may make such namespaces on this machine.
     package static let isAllowed = (try? NetworkPair()) != nil
 
     package init() throws {

@@ -1,7 +1,7 @@
 package import CoreAPI
 internal import CoreAPITesting
 
-/// A store that lets a test act between what a caller has seen and what it commits, or change what it commits.
+/// A store that lets a test act between a caller's read and its commit, or change the commit.
 package struct InterposedStore: ForwardingStore {
     package typealias BeforeCommit = @Sendable (Transaction) async throws(SharedCoreError) -> Transaction
 
@@ -18,10 +18,10 @@ package struct InterposedStore: ForwardingStore {
     private let afterSessions: AfterSessions
 
     /// - Parameters:
-    ///   - beforeCommit: Gives the transaction that is committed in place of the one that it is given.
-    ///   - beforeList: Lets something happen before the store is listed.
-    ///   - afterList: Lets something happen before a caller hears of what was listed.
-    ///   - afterSessions: The same for the sessions.
+    ///   - beforeCommit: Returns the transaction to commit in place of its argument.
+    ///   - beforeList: Called before the store is listed.
+    ///   - afterList: Called with a listing before the caller receives it.
+    ///   - afterSessions: Called before the caller receives the sessions.
     package init(
         _ inner: any SharedStore,
         beforeCommit: @escaping BeforeCommit = { transaction throws(SharedCoreError) in transaction },

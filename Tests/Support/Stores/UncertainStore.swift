@@ -4,7 +4,7 @@ internal import Platform
 
 /// A store that a test makes as bad as one behind a network may be: it does not answer, or the answers to commits are lost.
 package struct UncertainStore: ForwardingStore {
-    /// Whether the answer to a commit that took effect is lost.
+    /// Returns true if the answer to a commit that took effect is to be lost.
     package typealias Loss = @Sendable (Transaction) -> Bool
 
     package let inner: any SharedStore
@@ -21,13 +21,14 @@ package struct UncertainStore: ForwardingStore {
 
     package var lease: SessionLease? { session?.lease.value }
 
-    /// Does what a backend does by itself, as long as it is answered.
+    /// Confirms the lease, as a backend does by itself while its store answers.
     package func keepAlive() {
         guard !isSilent, let session else { return }
         session.lease.update { $0.confirmedAt = session.clock.now() }
     }
 
-    /// Whether nothing is answered: a call waits until that is over or its task is cancelled.
+    /// Begins or ends a silence. While the store is silent, a call waits until the silence ends or the call's task is
+    /// cancelled.
     package func setSilent(_ isSilent: Bool) {
         state.update { $0.isSilent = isSilent }
     }

@@ -9,7 +9,7 @@ package final class ObserverNotes: Sendable {
     package let posts = Atomic<UInt64>(0)
     /// The names of the threads.
     package let threads = Mutex<Set<String>>([])
-    /// Whether the blocking observers may go on.
+    /// True once the blocking observers may continue.
     package let isReleased = Atomic(false)
 
     package init() {}

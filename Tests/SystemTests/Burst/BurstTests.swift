@@ -12,8 +12,8 @@ internal import Testing
 struct BurstTests {
     private static let size = 100
     private static let smallSize = 40
-    /// A push is in time when it is served long before its own deadline of two minutes, which a frozen owner without a
-    /// successor would make all of them wait out.
+    /// A push is in time if it is served long before its own deadline of two minutes. With a frozen owner and no
+    /// successor, all of them would wait until that deadline.
     private static let inTime = Duration.seconds(60)
     /// The number of running owners that may be taken for frozen: a machine may be that busy.
     private static let mostExcused = 3

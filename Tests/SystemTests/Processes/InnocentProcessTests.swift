@@ -21,7 +21,7 @@ struct InnocentProcessTests {
         func stop() async {}
     }
 
-    /// Has an Executor's record name a process, starts a Main and gives what the timeline says.
+    /// Has an Executor's record name a process, starts a Main, and returns the reasons on the timeline.
     private func takeOver(
         from process: ProcessIdentity, writtenBy executor: some SharedStore, by group: some SharedGroup
     ) async throws -> [String] {

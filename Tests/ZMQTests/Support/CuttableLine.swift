@@ -5,15 +5,16 @@ internal import Platform
 internal import Synchronization
 internal import ZMQBackend
 
-/// A line between clients and a server on loopback that can be cut without either side being told, as a network is: bytes
-/// wait, and go on when the line is healed.
+/// A line between clients and a server on loopback that can be cut as a network is, without a sign to either side.
+///
+/// Bytes wait while it is cut, and continue when it is healed.
 final class CuttableLine: Sendable {
     /// The port to which clients connect.
     let port: UInt16
 
     private struct State {
         var isCut = false
-        /// Whether only the bytes from the server wait.
+        /// True if only the bytes from the server wait.
         var areAnswersCut = false
         var isOver = false
     }
@@ -35,7 +36,7 @@ final class CuttableLine: Sendable {
         throw HarnessLimitation("no two ports that follow each other are free")
     }
 
-    /// Begins to carry what comes to `port` on to another one.
+    /// Begins to carry the bytes that arrive at `port` to another port.
     ///
     /// - Parameter bytesPerSecond: How much each direction carries at most; nil for all that there is.
     init(to server: UInt16, at port: UInt16 = 0, bytesPerSecond: Int? = nil) throws {
@@ -99,7 +100,7 @@ final class CuttableLine: Sendable {
                 for (isReady, from, to, isAnswer) in [
                     (ready[2 + 2 * index], pair.0, pair.1, false), (ready[3 + 2 * index], pair.1, pair.0, true),
                 ] where isReady {
-                    // What is sent after a cut is never read, however late this thread runs.
+                    // Bytes sent after a cut are never read before the line is healed, however late this thread runs.
                     let count = line()?.state.withLock { state in
                         state.isCut || isAnswer && state.areAnswersCut
                             ? nil : read(from.descriptor, &buffer, buffer.count)

@@ -20,7 +20,7 @@ final class HeldOrder: LocalOrder {
     private let onRefresh: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - isDurableLater: Whether an outcome becomes durable on another thread, after it was recorded.
+    ///   - isDurableLater: True if an outcome becomes durable on another thread, after it was recorded.
     ///   - onRefresh: Is called for each read, on the thread that acts for the hub.
     init(_ order: MemoryOrder, isDurableLater: Bool = false, onRefresh: @escaping @Sendable () -> Void = {}) {
         self.order = order
@@ -58,8 +58,8 @@ final class HeldOrder: LocalOrder {
     /// Refuses content until a compaction has brought room.
     ///
     /// - Parameters:
-    ///   - canRegain: Whether a compaction brings some.
-    ///   - mustMakeRoom: Whether content has to wait for a compaction first, which brings none.
+    ///   - canRegain: True if a compaction frees some space.
+    ///   - mustMakeRoom: True if content has to wait for a compaction first, which frees none.
     func fill(canRegain: Bool, mustMakeRoom: Bool) {
         state.withLock {
             $0.isFull = true

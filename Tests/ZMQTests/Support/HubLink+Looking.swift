@@ -1,7 +1,7 @@
 @testable import ZMQBackend
 
 extension HubLink {
-    /// Whether nothing more can be asked.
+    /// True once the link has ended, and answers no more requests.
     var isOver: Bool {
         if case .ended = phase { true } else { false }
     }

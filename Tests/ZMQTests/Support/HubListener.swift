@@ -4,8 +4,8 @@ internal import Platform
 
 @testable internal import ZMQBackend
 
-/// Keeps each frame that a hub sends to all of its clients, to one that joins late, and to a reader. For a hub at an `ipc`
-/// endpoint, whose frames are not encrypted.
+/// Keeps each frame that a hub sends to all of its clients, to one that joins late, and to a reader. For a hub at an
+/// `ipc` endpoint, where frames are not encrypted.
 final class HubListener {
     private let endpoint: HubEndpoint
     private let stream: Socket

@@ -61,7 +61,7 @@ struct HubStage {
 
     /// A hub in a process of its own, which listens when this returns.
     ///
-    /// - Parameter words: What runs before it, such as a change of the network.
+    /// - Parameter words: The command that runs before it and executes it, such as a change of the network.
     func hubProcess(
         at endpoint: HubEndpoint? = nil, storage: String? = nil, failPoint: String? = nil,
         variables: [String: String] = [:], through words: [String] = [], memory: Int = ClientMemory.standard

@@ -5,14 +5,14 @@ internal import Testing
 
 @testable import ZMQBackend
 
-/// A client that says what it is told to, also what no client says.
+/// A client that sends any request that a test gives it, even one that no real client sends.
 final class RawClient {
     private let socket: Socket
     private var number: UInt64 = 0
     /// The nonce that the hub has given the connection with its welcome.
     private(set) var nonce = ConnectionNonce.none
 
-    /// - Parameter name: What the library is to call the connection, if not what it makes up.
+    /// - Parameter name: The routing identity of the connection; nil for one that the library makes up.
     init(at endpoint: HubEndpoint, keys: CurveClientKeys? = nil, named name: String? = nil) throws {
         socket = try Socket(.dealer, for: endpoint.description)
         if let keys {

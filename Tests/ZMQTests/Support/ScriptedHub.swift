@@ -7,8 +7,8 @@ internal import StoreEngine
 
 @testable import ZMQBackend
 
-/// A hub that does what a test tells it to, step by step: also what no hub does, and in an order that chance seldom
-/// gives. It welcomes by itself each client that says hello, and sends no beacons.
+/// A hub that a test controls step by step. It can do things that no real hub does, and in an order that is rare by
+/// chance. It welcomes by itself each client that says hello, and sends no beacons.
 final class ScriptedHub {
     /// A request, and the connection to answer.
     struct Question {
@@ -77,7 +77,7 @@ final class ScriptedHub {
         return nil
     }
 
-    /// Does what it is asked, as a hub does, until something is so.
+    /// Answers requests as a hub does, until a condition holds.
     func serve(until what: String, _ isSo: () async throws -> Bool) async throws {
         try await eventually(what) {
             while let question = try await receive() { try await serve(question) }
@@ -107,7 +107,7 @@ final class ScriptedHub {
         ((try? news(after: known)) ?? nil) ?? News(after: known)
     }
 
-    /// Waits for the question that a client asks which lacks something; gives the revision that it has.
+    /// Waits for the request of a client that lacks updates. Returns it with the revision that the client has.
     func nextCatchUp() async throws -> (Question, after: Revision?) {
         let question = try await next("what asks for the state")
         let after: Revision?? = if case .catchUp(let revision) = question.request.body { revision } else { nil }
@@ -146,7 +146,7 @@ final class ScriptedHub {
 
     // MARK: - The order
 
-    /// Records a value; gives the update of it.
+    /// Records a value, and returns the update with it.
     func put(_ key: Key, _ value: [UInt8]) async throws -> News {
         let before = order.replica.read { $0.revision }
         let id = try expectSome(session, "a session").id

@@ -2,19 +2,19 @@ internal import Glibc
 internal import Platform
 internal import ZMQBackend
 
-/// One end of a connection to a hub that speaks, byte by byte, what no library would.
+/// One end of a connection to a hub that sends, byte by byte, data that no library would send.
 final class Stranger {
     private let socket: OpenFile
     /// The bytes that have come and are not read yet, and how many messages there were.
     private var rest: [UInt8] = []
     private(set) var messageCount = 0
     private let opening: Opening
-    /// Whether the other side has taken the connection in: it greets then. A connection that it has reason to refuse it
-    /// may close before its greeting is read.
+    /// True if the other side has accepted the connection, which it shows by its greeting. For an opening that it
+    /// refuses, a close counts as well: it may close before its greeting is read.
     private(set) var isTakenIn = false
-    /// Whether the other side has ended its part of the handshake. A message before that is a breach of the protocol.
+    /// True if the other side has ended its part of the handshake. A message before that is a breach of the protocol.
     private(set) var isThrough = false
-    /// Whether the other side has closed the connection.
+    /// True if the other side has closed the connection.
     private(set) var isClosed = false
 
     /// Its first bytes.
@@ -32,7 +32,8 @@ final class Stranger {
         /// The greeting and the first command of a client with keys, with a key that it has made up.
         case falseKey
 
-        /// Whether the other side may refuse it at once: nonsense, or a handshake where it wants keys.
+        /// True if the other side may refuse it at once: bytes that are no handshake, or a handshake without the keys
+        /// that it demands.
         fileprivate var isRefused: Bool {
             switch self {
             case .silence, .halfGreeting: false
@@ -97,7 +98,7 @@ final class Stranger {
         }
     }
 
-    /// Takes what has come.
+    /// Reads all bytes that have arrived.
     func listen() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {

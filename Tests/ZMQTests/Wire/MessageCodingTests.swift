@@ -6,7 +6,7 @@ internal import Testing
 
 @testable import ZMQBackend
 
-/// The messages of the protocol: what is written is what is read, and nothing else is.
+/// The messages of the protocol: a reader gets exactly the message that was written, and refuses all other bytes.
 @Suite("Wire: messages")
 struct MessageCodingTests {
     @Test("every request is read as it was written", arguments: Samples.requests.indices)
@@ -193,7 +193,7 @@ struct MessageCodingTests {
                 default: bytes += (0..<8).map { _ in .random(in: 128...255, using: &random) }
                 }
             }
-            // Each value has one form: what can be read is written the same way.
+            // Each value has one form: bytes that can be read are written the same way.
             if let request = try? Request(bytes) {
                 readable += 1
                 #expect(try request.bytes() == bytes)

@@ -26,12 +26,14 @@ struct PageExampleTests {
     /// The codec's bytes for an example.
     private struct Example {
         let written: [UInt8]
-        /// Reads bytes and writes what was read.
+        /// Reads bytes, and writes the value again.
         let writtenAgain: ([UInt8]) throws -> [UInt8]
     }
 
-    /// The examples in the fences `hex` of the page: a title, then lines of at most 16 bytes in hexadecimal from the
-    /// fifth column on, and behind them what they say.
+    /// Reads the examples in the fences `hex` of the page.
+    ///
+    /// Each has a title, then lines of at most 16 bytes in hexadecimal from the fifth column on. The meaning of the
+    /// bytes follows them.
     private static func page() throws -> [(title: String, bytes: [UInt8])] {
         let path = URL(filePath: #filePath).appending(path: "../../../../Docs/WireProtocol.md").standardizedFileURL
         var examples: [(title: String, bytes: [UInt8])] = []
@@ -186,7 +188,7 @@ struct PageExampleTests {
         ]
     }
 
-    /// What stands behind those of the answers that have records.
+    /// The records that follow an answer, by the answer's name.
     private static var recordsOfAnswers: [String: [JournalRecord]] {
         let state = [records["snapshot begins"], records["snapshot ends"]].compactMap(\.self)
         return ["snapshot": state, "view": state, "history": [records["history"]].compactMap(\.self)]

@@ -25,8 +25,9 @@ enum Moment {
     }
 }
 
-/// The core that the peers share: it takes a while to start, and fetches all messages of a server, a directory, into an
-/// inbox, another one, from which every process takes its own.
+/// The core that the peers share. It takes a while to start, and fetches all messages from a server into an inbox.
+///
+/// Server and inbox are directories. Every process takes its own messages from the inbox.
 struct PeerCore: Sendable {
     let server: String
     let inbox: String
@@ -73,8 +74,9 @@ struct PeerCore: Sendable {
     }
 }
 
-/// A small dictionary of numbers in a file that processes share, changed under a lock: what the peers have in place of
-/// UserDefaults or of a table of SQLite. It is faster than both.
+/// A small dictionary of numbers in a file that processes share, changed under a lock.
+///
+/// The peers use it in place of UserDefaults or of a table of SQLite. It is faster than both.
 struct SharedDictionary: Sendable {
     let path: String
 

@@ -2,11 +2,12 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// The design of matrix-rust-sdk's lock between processes: a lease of 500 ms in a store that processes share, renewed
-/// every 50 ms, let go of at a renewal; a waiting process tries again after 10 ms, then after twice as long each time,
-/// up to 1 s.
+/// The design of matrix-rust-sdk's lock between processes: a lease of 500 ms in a store that processes share.
 ///
-/// The original design cannot ask an owner to let go. Here it can, to be compared: an owner checks for a request at
+/// The owner renews the lease every 50 ms, and releases it at a renewal. A waiting process tries again after 10 ms,
+/// then after twice as long each time, up to 1 s.
+///
+/// The original design cannot ask an owner to release. Here it can, to be compared: an owner checks for a request at
 /// each renewal.
 final class RenewedLease: PeerDesign {
     private static let duration: UInt64 = 500_000_000

@@ -3,7 +3,7 @@ import CoreAPI
 import FileNotifyBackend
 
 extension Pair {
-    /// What a push wakes: it waits for one message, shows it and ends.
+    /// Runs the Executor that a push starts: waits for one message, shows it and ends.
     static func runExecutor(_ directory: String, _ box: LetterBox, _ callID: CallID) async throws {
         let group = try await FileGroup.open(
             directory: directory, as: SessionDescription(role: .executor, name: "push \(callID)"))

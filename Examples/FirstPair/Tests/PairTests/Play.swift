@@ -37,7 +37,7 @@ final class Play {
         try String(contentsOf: directory.appending(path: name), encoding: .utf8)
     }
 
-    /// Waits until something holds; whether it came to hold within half a minute.
+    /// Waits until a condition holds, and returns true if it held within half a minute.
     func waits(_ condition: () throws -> Bool) async throws -> Bool {
         let clock = ContinuousClock()
         let deadline = clock.now + .seconds(30)

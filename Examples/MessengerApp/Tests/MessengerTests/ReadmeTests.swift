@@ -14,7 +14,7 @@ struct ReadmeTests {
         page.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
     }
 
-    /// The lines without what stands before and after them: the README does not indent what stands in a function.
+    /// The lines without white space at their ends: the README does not indent the body of a function.
     private func lines(_ text: String) -> [String] {
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     }

@@ -33,7 +33,7 @@ public struct Message: Hashable, Sendable {
         return Int(words[1])
     }
 
-    /// The response to this request that tells by its headers to what it belongs.
+    /// Returns a response to this request, with the headers that show to which request it belongs.
     public func response(_ status: String, headers: [(String, String)] = [], body: String = "") -> Message {
         let copied = ["Via", "From", "To", "Call-ID", "CSeq"].compactMap { name in self[name].map { (name, $0) } }
         return Message("SIP/2.0 \(status)", headers: copied + headers, body: body)

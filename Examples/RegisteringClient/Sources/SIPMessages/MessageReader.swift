@@ -1,4 +1,4 @@
-/// Cuts what comes over a connection into messages.
+/// Cuts the bytes of a connection into messages.
 public struct MessageReader: Sendable {
     /// The error for bytes that are no message, or longer than any that is expected.
     public struct Garbage: Error {}
@@ -8,7 +8,7 @@ public struct MessageReader: Sendable {
 
     public init() {}
 
-    /// Takes what was received; gives the messages that are complete with it.
+    /// Takes received bytes, and returns the messages that they complete.
     public mutating func read(_ received: some Sequence<UInt8>) throws(Garbage) -> [Message] {
         bytes += received
         var messages: [Message] = []

@@ -111,7 +111,7 @@ public final class StreamSocket: Sendable {
         }
     }
 
-    /// Ends what waits at it, in both directions.
+    /// Shuts the socket down in both directions, which ends the calls that wait at it.
     public func shutDown() {
         Foundation.shutdown(descriptor, Int32(SHUT_RDWR))
     }

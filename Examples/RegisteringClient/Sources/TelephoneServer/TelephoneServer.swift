@@ -2,8 +2,8 @@ internal import Foundation
 internal import SIPMessages
 internal import Synchronization
 
-/// A toy: a registrar, a presence server and a web server at one port. It answers, keeps what it is told in memory, and
-/// notes every request.
+/// A toy: a registrar, a presence server and a web server at one port. It answers, keeps registrations and states in
+/// memory, and notes every request.
 public final class TelephoneServer: Sendable {
     private struct State {
         var listener: StreamSocket?
@@ -185,7 +185,7 @@ public final class TelephoneServer: Sendable {
         }
     }
 
-    /// A request in two or three words; nil for what belongs to another one.
+    /// Describes a request in two or three words; nil for one that belongs to another request.
     private static func note(_ message: Message) -> String? {
         switch message.method {
         case "ACK", "OPTIONS": nil

@@ -2,8 +2,8 @@ internal import Foundation
 public import SIPMessages
 internal import Synchronization
 
-/// A connection with a thread that reads it. While its owner sleeps it is kept but not read: what comes stays in the socket
-/// and is only told of.
+/// A connection with a thread that reads it. While its owner sleeps it is kept but not read: data stays in the socket,
+/// and the thread only reports its arrival.
 public final class Connection: Sendable {
     /// The events that the thread reports.
     public enum Event: Sendable {
@@ -62,7 +62,7 @@ public final class Connection: Sendable {
         try socket.send(message.bytes)
     }
 
-    /// Leaves what comes in the socket from now on, or reads it again.
+    /// Leaves arriving data in the socket from now on, or reads it again.
     public func keep(_ isKept: Bool) {
         state.withLock { state in
             state.changes += 1

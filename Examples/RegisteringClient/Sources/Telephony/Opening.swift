@@ -9,7 +9,7 @@ final class Opening: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Returns: Whether there is something to wait for.
+    /// - Returns: True if there is something to wait for.
     func wait(_ continuation: CheckedContinuation<Connection, any Error>) -> Bool {
         let hasEnded = state.withLock { state in
             if !state.hasEnded { state.continuation = continuation }
@@ -19,7 +19,7 @@ final class Opening: Sendable {
         return !hasEnded
     }
 
-    /// - Returns: Whether this is how it ended.
+    /// - Returns: True if it ended by this call.
     @discardableResult
     func end(_ result: Result<Connection, any Error>) -> Bool {
         let (continuation, isFirst) = state.withLock { state in

@@ -2,7 +2,7 @@ internal import CoreAPI
 internal import Foundation
 internal import Lifecycle
 
-/// The record of a keep-alive in a file: what is due stays due when the process is another one.
+/// The record of a keep-alive in a file: a keep-alive that is due stays due in the next process.
 struct RecordFile: Sendable {
     let path: String
 

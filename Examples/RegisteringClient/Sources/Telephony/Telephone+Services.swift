@@ -34,7 +34,7 @@ extension Telephone {
         }
     }
 
-    /// The server is out of reach although the network is there: what becomes of that is the machine's to say.
+    /// Reports that the server is out of reach although the network is there. The machine decides on the next step.
     func loseConnection() async {
         await client.disconnect()
         happen.yield(.connectionLost)
@@ -61,7 +61,8 @@ extension Telephone {
         hasPresence = true
     }
 
-    /// Gives up what the table has no level for. A service that is already away with the network is not asked for.
+    /// Gives up the services without a level in the table. It sends no request for a service that is already away with
+    /// the network.
     func apply(levelsOf state: ApplicationState) async throws {
         isInFront = state == .foreground
         let conditions = ServiceConditions(state)
@@ -71,7 +72,9 @@ extension Telephone {
         if await client.isConnected, network?.isConnected != false { try await client.unsubscribe(from: "presence") }
     }
 
-    /// Has the holder own, such as the host, while this process sleeps. Where there is none, the ownership is given up.
+    /// Lets a holder, such as the host, own while this process sleeps.
+    ///
+    /// - Returns: `held` without a holder: the connectivity machine then has the ownership given up.
     func rest() async throws -> CoreOwnership {
         do throws(CoordinationError) { try await main.rest() } catch {
             guard error.code == .unavailable || error.code == .unsupported else { throw error }
@@ -80,7 +83,7 @@ extension Telephone {
         return .resting
     }
 
-    /// Owns by itself again. Where the rest was over, another process may own.
+    /// Ends the rest, so that this process owns by itself again. If the rest was over already, another process may own.
     func resume() async throws -> CoreOwnership {
         do throws(CoordinationError) { try await main.resume() } catch {
             guard error.code == .fenced else { throw error }

@@ -4,10 +4,10 @@ public import Lifecycle
 internal import NetworkMonitor
 internal import SIPMessages
 
-/// A telephone that lives by the connectivity machine: it carries out what the machine wants, and reports what happens.
+/// A telephone that follows the connectivity machine: it carries out the machine's actions, and reports events.
 ///
-/// This is the type to read. Each action is a line or two, and none of them asks whether the application is in front, in the
-/// background or without a network: that is the machine's to know.
+/// This is the type to read. Each action is a line or two. None of them asks whether the application is in front, in
+/// the background or without a network: the machine knows.
 public actor Telephone: ConnectivityDelegate {
     /// The events that it always subscribes to; presence of others is another matter.
     static let events = ["reg", "dialog", "message-summary"]

@@ -2,7 +2,7 @@ internal import SIPMessages
 
 /// The requests of the client to the server.
 extension TelephoneClient {
-    /// Registers, or refreshes the registration; gives how long the server keeps it.
+    /// Registers, or refreshes the registration, and returns how long the server keeps it.
     public func register() async throws -> Duration {
         let response = try await ask(
             "REGISTER", headers: [("Contact", "<sip:\(user)@\(localHost ?? "")>"), ("Expires", "3600")])

@@ -2,9 +2,9 @@ public import Coordination
 internal import CoreAPI
 internal import SIPMessages
 
-/// Speaks SIP with a server over one connection: registers, subscribes, publishes, calls, and hears what the server sends.
+/// Speaks SIP with a server over one connection: registers, subscribes, publishes, calls, and receives messages.
 ///
-/// It knows nothing of networks, backgrounds and sleep: when to do what is ``Telephone``'s to say.
+/// It knows nothing of networks, backgrounds and sleep: ``Telephone`` decides when to do each of these.
 public actor TelephoneClient {
     /// Something did not work.
     public enum Failure: Error, Equatable {
@@ -22,7 +22,7 @@ public actor TelephoneClient {
         public let body: String
     }
 
-    /// Keeps a text where it outlives this process; gives whether it had come before.
+    /// Keeps a text where it outlives this process, and returns true if it had come before.
     typealias Keep = @Sendable (Text) async throws -> Bool
 
     /// The events that come on the connection by themselves.
@@ -56,7 +56,7 @@ public actor TelephoneClient {
     private var attempts = 0
     /// The number of questions that are put only to see whether the connection stands.
     private var checks = 0
-    /// Where texts are kept; nil while no core runs here.
+    /// Stores a text where it outlives this process; nil while no core runs here.
     private var keep: Keep?
     private var texts: [Text] = []
     private var notices: [String: String] = [:]
@@ -132,7 +132,7 @@ public actor TelephoneClient {
         lose(connection)
     }
 
-    /// Whether the server answers on the connection.
+    /// Returns true if the server answers a question on the connection.
     public func isAnswered() async -> Bool {
         guard connection != nil else { return false }
         checks += 1
@@ -140,7 +140,7 @@ public actor TelephoneClient {
         return (try? await ask("OPTIONS")) != nil
     }
 
-    /// Leaves what the server sends in the socket, or reads it again.
+    /// Leaves the server's messages in the socket, or reads them again.
     public func keepUnread(_ isKept: Bool) {
         connection?.keep(isKept)
     }
@@ -193,7 +193,7 @@ public actor TelephoneClient {
             tell.yield(.unreadData)
             return
         }
-        // What it brought is there when it is told.
+        // Only at the end: the observer of `tell` finds all that the message brought.
         defer { tell.yield(.traffic) }
         let number = message["CSeq"].flatMap { Int($0.prefix { $0 != " " }) }
         if message.status != nil {
@@ -211,7 +211,7 @@ public actor TelephoneClient {
 
     /// Keeps a message for the user.
     ///
-    /// - Returns: Whether it is kept. Only then it is acknowledged; the server sends it again otherwise.
+    /// - Returns: True if it is kept. Only then it is acknowledged; the server sends it again otherwise.
     private func take(_ message: Message) async -> Bool {
         guard let keep, let callID = message["Call-ID"].flatMap({ CallID($0) }),
             let number = message["CSeq"]?.prefix(while: { $0 != " " }),
@@ -223,7 +223,7 @@ public actor TelephoneClient {
         return true
     }
 
-    /// - Returns: Whether it was the present connection.
+    /// - Returns: True if it was the present connection.
     @discardableResult
     private func lose(_ lost: Connection) -> Bool {
         guard connection === lost else { return false }

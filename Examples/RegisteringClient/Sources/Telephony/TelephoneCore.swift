@@ -3,8 +3,9 @@ internal import CoreAPI
 
 /// The core of the group: the client, with which one process of the application at a time may connect.
 ///
-/// The connectivity machine says when the client connects and what it asks. The core says whether this process may: it opens the client while
-/// it runs, makes it quiet for a rest, and has the inbox keep what comes before it is acknowledged to the server.
+/// The connectivity machine tells the client when to connect and what to ask. The core tells it whether this process
+/// may: it opens the client while it runs, and makes it quiet for a rest. The inbox keeps each message before the
+/// client acknowledges it to the server.
 struct TelephoneCore: Core {
     let client: TelephoneClient
 

@@ -4,7 +4,7 @@ public import Lifecycle
 public import NetworkMonitor
 public import Platform
 
-/// Puts it together: a telephone, the machine it lives by, and what tells the machine what happens.
+/// Puts the parts together: a telephone, its connectivity machine, and the sources of the machine's events.
 ///
 /// An application writes about this much.
 public final class TelephoneLife: Sendable {

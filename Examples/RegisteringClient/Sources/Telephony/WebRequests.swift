@@ -19,12 +19,12 @@ public actor WebRequests {
         self.server = server
     }
 
-    /// Lets requests through, or refuses new ones; what is pending is finished.
+    /// Lets requests through, or refuses new ones. Pending requests are finished.
     public func rest(_ isResting: Bool) {
         self.isResting = isResting
     }
 
-    /// Ends what waits for an answer.
+    /// Ends the requests that wait for an answer.
     public func failPending() {
         for connection in pending.values { connection?.close() }
         pending = [:]

@@ -16,6 +16,6 @@ extension ConnectivityTransition {
 }
 
 extension ConnectivityAction {
-    /// Its name, without what goes with it.
+    /// Its name, without its associated values.
     var name: String { String("\(self)".prefix { $0 != "(" }) }
 }

@@ -41,7 +41,7 @@ struct Story {
             network: states)
     }
 
-    /// Lets something happen; prints what the machine did about it and what the server was asked.
+    /// Lets an event happen, and prints the machine's reaction and the requests to the server.
     private func tell(
         _ sentence: String, _ number: TransitionNumber, _ happening: () async throws -> Void
     ) async throws {

@@ -41,7 +41,7 @@ final class LiveNetwork: Sendable {
     }
 
     deinit {
-        // It ends with its input; what does not is ended.
+        // The process ends with its input; otherwise it is terminated.
         try? keyboard.close()
         if process.isRunning { process.terminate() }
     }

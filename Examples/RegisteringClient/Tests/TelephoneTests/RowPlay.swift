@@ -3,7 +3,7 @@ import TelephoneServer
 import Telephony
 import Testing
 
-/// The run of a row of the table: where it begins, what happens, and what is seen of it outside of the machine.
+/// The run of a row of the table: its initial state, the event, and the effects that are visible outside the machine.
 struct RowPlay: Sendable {
     typealias Act = @Sendable (Stage) async throws -> Void
 

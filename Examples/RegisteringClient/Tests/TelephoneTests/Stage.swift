@@ -139,7 +139,7 @@ final class Stage: Sendable {
 
     // MARK: What becomes of it
 
-    /// Lets something happen and waits until the machine has done what it does about it; gives what it traced.
+    /// Lets an event happen, waits until the machine has reacted, and returns the machine's trace.
     @discardableResult
     func after(
         _ number: TransitionNumber, _ happening: () async throws -> Void
@@ -153,7 +153,7 @@ final class Stage: Sendable {
         return Array(await life.runner.trace.dropFirst(before))
     }
 
-    /// Lets the connection end while the network stays; gives what the machine traced of that.
+    /// Lets the connection end while the network stays, and returns the machine's trace.
     @discardableResult
     func afterLoss(_ happening: () async throws -> Void) async throws -> [ConnectivityTransition] {
         let before = await life.runner.trace.count
@@ -165,7 +165,7 @@ final class Stage: Sendable {
         return Array(await life.runner.trace.dropFirst(before))
     }
 
-    /// Lets something happen and waits for what it leads to.
+    /// Lets an event happen, and waits for its effect.
     func happens(
         _ what: String, _ happening: () async throws -> Void, until condition: () async -> Bool
     ) async throws {

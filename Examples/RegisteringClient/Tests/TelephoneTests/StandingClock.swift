@@ -23,7 +23,7 @@ final class StandingClock: TimeSource {
     /// The instants that sleepers wait for.
     var wakes: [BootInstant] { state.withLock { Array($0.sleepers.values) } }
 
-    /// Whether a sleeper waits for an instant that is no further away than that.
+    /// Returns true if a sleeper waits for an instant at most `duration` away.
     func waits(within duration: Duration) -> Bool {
         let limit = now().advanced(by: duration)
         return wakes.contains { $0 <= limit }

@@ -13,8 +13,9 @@ public enum SQLiteGroup {
         try await ReplicatedGroup.open(log: try await TableLog.open(path: path), as: description, options: options)
     }
 
-    /// Opens the group in a database to read it, without a session or a record of it, and without a change to any file:
-    /// it works where nothing may be written. It needs an SQLite that takes URIs for names (`SQLITE_USE_URI`), as
+    /// Opens the group in a database to read it, without a session, and without a change to any file.
+    ///
+    /// It works where nothing may be written. It needs an SQLite that takes URIs for names (`SQLITE_USE_URI`), as
     /// Debian's does.
     ///
     /// - Throws: `unavailable` where there is no database, or an empty file, or a write-ahead log without its index;

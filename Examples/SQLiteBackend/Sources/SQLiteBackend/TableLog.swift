@@ -83,7 +83,7 @@ final class TableLog: SharedLog {
         }
     }
 
-    /// What a read finds in its transaction.
+    /// Reads the log from a position, in the caller's transaction.
     static func slice(of database: Database, from position: UInt64, limit: Int) throws -> LogSlice {
         let start = try start(of: database)
         let parts = try position < start ? bytes("SELECT bytes FROM part ORDER BY number", in: database) : nil

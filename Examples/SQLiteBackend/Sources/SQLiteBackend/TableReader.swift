@@ -53,7 +53,7 @@ struct TableReader: SharedLog {
         return try await queue.read(body)
     }
 
-    /// The path in a URI: what would end it there, or begin an escape, is escaped.
+    /// The path for a URI. The characters that would end it there, or begin an escape, are escaped.
     private var address: String {
         path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
     }
@@ -70,10 +70,10 @@ struct TableReader: SharedLog {
         SharedCoreError(.forbidden, "The database was opened to read its present state.", at: path)
     }
 
-    /// What tells whether participants came or left during a read.
+    /// The state of the database's files. It changes when participants open or close the database during a read.
     private struct Files: Equatable {
         let hasIndex: Bool
-        /// Whether there is a write-ahead log with something in it.
+        /// True if there is a write-ahead log that is not empty.
         let hasLog: Bool
         let byteCount: Int
         let inode: Int

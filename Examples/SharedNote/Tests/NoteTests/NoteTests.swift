@@ -4,7 +4,7 @@ import Testing
 @Suite("One file describes a group in files and one behind a hub")
 struct NoteTests {
     private let directory: URL
-    /// Where `note` and `sharedcore` are: beside the bundle that holds this test.
+    /// The directory of the programs `note` and `sharedcore`: that of the bundle with this test.
     private let programs: URL
 
     init() throws {
@@ -23,7 +23,7 @@ struct NoteTests {
             })
     }
 
-    /// Runs a program to its end, on a thread of its own; its exit status and what it printed.
+    /// Runs a program to its end, on a thread of its own, and returns its exit status and its output.
     private func run(_ name: String, _ arguments: String...) async throws -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = programs.appending(path: name)

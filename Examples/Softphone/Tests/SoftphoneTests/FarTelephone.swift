@@ -20,7 +20,7 @@ final class FarTelephone: Sendable {
         var log: [SIPText] = []
         /// The status line for each message that was sent.
         var messageAnswers: [String: String] = [:]
-        /// What the next INVITEs inside the dialog are answered with; 200 when it is empty, 0 for no answer.
+        /// The statuses that answer the next INVITEs inside the dialog; 0 for no answer. If none is left, 200 is sent.
         var answers: [Int] = []
         var id: String  // empty until a call comes
         var local = "<sip:bob@sc.test>;tag=far"
@@ -48,7 +48,7 @@ final class FarTelephone: Sendable {
     /// Calls a telephone.
     convenience init(to user: String, callID: String) throws { try self.init(user, callID) }
 
-    /// Answers the first call to a user, who is bound here.
+    /// Binds a user to this telephone at the registrar, and answers the user's first call.
     convenience init(as user: String) throws {
         try self.init(user, "")
         try Registrar.bind(user, to: signalling.port)
@@ -128,7 +128,7 @@ final class FarTelephone: Sendable {
         return zip(packets, packets.dropFirst()).map { Double($1.nanoseconds - $0.nanoseconds) / 1e6 }.max() ?? 0
     }
 
-    /// Whether all packets are of one stream, and none is missing or comes twice.
+    /// True if all packets are of one stream, and none is missing or repeated.
     var isOneStream: Bool {
         let packets = packets
         return Set(packets.map(\.ssrc)).count == 1 && Set(packets.map(\.port)).count == 1

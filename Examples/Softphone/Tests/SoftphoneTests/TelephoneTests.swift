@@ -81,7 +81,7 @@ struct TelephoneTests {
                 #expect(SIPDialog.all(in: SIPDialog.bytes(of: [SIPDialog(texts: refused)])) == nil)
             }
         }
-        // What is no UDP socket is refused, and closed.
+        // A descriptor other than a UDP socket is refused, and closed.
         let file = Glibc.open("/dev/null", O_RDONLY)
         #expect(!stack.makeCall(from: sample, file))
         #expect(fcntl(file, F_GETFD) < 0)
@@ -166,7 +166,7 @@ extension SIPDialog {
     }
 }
 
-/// A core with a call, whose baton has bytes of another program.
+/// A core with a call that gives a baton with bytes of another program.
 private final class FormerCore: Core {
     private let heard = Mutex<BatonEnd?>(nil)
     var end: BatonEnd? { heard.withLock { $0 } }

@@ -104,8 +104,8 @@
             typealias InboundIn = ByteBuffer
 
             private let note: SecurityNote
-            /// Whether the member has sent data, which proves that it accepts this client. The handshake does not prove
-            /// it, because a member verifies the client's certificate after the client's part of it.
+            /// True after the member has sent data, which proves that it accepts this client. The handshake is no such
+            /// proof: a member verifies the client's certificate after the client has completed its part.
             private var isSecured = false
 
             init(note: SecurityNote) {

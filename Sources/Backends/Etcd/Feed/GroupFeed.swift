@@ -148,10 +148,10 @@
             if let failure = content.withLock({ $0.failure }) { throw failure }
         }
 
-        /// Whether the feed was ended.
+        /// True after the feed was ended.
         var isEnded: Bool { content.withLock { $0.isEnded } }
 
-        /// Whether the feed has failed.
+        /// True after the feed has failed.
         var hasFailed: Bool { content.withLock { $0.failure != nil } }
 
         // MARK: - Knowledge for commits

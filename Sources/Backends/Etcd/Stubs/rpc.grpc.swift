@@ -1,6 +1,6 @@
 // swift-format-ignore-file
 #if Etcd
-/// What SharedCore uses of etcd's calls. The names and numbers are etcd's.
+/// The part of etcd's calls that SharedCore uses. The names and numbers are etcd's.
 
 // DO NOT EDIT.
 // swift-format-ignore-file

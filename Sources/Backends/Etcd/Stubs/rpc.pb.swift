@@ -10,7 +10,7 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-/// What SharedCore uses of etcd's calls. The names and numbers are etcd's.
+/// The part of etcd's calls that SharedCore uses. The names and numbers are etcd's.
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

@@ -15,7 +15,7 @@
         }
 
         private(set) var steps: [Step] = []
-        /// Whether it changes something in every state.
+        /// True if the transaction changes something in every state of the group.
         private(set) var alwaysChanges = false
 
         private var positions: [Key: Int] = [:]

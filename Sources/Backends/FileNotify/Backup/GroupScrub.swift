@@ -13,8 +13,8 @@ package struct GroupScrub: Sendable {
     package private(set) var journalCount = 0
     /// The bytes of their records.
     package private(set) var byteCount = 0
-    /// Whether all of them came from the disk. Otherwise some came from the system's cache, which hides damage on the
-    /// disk.
+    /// True if all of these bytes came from the disk. Otherwise some came from the system's cache, which hides damage
+    /// on the disk.
     package private(set) var isPastCache = true
 
     /// Reads the records up to the published tail. If no participant has opened the group since the machine was

@@ -2,8 +2,8 @@ internal import CoreAPI
 internal import StoreEngine
 
 extension Effect {
-    /// Whether the effect ends something, or adds something that ends by itself at a time: then a hub reads the group
-    /// again. A hub waits for the ends of its clients' processes by itself.
+    /// True if the effect may end something, or adds an entry that expires: a hub then reads the group again. A hub
+    /// waits for the ends of its clients' processes by itself.
     var beginsToEnd: Bool {
         guard case .committed(_, _, let operations) = body else { return true }
         return operations.contains { operation in

@@ -29,11 +29,11 @@ final class GroupPage: Sendable {
     enum Sleepers {
         /// The words of its wake channels.
         case atChannels
-        /// The one word of the group, whose mask has fewer bits than there are channels.
+        /// The one word of the group. Its mask has fewer bits than there are channels.
         case atGroup
     }
 
-    /// What a thread has read of the futex words before it sleeps.
+    /// The values of the futex words that a thread has read before it sleeps.
     enum Seen {
         case channels([(offset: Int, value: UInt32)])
         case group(UInt32)
@@ -91,7 +91,7 @@ final class GroupPage: Sendable {
             at: path)
     }
 
-    /// Whether the file was cut, so that this process's page is no longer valid.
+    /// True if the file was truncated, so that this process's page is no longer valid.
     var isLost: Bool { page.isLost }
 
     /// Returns the error for a page over which something was written since it was opened, such as a copy in place; nil

@@ -164,9 +164,9 @@ enum SpareSpace {
 }
 
 extension SystemCallError {
-    /// Whether another process has the spare file: then a retry succeeds soon.
+    /// True if another process has locked the spare file: a retry then succeeds soon.
     var isSpareInUse: Bool { call == SpareSpace.lockedCall && number == Number.noSpace }
 
-    /// Whether no other file can be made, even with free space for the existing ones.
+    /// True if no other file can be created, even with free space for the existing ones.
     var isInodeMissing: Bool { isStorageFull && call.hasPrefix("openat") }
 }

@@ -18,10 +18,10 @@ struct CommitWord: Hashable, Sendable {
     /// The end of the published records, as an offset in the file.
     var tail: Int { Int(rawValue & ~(Self.sealedBit | Self.abandonedBit)) }
 
-    /// Whether the journal is sealed: nothing more is published in it, and the order continues in the next generation.
+    /// True if the journal is sealed: nothing more is published in it, and the order continues in the next generation.
     var isSealed: Bool { rawValue & Self.sealedBit != 0 }
 
-    /// Whether the journal is abandoned: a sync of it has failed, or a sync of its predecessor has failed and this one
+    /// True if the journal is abandoned: a sync of it has failed, or a sync of its predecessor has failed and this one
     /// is not on the disk yet. Records may be published, but none counts as on the disk: the order must continue in a
     /// journal that is written anew.
     var isAbandoned: Bool { rawValue & Self.abandonedBit != 0 }

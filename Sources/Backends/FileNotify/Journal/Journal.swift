@@ -76,17 +76,16 @@ final class Journal: ValueSource {
 
     private static let constantOffsets = stride(from: 0, to: JournalHeader.wordsOffset, by: 8)
 
-    /// Whether the page was written over since the journal was opened, as by another journal copied in place: then its
-    /// words are not those of this journal.
+    /// True if the page was overwritten after the journal was opened, for example by another journal copied in place.
+    /// Its words are then not those of this journal.
     var isWrittenOver: Bool { page.load(at: Word.nonce) != nonce }
 
-    /// Whether something was written over the header since the journal was opened, so that no process could open it
-    /// now.
+    /// True if the header was overwritten after the journal was opened, so that no process could open the journal now.
     var isHeaderChanged: Bool {
         !zip(Self.constantOffsets, constantWords).allSatisfy { page.load(at: $0) == $1 }
     }
 
-    /// Whether the journal was abandoned and its tail is plausible: a damaged word may have the bit by chance.
+    /// True if the journal was abandoned and its tail is plausible: a damaged word may have the bit by chance.
     var isPlausiblyAbandoned: Bool {
         guard word.isAbandoned, let size = try? byteCount(), size >= JournalHeader.byteCount, !isWrittenOver else {
             return false
@@ -151,7 +150,7 @@ final class Journal: ValueSource {
         page.replace(word.rawValue, with: word.moved(to: tail).sealed.rawValue, at: Word.commit)
     }
 
-    /// Whether the file was cut, so that this process's page is no longer valid.
+    /// True if the file was truncated, so that this process's page is no longer valid.
     var isPageLost: Bool { page.isLost }
 
     /// Throws when the page is no longer valid.
@@ -218,10 +217,10 @@ final class Journal: ValueSource {
         static let isOnDisk: UInt64 = 2
     }
 
-    /// Whether a process has found the next journal, so that commits may be there.
+    /// True if a process has found the next journal, so that commits may be there.
     var isSucceeded: Bool { page.load(at: Word.succession) != 0 }
 
-    /// Whether the disk has the next journal and its name, so that a loss of power cannot explain a missing one.
+    /// True if the disk has the next journal and its name, so that a loss of power cannot explain a missing one.
     var isSucceededOnDisk: Bool { page.load(at: Word.succession) & Succession.isOnDisk != 0 }
 
     /// Records that the next journal was found, before anything is committed there.

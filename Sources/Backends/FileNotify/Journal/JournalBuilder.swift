@@ -21,7 +21,7 @@ final class JournalBuilder {
     let generation: UInt64
     private let directory: GroupDirectory
     private let origin: Origin
-    /// Whether the file system has no inode for another file, and no spare file reserves one.
+    /// True if the file system has no inode for another file, and no spare file reserves one.
     let hasLastInode: Bool
     private let file: OpenFile
     private let salt: UInt64
@@ -29,7 +29,7 @@ final class JournalBuilder {
     private(set) var offset = JournalHeader.byteCount
     private var reservedEnd: Int
     private var isPlaced = false
-    /// Whether nothing counts as on the disk before the whole journal is.
+    /// True if nothing in the journal counts as on the disk before the whole journal is there.
     private var isAbandoned = false
 
     /// - Parameter snapshotByteCount: About how many bytes will follow. Their space is taken at once, because on a full

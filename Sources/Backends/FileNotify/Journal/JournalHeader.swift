@@ -27,7 +27,8 @@ struct JournalHeader: Hashable, Sendable {
     let bootID: BootID
     /// The first value of the chain of its frames.
     let salt: UInt64
-    /// Whether its frames begin with a snapshot. One without can only be read after its predecessor.
+    /// True if the journal's frames begin with a snapshot. A journal without one can only be read after its
+    /// predecessor.
     let hasSnapshot: Bool
     /// The continuation of its predecessor; nil when there is none: the group's first journal, and the first after a
     /// restart of the machine.

@@ -15,10 +15,10 @@ struct Listening {
     private var counts = [Int](repeating: 0, count: Bells.count)
     private var lastID: ID = 0
 
-    /// Whether there is no listener.
+    /// True if there is no listener.
     var isEmpty: Bool { listeners.isEmpty }
 
-    /// Whether no listener needs a timer, because each participant reads at an interval of its own. False without
+    /// True if no listener needs a timer, because each participant reads at an interval of its own. False without
     /// listeners.
     var isQuiet: Bool { !listeners.isEmpty && listeners.values.allSatisfy(\.isQuiet) }
 

@@ -106,7 +106,7 @@ extension LocalGroup {
     /// The length of the log in bytes.
     var logByteCount: Int { logSizes.log }
 
-    /// Whether the log is so long that content waits for a compaction.
+    /// True if the log is so long that commits of content wait for a compaction.
     var mustMakeRoom: Bool { isLong(logSizes, beyond: Self.longestByteCount, percent: 200) }
 
     /// Returns whether the log is longer than a size and than a percentage of the state that it describes. After a
@@ -320,7 +320,7 @@ extension LocalGroup {
     }
 }
 
-/// Whether a compaction runs in this process, and the thread that it runs on.
+/// The state of the compactions in this process, and their thread.
 final class CompactionState: Sendable {
     let thread = SerialThread(name: "sc-compact")
     let isRunning = Atomic(false)

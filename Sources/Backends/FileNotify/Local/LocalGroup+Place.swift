@@ -93,7 +93,7 @@ extension LocalGroup {
 final class PlaceCheck: Sendable {
     /// The tick of the clock in which the files were checked last.
     let tick = Atomic<UInt64>(0)
-    /// Whether the group is lost for this process, even if files appear there later. Set only with ``loss``.
+    /// True after this process has lost the group, even if files appear there later. Set only with ``loss``.
     let isLost = Atomic(false)
     private let error = Mutex<SharedCoreError?>(nil)
 

@@ -130,7 +130,7 @@ struct Patience {
     private var generation: UInt64 = 0
     private var word: CommitWord?
     private var ticks: UInt64 = 0
-    /// Whether the last observed change was a tick.
+    /// True if the last observed change was a tick.
     private var isAlive = false
     private var waited: UInt64 = 0
     private var last: BootInstant?

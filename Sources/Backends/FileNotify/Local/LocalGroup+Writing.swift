@@ -24,10 +24,10 @@ extension LocalGroup {
     struct NoRoom {
         /// The error of the request if space never becomes free.
         let error: SharedCoreError
-        /// Whether another process has the spare file, and may be freeing space. Otherwise only a compaction frees
-        /// space.
+        /// True if another process has locked the spare file, and may be freeing space. Otherwise only a compaction
+        /// frees space.
         let isSpareInUse: Bool
-        /// Whether a full disk may refuse the record.
+        /// True if a full disk may refuse the record.
         let isContent: Bool
     }
 

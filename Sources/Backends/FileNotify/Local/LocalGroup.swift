@@ -31,7 +31,7 @@ final class LocalGroup: Sendable {
     /// Held while the state is read and passed on, so that an earlier read never replaces a later one.
     let newsOrder = Mutex(())
     let place = PlaceCheck()
-    /// Whether this process is the group's hub and serves. Then no other process may rely on the channel of everything,
+    /// True while this process serves as the group's hub. No other process may then rely on the channel of everything,
     /// which is not signalled for this process's records.
     let isHub = Atomic(false)
 
@@ -93,7 +93,7 @@ final class LocalGroup: Sendable {
         return group
     }
 
-    /// Whether this process only reads the group.
+    /// True if this process only reads the group.
     var isReadOnly: Bool { directory.access == .readOnly }
 
     /// The method by which waiting tasks of this process are woken.

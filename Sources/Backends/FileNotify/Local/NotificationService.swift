@@ -38,7 +38,7 @@ final class NotificationService: Sendable {
         let session: Session
         let process: ProcessHandle
         let key: UInt64
-        /// Whether the system reports the end of the process.
+        /// True if the system reports the end of the process.
         let isAwaited: Bool
     }
 
@@ -67,7 +67,7 @@ final class NotificationService: Sendable {
         var holders: [ObjectIdentifier: [SessionID: Holder]] = [:]
         var lastKey = Key.last
         var nextLook: BootInstant
-        /// Whether a second thread waits as well.
+        /// True while a second thread waits as well.
         var hasCompanion = false
         /// Ended sessions that were reported to their group, until the next idle poll.
         var reported: [ObjectIdentifier: Set<SessionID>] = [:]
@@ -79,7 +79,7 @@ final class NotificationService: Sendable {
             Set(bells.filter { $0.value.values.contains(nil) }.map(\.key))
         }
 
-        /// Whether no group needs a poll, because every change comes as an event.
+        /// True if no group needs a poll, because every change comes as an event.
         fileprivate var isQuiet: Bool {
             !quiet.isEmpty && quiet.isSuperset(of: groups.keys) && events != nil && deaf.isEmpty
                 && holders.values.allSatisfy { $0.values.allSatisfy(\.isAwaited) }

@@ -64,8 +64,8 @@ final class SessionLocks: Sendable {
 }
 
 extension SessionMark {
-    /// Whether the process number of the session is valid in this process's namespace. If the namespace is unknown, as
-    /// without /proc, numbers are not used and only the byte counts.
+    /// True if the process number of the session is valid in this process's namespace. If the namespace is unknown, as
+    /// without /proc, numbers are not used and only the locked byte counts.
     var namesProcess: Bool {
         processNamespace != 0 && processNamespace == ProcessIdentity.currentNamespace
     }

@@ -12,7 +12,7 @@ final class SignalListener: Sendable {
         var isRunning = false
         /// At which words the thread sleeps, or is about to.
         var sleepers = GroupPage.Sleepers.atGroup
-        /// Whether the system lets the thread sleep at several words; nil before there is one.
+        /// True if the system lets the thread sleep at several words; nil before there is a thread.
         var canSleepAtSeveral: Bool?
 
         /// At which words it is to sleep from now on.

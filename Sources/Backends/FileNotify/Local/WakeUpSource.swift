@@ -10,7 +10,7 @@ package enum WakeUpSource: Hashable, Sendable {
     /// By polling, for a handle that may write nothing, not even its interest.
     case looks
 
-    /// Whether a file system is tested before its reports of writes are relied on.
+    /// The condition under which a file system is tested before its reports of writes are relied on.
     package enum Trial: Hashable, Sendable {
         /// Unless it is known to report every write.
         case unlessKnown

@@ -13,7 +13,7 @@ final class WriteQueue: Sendable {
     private let state = Mutex(State())
     private let count = Atomic(0)
 
-    /// Whether no request waits, so that a new request overtakes none if it tries the lock itself.
+    /// True if no request waits, so that a new request overtakes none if it tries the lock itself.
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
     /// Adds a request.

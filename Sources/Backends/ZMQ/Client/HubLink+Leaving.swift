@@ -59,7 +59,7 @@ extension HubLink {
         connectAgain()
     }
 
-    /// Whether a hub may keep the session until this process ends.
+    /// True if a hub may keep the session until this process ends.
     private var isOutlivedBySession: Bool {
         if welcome != nil { return lease == nil }
         return greeting > 0 && !endpoint.isOverNetwork

@@ -244,7 +244,7 @@ extension HubLink {
         }
     }
 
-    /// Whether a request is unanswered.
+    /// True while a request is unanswered.
     private var isWaitingForHub: Bool {
         switch phase {
         case .greeting: true

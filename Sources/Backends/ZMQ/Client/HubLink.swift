@@ -48,7 +48,7 @@ actor HubLink {
     /// The send times of unanswered messages that are no ``PendingRequest``, by number.
     var sendTimes: [UInt64: BootInstant] = [:]
     var replica: Replica?
-    /// Whether the link only requests a view of the group and does not join it.
+    /// True if the link only requests a view of the group and does not join it.
     let isReader: Bool
     /// The view sent to a reader.
     var view: View?
@@ -56,7 +56,7 @@ actor HubLink {
     var events: ConnectionEvents?
     var stream: Socket?
     var streamEvents: ConnectionEvents?
-    /// Whether the connection of the requests, and that of the stream, is lost.
+    /// True for a lost connection: that of the requests, and that of the stream.
     var isLost = (requests: false, stream: false)
     var duty = SocketThread.Duty()
 
@@ -85,20 +85,20 @@ actor HubLink {
     var joiningEnds: BootInstant?
     /// The number of the unanswered request for missing changes.
     var catchUp: UInt64?
-    /// Whether the subscription was renewed since that request, so that its answer may be incomplete.
+    /// True if the subscription was renewed after that request, so that its answer may be incomplete.
     var isHeardAnew = false
     /// The highest revision known to exist.
     var announced = Revision.zero
     /// The error for requests made while the link stays only to end its session; nil before that.
     var parting: SharedCoreError?
     var isParted: Bool { parting != nil }
-    /// Whether its holder has closed the link.
+    /// True after the link's holder has closed it.
     var isClosing = false
-    /// Whether the stream is wanted, also over new connections.
+    /// True while the stream is wanted, also over new connections.
     var isListening = false
     /// The watches and observations of the handle, and how many of them are of a participant that sleeps.
     private var watchCount = (all: 0, quiet: 0)
-    /// Whether the handle does without beacons: it reads at an interval of its own, which shows a lost update as well.
+    /// True if the handle needs no beacons: it reads at an interval of its own, which shows a lost update as well.
     var isQuiet: Bool { watchCount.all > 0 && watchCount.all == watchCount.quiet }
     /// When the sockets are created again, after creating them has failed, or after a loss from which the library has
     /// not reconnected: it gives up a connection that has received data it rejects.

@@ -19,7 +19,7 @@ struct HubStart: Sendable {
     /// The socket's path.
     let path: String
     let launcher: HubLauncher
-    /// Whether a hub is only started to replace one that was killed.
+    /// True if this client starts a hub only to replace one that was killed.
     let isReplacement: Bool
     /// When this client began to wait for a hub.
     let since: BootInstant

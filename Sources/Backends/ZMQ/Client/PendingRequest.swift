@@ -18,7 +18,7 @@ final class PendingRequest {
         case keepBaton([UInt8], of: Revision, for: Duration)
         case fetchBaton(of: Revision, under: Revision)
 
-        /// Whether it is sent only to a hub that promises ``Capability/batonBytes``.
+        /// True if the request is sent only to a hub that promises ``Capability/batonBytes``.
         var isOfBaton: Bool {
             switch self {
             case .keepBaton, .fetchBaton: true
@@ -35,13 +35,13 @@ final class PendingRequest {
     let question: Question
     /// When the request is given up.
     var deadline: BootInstant
-    /// Whether its task was cancelled.
+    /// True after the request's task was cancelled.
     var isWithdrawn = false
     /// How many times it was sent.
     var sendCount = 0
     /// When it was sent first.
     var sentAt: BootInstant?
-    /// Whether the hub may have it.
+    /// True if the hub may have the request.
     var isSent: Bool { sendCount > 0 }
     /// The answer, and the revision that the replica must reach before the caller gets it.
     var held: (reply: Reply.Body, revision: Revision)?

@@ -10,7 +10,7 @@ internal import Synchronization
 final class HubLock: Sendable {
     private let file: Mutex<OpenFile?>
     private let identity: FileStatus.Identity
-    /// Whether clients of the hubs before this one may still run cores.
+    /// The clients of the hubs before this one that may still run cores.
     let former: FormerClients
 
     static let lockedByte = 0

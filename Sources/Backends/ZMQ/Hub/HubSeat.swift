@@ -1,7 +1,7 @@
 package import CoreAPI
 internal import Platform
 
-/// Whether a hub of this machine serves an endpoint, according to the lock there.
+/// The state of an endpoint of this machine, according to its lock: free, or with a hub.
 package enum HubSeat: Hashable, Sendable {
     case free
     /// No hub, and the last one did not end by itself, as when it was killed: its lock's file still names it.
@@ -48,8 +48,8 @@ package enum HubSeat: Hashable, Sendable {
     }
 }
 
-/// Whether clients of former hubs at a socket may still run cores. They learn that their sessions have ended from the
-/// next hub that answers, and from none while there is none, so this holds until a hub has served for ``timeout``.
+/// The kinds of former hubs at a socket with clients that may still run cores. Such clients learn only from the next
+/// hub that their sessions have ended, so this holds until a hub has served for ``timeout``.
 struct FormerClients: Hashable {
     /// The time that a client takes for it: to reconnect (0.5 s), to learn that its session has ended (0.25 s), and to
     /// stop a core (5 s).

@@ -20,8 +20,8 @@ extension HubService {
             limits: order.capabilities.limits, wakeUp: order.capabilities.wakeUp)
     }
 
-    /// Whether a hub keeps batons for the clients of an endpoint. Those of an `inproc` endpoint are in one process, and
-    /// need no hub.
+    /// Returns true if the hub keeps batons for the clients of an endpoint. The clients of an `inproc` endpoint are in
+    /// one process, and need no hub for it.
     private func keepsBatons(at door: Int) -> Bool {
         if case .inproc = doors[door].endpoint { false } else { true }
     }

@@ -164,7 +164,8 @@ final class HubClient {
     var leaseLeft: Duration?
     /// The earliest time at which a keep-alive is answered before other requests.
     var nextConfirmation = BootInstant(nanoseconds: 0)
-    /// Whether its session is over but not recorded as such, and whether the record is being written.
+    /// True if the client's session is over but not recorded as such (`mustEnd`), and while that record is being
+    /// written (`isEnding`).
     var mustEnd = false
     var isEnding = false
     /// The address of the client's connection; nil until the client has reconnected.

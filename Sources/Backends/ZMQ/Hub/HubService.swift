@@ -166,7 +166,8 @@ actor HubService {
         return (!clients.isEmpty, hasOutlasted, order.replica.failure.map(Self.isLoss) ?? false)
     }
 
-    /// Whether the group's files are gone. Where they are damaged, clients that need none of the damaged parts go on.
+    /// Returns true if the group's files are gone. If they are only damaged, clients that need none of the damaged
+    /// parts go on.
     private static func isLoss(_ error: SharedCoreError) -> Bool { error.code == .unavailable }
 
     /// Reports the hub to clients of this process: the library reports no connections there.

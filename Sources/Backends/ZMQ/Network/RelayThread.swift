@@ -104,7 +104,7 @@ struct RelayThread: ~Copyable {
         buffer.deallocate()
     }
 
-    /// Whether more can be done at once, and whether there are deadlines to check.
+    /// True if more can be done at once (`isUnfinished`), and if there are deadlines to check (`hasDeadlines`).
     var isUnfinished: Bool { !unfinished.isEmpty || !unheard.isEmpty || isAdmitting }
     var hasDeadlines: Bool { !refused.isEmpty || !watched.isEmpty || !lobby.isEmpty }
 

@@ -17,7 +17,8 @@ final class RelayedConnection: Sendable {
     /// The address that counts for shares: the whole address, or the 64-bit network of IPv6, which one machine may have
     /// for itself.
     let source: String
-    /// Whether a client's session uses it: the hub has accepted a hello. Until then it may send only little.
+    /// True if a client's session uses the connection: the hub has accepted a hello. Until then it may send only
+    /// little.
     let isMember = Atomic(false)
     /// The bytes passed on to the library, and how many of them the library has given to the hub.
     let received = Atomic(0)
@@ -26,7 +27,8 @@ final class RelayedConnection: Sendable {
     private let held = Atomic(0)
     /// The bytes that the other end's connection has accepted.
     let sent = Atomic(0)
-    /// Whether the relay waits for the hub to complete more requests, and the hub for the other end to receive more.
+    /// True while the relay waits for the hub to complete more requests (`isStalled`), and while the hub waits for the
+    /// other end to receive more (`isHeldBack`).
     let isStalled = Atomic(false)
     let isHeldBack = Atomic(false)
     /// The other end; nil when the connection has ended.
@@ -48,7 +50,7 @@ final class RelayedConnection: Sendable {
         return isMapped ? nil : "\(bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })/64"
     }
 
-    /// Whether the other end has sent data that the relay has not read.
+    /// True if the other end has sent data that the relay has not read.
     var hasUnread: Bool { outer.withLock { $0?.hasUnread ?? false } }
 
     /// Ends the connection and closes its descriptor.

@@ -42,7 +42,7 @@ struct OutgoingFrame {
 final class ReceivedFrame {
     /// Allocated separately, because the library does not allow a message to be moved.
     private let part: UnsafeMutablePointer<zmq_msg_t>
-    /// Whether it is the whole message. Further frames of a message are dropped.
+    /// True if the frame is the whole message. Further frames of a message are dropped.
     private(set) var isWholeMessage = true
 
     init() {

@@ -4,11 +4,11 @@ internal import CZMQ
 struct IncomingMessage {
     var frames: [[UInt8]] = []
     var byteCount: Int { frames.reduce(0) { $0 + $1.count } }
-    /// Whether frames were dropped because there were too many.
+    /// True if frames were dropped because there were too many.
     var isTooLong = false
     /// The sender, according to the library.
     var peer = PeerAddress()
-    /// While receiving: whether another frame follows.
+    /// While receiving: true if another frame follows.
     var hasMore = false
 }
 

@@ -53,10 +53,10 @@ final class Socket {
     /// The endpoint that is bound or connected, for messages.
     let endpoint: String
     private var isOpen = true
-    /// Whether its input is to be taken now. A socket that is not wanted does not keep the thread awake.
+    /// True if the socket's input is to be taken now. A socket that is not wanted does not keep the thread awake.
     var isWanted = true
-    /// Whether the last query of the library found no message, and no other call followed, since the descriptor last
-    /// signalled a change: then there is no message until the next signal.
+    /// True if, since the descriptor last signalled a change, the last query of the library found no message and no
+    /// other call followed. There is then no message until the next signal.
     private var isDrained = false
 
     init(_ role: Role, for endpoint: String) throws(MessagingError) {

@@ -86,7 +86,7 @@ final class SocketThread: SerialExecutor, Sendable {
 
     // MARK: - Work
 
-    /// Whether jobs of the actor wait. Read by the actor, in a job that may take long.
+    /// True if jobs of the actor wait. Read by the actor, in a job that may take long.
     var hasWaitingWork: Bool { untouched.load(ordering: .relaxed) > 0 || state.withLock { !$0.work.isEmpty } }
 
     /// Lets the jobs that wait run before the actor's job goes on, on this thread alone: `Task.yield()` may go by way of

@@ -50,7 +50,7 @@ struct SocketThreadState {
     /// Signalled descriptors that were not handled yet.
     private var changed: [UInt64] = []
     var duty: DutyBox?
-    /// Whether a thread acts for the actor.
+    /// True while a thread acts for the actor.
     private var isHeld = false
     /// When the timer fires.
     private var wakeTime: BootInstant?
@@ -62,7 +62,7 @@ struct SocketThreadState {
     /// The thread that runs deliveries.
     private var runner: ThreadIdentity?
 
-    /// Whether there is work for the actor.
+    /// True if there is work for the actor.
     var hasWork: Bool { !work.isEmpty || !changed.isEmpty }
 
     mutating func add(_ item: Work) -> Waking {
@@ -77,7 +77,7 @@ struct SocketThreadState {
         return runner != nil || !awake.isEmpty ? .none : waking()
     }
 
-    /// Whether jobs wait for the thread that acts for the actor, and another thread can run them.
+    /// True if jobs wait for the thread that acts for the actor, and another thread can run them.
     var hasJobsForOther: Bool { runner == nil && hasCompanion && !deliveries.isEmpty }
 
     /// Returns how to get a thread: wake one, or start one, which counts from now on.
@@ -89,7 +89,7 @@ struct SocketThreadState {
         return .start
     }
 
-    /// Whether there is only one thread to wait, which would not wait while it runs a job. Threads that have ended are
+    /// True if only one thread waits: there would be none while that thread runs a job. Threads that have ended are
     /// started again when needed.
     var needsCompanion: Bool { duty != nil && !hasCompanion }
 

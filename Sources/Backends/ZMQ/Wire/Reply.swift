@@ -232,7 +232,7 @@ struct Reply: Hashable {
 }
 
 extension Reply.Body {
-    /// Whether records follow the reply.
+    /// True if records follow the reply.
     var hasRecords: Bool {
         switch self {
         case .snapshot, .history, .view: true
@@ -240,7 +240,7 @@ extension Reply.Body {
         }
     }
 
-    /// Whether it brings a client up to date, whenever it arrives.
+    /// True if the reply brings a client up to date, even if it arrives late.
     var isState: Bool {
         switch self {
         case .current, .snapshot: true

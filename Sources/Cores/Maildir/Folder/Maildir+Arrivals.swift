@@ -7,7 +7,7 @@ extension Maildir {
         var messages: [FileName] = []
         /// Anything else with a name that could be a message's.
         var others: [FileName] = []
-        /// Whether there are more messages than these.
+        /// True if there are more messages than these.
         var isPartial = false
 
         /// Inserts a message in its order, in the place of the last one where there are as many as may be.

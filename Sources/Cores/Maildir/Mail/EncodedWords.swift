@@ -1,8 +1,8 @@
 /// Checks the encoded words of a header (RFC 2047) before GMime decodes it: a word names a character set, and GMime
 /// hands any name to the system's converter, which opens a module for each.
 ///
-/// A word whose name is not plain, or that is one too many, gets a space in its beginning: then it is none, and is
-/// shown as it stands.
+/// A word that names no valid character set, or is one too many, gets a space in its beginning. It is then no encoded
+/// word, and is shown as it stands.
 struct EncodedWords {
     /// The number of words of a message that are converted from another character set than UTF-8. If they alternate
     /// between character sets, each costs up to 75 µs (measured).

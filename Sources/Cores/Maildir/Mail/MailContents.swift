@@ -4,7 +4,7 @@ internal import Platform
 /// The shown content of a message: one part, as it stands in the file.
 struct MailContent {
     let part: MimePart
-    /// Whether a header names its content type.
+    /// True if a header names the content type of the part.
     let isTyped: Bool
     let file: OpenFile
     let range: Range<Int>
@@ -51,7 +51,7 @@ struct MailContents {
     private struct Mark {
         /// Which multipart's boundary it has.
         let level: Int
-        /// Whether no part follows.
+        /// True if no part follows.
         let isLast: Bool
         let start: Int
     }

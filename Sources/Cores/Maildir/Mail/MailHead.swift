@@ -11,11 +11,11 @@ struct MailHead {
     private(set) var bytes: [UInt8] = []
     /// The ranges in `bytes` of the values of the fields, by their names in lower case.
     private var values: [String: Range<Int>] = [:]
-    /// Whether the first line cannot begin a message.
+    /// True if the first line cannot begin a message.
     private(set) var isForeign = false
 
     private var isEmpty = true
-    /// The name of the field whose lines are kept now; nil for one that is not kept.
+    /// The name of the current field; nil if its lines are not kept.
     private var name: String?
 
     /// The fields that are kept of a part.
@@ -116,14 +116,14 @@ struct MailHead {
     /// Colons in one field of addresses: GMime takes 208 bytes of stack for each.
     private static let groupCount = 400
 
-    /// Whether its addresses can be read without using up a thread's stack.
+    /// True if the addresses can be read without using up a thread's stack.
     var isReadable: Bool {
         ["from", "to"].allSatisfy { name in
             (value(name) ?? []).count { $0 == UInt8(ascii: ":") } <= Self.groupCount
         }
     }
 
-    /// Whether the fields alone say that the identifier is that of the message, and not of a conference inside it.
+    /// True if the fields alone prove that the identifier is that of the message, and not of a conference inside it.
     var isPlain: Bool {
         guard value("x-sharedcore-kind") == nil, let type = value("content-type") else {
             return value("x-sharedcore-kind") == nil

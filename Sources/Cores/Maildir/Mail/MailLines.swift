@@ -10,7 +10,7 @@ final class MailLines {
         /// next line is read.
         let bytes: UnsafeRawBufferPointer
 
-        /// Whether the line is empty or has only a carriage return.
+        /// True if the line is empty or has only a carriage return.
         var isEmpty: Bool { bytes.isEmpty || (bytes.count == 1 && bytes[0] == UInt8(ascii: "\r")) }
     }
 
@@ -23,7 +23,7 @@ final class MailLines {
     private var unread = 0..<0
     /// The offset of the end of the unread bytes in the file.
     private var readEnd = 0
-    /// Whether the unread bytes begin in the middle of a line that was given.
+    /// True if the unread bytes begin in the middle of a line that was already returned.
     private var isInsideLine = false
 
     init(_ file: OpenFile, byteCount: Int) {

@@ -33,7 +33,7 @@ struct MimePart {
         return bytes.isEmpty ? nil : bytes
     }
 
-    /// Whether its sender declared it as something to keep, not to show.
+    /// True if the sender declared the part as an attachment: to keep, not to show.
     var isAttachment: Bool {
         isLeaf && library.isAttachment(object) != 0
     }

@@ -13,9 +13,9 @@ extension ConnectivityMachine {
 
     /// An answer that is awaited before a transition can end.
     package enum Question: Hashable, Sendable {
-        /// Whether the registrations survive the interval, with the row of the suspension.
+        /// The answer tells if the registrations survive the interval; with the row of the suspension.
         case preparation(interval: Duration, number: TransitionNumber)
-        /// Whether the connection is up (T16).
+        /// The answer tells if the connection is up (T16).
         case connection
     }
 
@@ -56,7 +56,7 @@ extension ConnectivityMachine {
         }
     }
 
-    /// Whether work has to wait for a resume that is not under way yet.
+    /// True if work has to wait for a resume that is not under way yet.
     var needsResume: Bool {
         (ownership == .resting || ownership == .lost) && !pending.contains { $0.action == .resume }
     }
@@ -73,7 +73,7 @@ extension ConnectivityMachine {
         if ownership == .held { ownership = isAnswered ? .givenUp : .resting }
     }
 
-    /// Whether something may be held that a sleep must not hold.
+    /// True if the application may hold ownership, which it must not hold in a sleep.
     var mustLetGo: Bool { ownership == .held || isOwnershipUncertain }
 
     /// Adds the action that takes ownership back after a sleep, or allows it again, when more than a wake keeps the
@@ -123,7 +123,7 @@ extension ConnectivityMachine {
         return [.subscribe, .reportLastKnownState].filter { isOwed($0, after: step.actions) }
     }
 
-    /// Whether a step has consequences. A failure without them is no reason to try again at once.
+    /// Returns true if a step has consequences. A failure without them is no reason to try again at once.
     private func isNews(_ step: Step, from: LifecyclePosition) -> Bool {
         step.number != nil || from != position || !step.actions.isEmpty || !step.dropped.isEmpty
     }
@@ -134,7 +134,7 @@ extension ConnectivityMachine {
         return isLeft && !actions.contains(action) && !pending.contains { $0.action == action }
     }
 
-    /// Whether an attempt to connect and register is under way.
+    /// True while an attempt to connect and register is under way.
     var isAttempting: Bool {
         pending.contains { $0.action == .reconnect || $0.action == .openNewSocket || $0.action == .register }
     }

@@ -19,27 +19,27 @@ public struct ConnectivityMachine: Hashable, Sendable {
     public internal(set) var position: LifecyclePosition
     /// The pending actions, in order. The first is the next one, or is running.
     public package(set) var pending: [OrderedAction] = []
-    /// Whether the connection to the server was made and registered on, as far as is known.
+    /// True if the connection to the server was made and registered on, as far as is known.
     public internal(set) var isRegistered = false
-    /// Whether the connection has its subscriptions, too.
+    /// True if the connection is registered and has its subscriptions, too.
     public var isSubscribed: Bool { isRegistered && !owesSubscribe }
     /// The number of calls of the application that have media or would have it.
     public package(set) var activeCalls = 0
-    /// Whether the telephone of the device is in a call.
+    /// True while the telephone of the device is in a call.
     public internal(set) var hasCellularCall = false
 
-    /// Whether active calls were held because of a cellular call.
+    /// True if active calls were held because of a cellular call.
     package var holdsForCellularCall = false
-    /// Whether calls must still be held because of one.
+    /// True if calls must still be held because of a cellular call.
     var owesHold = false
-    /// The ownership of the core, as far as is known. Where a rest was cut off or has failed, `resting`: a resume does
-    /// nothing where ownership is held.
+    /// The ownership of the core, as far as is known. It is `resting` after a rest was cut off or has failed, because a
+    /// resume does nothing if ownership is held.
     package internal(set) var ownership: CoreOwnership
-    /// Whether an action about ownership was cut off or has failed, and may have taken effect.
+    /// True if an action about ownership was cut off or has failed, and may have taken effect.
     var isOwnershipUncertain = false
-    /// Whether calls were reported unreachable, and not yet reachable again.
+    /// True if calls were reported unreachable, and not yet reachable again.
     package var owesReport = false
-    /// Whether the connection is registered but its subscriptions are not made yet.
+    /// True if the connection is registered but its subscriptions are not made yet.
     package var owesSubscribe = false
     /// A wake that is under way.
     package var wake: Wake?
