@@ -453,8 +453,8 @@ let package = Package(
         tests(
             "CLibraryTests",
             of: [
-                "BundledHarnesses", "CLibrary", "CoreAPI", "CoreAPITesting", "CoreAPITestingAdapters", "CSharedCore",
-                "FileNotifyBackend", "Platform", "Wormholes", "sharedcore",
+                "BundledHarnesses", "CLibrary", "Coordination", "CoreAPI", "CoreAPITesting", "CoreAPITestingAdapters",
+                "CSharedCore", "FileNotifyBackend", "Mailboxes", "Platform", "Wormholes", "sharedcore",
             ],
             beside: ["C"]),
         tests("BenchTests", of: ["Platform", "ProgramOutput", "sharedcore-bench"]),

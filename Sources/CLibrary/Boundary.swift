@@ -125,6 +125,24 @@ func elements<Element>(
     return UnsafeBufferPointer(start: pointer, count: count)
 }
 
+/// Returns a structure of the caller that begins with its size.
+///
+/// - Parameter initializer: The macro that sets the size.
+/// - Throws: `invalidArgument` for NULL, and for a size that is not this version's.
+func sized<Value>(
+    _ pointer: UnsafePointer<Value>?, _ name: String, _ initializer: String
+) throws(Failure) -> Value {
+    guard let pointer else { throw Failure(.invalidArgument, "“\(name)” is NULL.", at: name) }
+    // Of a shorter structure nothing else may be read.
+    let size = UnsafeRawPointer(pointer).load(as: Int.self)
+    guard size == MemoryLayout<Value>.size else {
+        throw Failure(
+            .invalidArgument,
+            "“\(name)” has the size \(size), not \(MemoryLayout<Value>.size): set it with \(initializer).", at: name)
+    }
+    return pointer.pointee
+}
+
 func key(_ pointer: UnsafePointer<CChar>?, _ count: Int) throws(Failure) -> Key {
     let text = try text(pointer, count, "key")
     return try store { () throws(SharedCoreError) in try Key(text) }

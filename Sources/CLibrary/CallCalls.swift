@@ -7,39 +7,6 @@ internal import CoreAPI
 internal import Platform
 internal import Synchronization
 
-/// The iterator of a sequence, isolated, so that a `@Sendable` closure can advance it. One call of ``next()`` at a time.
-private actor Taking<Iterator: AsyncIteratorProtocol>
-where Iterator.Failure == SharedCoreError, Iterator.Element: Sendable {
-    private var iterator: Iterator
-
-    init<Base: AsyncSequence & Sendable>(_ sequence: Base) where Base.AsyncIterator == Iterator {
-        iterator = sequence.makeAsyncIterator()
-    }
-
-    func next() async throws(SharedCoreError) -> Iterator.Element? {
-        var own = iterator
-        defer { iterator = own }
-        return try await own.next(isolation: self)
-    }
-}
-
-extension PollableEvents {
-    /// The elements of a sequence.
-    ///
-    /// - Parameter cancel: Ends the sequence.
-    fileprivate convenience init<Base: AsyncSequence & Sendable>(
-        taking sequence: Base, on executor: (any TaskExecutor)?, cancel: @escaping @Sendable () -> Void
-    ) throws(Failure) where Base.Element == Element, Base.Failure == SharedCoreError {
-        let taking = Taking<Base.AsyncIterator>(sequence)
-        do throws(SharedCoreError) {
-            try self.init(
-                on: executor, next: { () async throws(SharedCoreError) in try await taking.next() }, cancel: cancel)
-        } catch {
-            throw Failure(error)
-        }
-    }
-}
-
 /// A call of a core.
 final class OpenCallObject: PollableObject {
     let call: OpenCall
@@ -90,16 +57,6 @@ final class CommandObject: HandleObject {
     init(_ command: ReceivedCallCommand) { self.command = command }
 
     /// Does nothing: the sender gets `outcomeUnknown` at its deadline.
-    func close() {}
-}
-
-/// An activity of a core.
-final class ActivityObject: HandleObject {
-    let activity: OpenActivity
-
-    init(_ activity: OpenActivity) { self.activity = activity }
-
-    /// Does nothing: the activity lasts until its bound, or until the ownership is over.
     func close() {}
 }
 
@@ -375,39 +332,6 @@ private func endReason(_ number: Int32, _ text: UnsafePointer<CChar>?) throws(Fa
         let reason = try optionalText(reason, "reason") ?? ""
         try wait { () async throws(SharedCoreError) in try await received.refuse(because: reason) }
         _ = Handles.remove(command)
-        return Answer.ok
-    }
-}
-
-@c @implementation public func sc_activity_begin(
-    _ core: UInt64, _ kind: UnsafePointer<CChar>?, _ bound: Int64, _ id: UnsafePointer<CChar>?,
-    _ activity: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<sc_error>?
-) -> Int32 {
-    boundary(error) { () throws(Failure) in
-        let result = try required(activity, "activity")
-        result.pointee = 0
-        let context = try Handles.find(core, as: CoreObject.self).context
-        let name = try text(kind, "kind")
-        let id = try text(id, "id")
-        let kind: Activity.Kind =
-            switch name {
-            case Activity.Kind.call.name: .call
-            case Activity.Kind.transfer.name: .transfer
-            default: .custom(name, bound: .milliseconds(min(max(bound, 0), Deadline.maximum)))
-            }
-        let open = try wait { () async throws(SharedCoreError) in try await context.begin(kind, id: id) }
-        result.pointee = try Handles.add(ActivityObject(open))
-        return Answer.ok
-    }
-}
-
-@c @implementation public func sc_activity_end(
-    _ activity: UInt64, _ error: UnsafeMutablePointer<sc_error>?
-) -> Int32 {
-    boundary(error) { () throws(Failure) in
-        let open = try Handles.find(activity, as: ActivityObject.self).activity
-        try wait { () async throws(SharedCoreError) in try await open.end() }
-        _ = Handles.remove(activity)
         return Answer.ok
     }
 }

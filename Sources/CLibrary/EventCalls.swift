@@ -11,6 +11,38 @@ protocol PollableObject: HandleObject {
     var descriptor: Int32 { get throws(Failure) }
 }
 
+/// The iterator of a sequence, isolated, so that a `@Sendable` closure can advance it. One call of ``next()`` at a time.
+actor Taking<Iterator: AsyncIteratorProtocol> where Iterator.Element: Sendable {
+    private var iterator: Iterator
+
+    init<Base: AsyncSequence & Sendable>(_ sequence: Base) where Base.AsyncIterator == Iterator {
+        iterator = sequence.makeAsyncIterator()
+    }
+
+    func next() async throws(Iterator.Failure) -> Iterator.Element? {
+        var own = iterator
+        defer { iterator = own }
+        return try await own.next(isolation: self)
+    }
+}
+
+extension PollableEvents {
+    /// The elements of a sequence.
+    ///
+    /// - Parameter cancel: Ends the sequence.
+    convenience init<Base: AsyncSequence & Sendable>(
+        taking sequence: Base, on executor: (any TaskExecutor)?, cancel: @escaping @Sendable () -> Void
+    ) throws(Failure) where Base.Element == Element, Base.Failure == SharedCoreError {
+        let taking = Taking<Base.AsyncIterator>(sequence)
+        do throws(SharedCoreError) {
+            try self.init(
+                on: executor, next: { () async throws(SharedCoreError) in try await taking.next() }, cancel: cancel)
+        } catch {
+            throw Failure(error)
+        }
+    }
+}
+
 /// An open sequence of events: a watch, an observation or the lists of a group's calls.
 final class EventsObject<Event: Sendable>: PollableObject {
     let events: PollableEvents<Event>

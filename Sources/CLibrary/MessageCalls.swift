@@ -70,6 +70,16 @@ extension Duration {
     }
 }
 
+/// Reads a call-id.
+///
+/// - Throws: `invalidArgument` for an empty one.
+func callID(_ text: UnsafePointer<CChar>?) throws(Failure) -> CallID {
+    guard let id = CallID(try CLibrary.text(text, "call_id")) else {
+        throw Failure(.invalidArgument, "A call-id is not empty.", at: "call_id")
+    }
+    return id
+}
+
 /// Reads the identity of a message.
 ///
 /// - Throws: `invalidArgument` for an empty call-id, and for a sequence that breaks its rule.
@@ -88,14 +98,7 @@ func messageID(_ id: UnsafePointer<CChar>?, _ sequence: UnsafePointer<CChar>?) t
 /// - Throws: `invalidArgument` for NULL, for a size that is not this version's, and for a value that cannot be read. The inbox
 ///   checks the bounds of contract C20.
 private func read(_ message: UnsafePointer<sc_message>?) throws(Failure) -> InboxMessage {
-    guard let message else { throw Failure(.invalidArgument, "The message is NULL.", at: "message") }
-    guard message.pointee.size == MemoryLayout<sc_message>.size else {
-        throw Failure(
-            .invalidArgument,
-            "The message has the size \(message.pointee.size), not \(MemoryLayout<sc_message>.size): "
-                + "set it with SC_MESSAGE_INIT.", at: "message")
-    }
-    let given = message.pointee
+    let given = try sized(message, "message", "SC_MESSAGE_INIT")
     func text(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(Failure) -> String {
         try optionalText(pointer, name, limit: Bound.bytes) ?? ""
     }

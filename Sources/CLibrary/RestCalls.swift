@@ -36,20 +36,13 @@ internal import CoreAPI
     _ error: UnsafeMutablePointer<sc_error>?
 ) -> Int32 {
     boundary(error) { () throws(Failure) in
-        let result = try required(participant, "participant")
-        result.pointee = 0
-        let group = try Handles.find(group, as: GroupObject.self)
-        let options = try read(options, of: group)
-        try group.requireParticipant()
-        let events = try ParticipantEvents()
-        let holder = try store { () throws(SharedCoreError) in
-            try HolderParticipant(of: group.store, options: options)
+        try openParticipant(of: group, options, in: participant) { store, options, events throws(Failure) in
+            let holder = try CLibrary.store { () throws(SharedCoreError) in
+                try HolderParticipant(of: store, options: options)
+            }
+            try waitForParticipant { () async throws(CoordinationError) in try await holder.start() }
+            return .holder(holder)
         }
-        try waitForParticipant { () async throws(CoordinationError) in try await holder.start() }
-        let object = ParticipantObject(.holder(holder), events)
-        result.pointee = try Handles.add(object)
-        object.follow(holder)
-        return Answer.ok
     }
 }
 

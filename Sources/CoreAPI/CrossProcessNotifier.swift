@@ -47,6 +47,9 @@ public struct NotificationName: Hashable, Sendable, Comparable, CustomStringConv
 
     /// Makes a name.
     ///
+    /// `NotificationName("a")` is a literal and calls ``init(stringLiteral:)``; `try NotificationName.init("a")` calls this
+    /// one, as ``Key/init(_:)`` explains.
+    ///
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` when `text` is empty or longer than 512 bytes.
     public init(_ text: String) throws(SharedCoreError) {
         self.text = try ValidatedName.contiguous(text, of: "notification name")
@@ -68,11 +71,12 @@ public struct NotificationName: Hashable, Sendable, Comparable, CustomStringConv
 }
 
 extension NotificationName: ExpressibleByStringLiteral {
-    /// A name written in the source. It stops the program when it breaks the rules, as any wrong literal does.
+    /// A name written in the source, as `"a"` or `NotificationName("a")`. It stops the program when it breaks the rules, as any
+    /// wrong literal does; `try NotificationName.init("a")` throws instead.
     public init(stringLiteral value: StaticString) {
-        let text = value.description
-        precondition((1...Key.maximumByteCount).contains(text.utf8.count), "A name literal has 1 to 512 bytes: \(text)")
-        self.text = text
+        self.text = ValidatedName.literal(value, as: "NotificationName") { text throws(SharedCoreError) in
+            try NotificationName(text).text
+        }
     }
 }
 

@@ -12,7 +12,11 @@ public struct Key: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The key as text.
     public let text: String
 
-    /// Makes a key of `text`. With a literal, `Key("a")`, Swift takes ``init(stringLiteral:)`` instead, which throws nothing.
+    /// Makes a key of `text`.
+    ///
+    /// Swift takes `Key("a")` for a literal, as in `let key: Key = "a"`, and calls ``init(stringLiteral:)``, which cannot throw
+    /// and stops the program where the text is invalid. The compiler warns of a `try` before it. `try Key.init("a")` calls
+    /// this one, and so does any text that is no literal. Source: SE-0213.
     ///
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` when `text` is empty or longer than ``maximumByteCount``
     ///   bytes.
@@ -40,13 +44,11 @@ public struct Key: Hashable, Sendable, Comparable, CustomStringConvertible {
 }
 
 extension Key: ExpressibleByStringLiteral {
-    /// A key written in the source. It stops the program when it breaks the rules of ``Key``, as any wrong literal
-    /// does.
+    /// A key written in the source, as `"a"` or `Key("a")`. It stops the program when it breaks the rules of ``Key``, as any
+    /// wrong literal does; `try Key.init("a")` throws instead.
     public init(stringLiteral value: StaticString) {
-        let text = value.description
-        precondition(
-            (1...Key.maximumByteCount).contains(text.utf8.count), "A key literal has 1 to 512 bytes: \(text)")
-        self.init(unchecked: text)
+        self.init(
+            unchecked: ValidatedName.literal(value, as: "Key") { text throws(SharedCoreError) in try Key(text).text })
     }
 }
 
@@ -67,6 +69,19 @@ enum ValidatedName {
         }
         return contiguous
     }
+
+    /// Returns the text of a literal for which `check` throws nothing, and stops the program otherwise: a literal cannot
+    /// throw.
+    static func literal(
+        _ literal: StaticString, as type: StaticString, check: (String) throws(SharedCoreError) -> String
+    ) -> String {
+        do {
+            return try check(literal.description)
+        } catch {
+            preconditionFailure(
+                "Invalid literal for \(type): \(error.message) A literal cannot throw; try \(type).init(…) does.")
+        }
+    }
 }
 
 /// A selection of keys: all of them, or one path and the keys under it.
@@ -83,6 +98,9 @@ public struct KeyPrefix: Hashable, Sendable, CustomStringConvertible {
     public let path: String
 
     /// Makes a prefix of a path; an empty path selects all keys.
+    ///
+    /// `KeyPrefix("a")` is a literal and calls ``init(stringLiteral:)``; `try KeyPrefix.init("a")` calls this one, as
+    /// ``Key/init(_:)`` explains.
     ///
     /// - Throws: ``SharedCoreError/Code/invalidArgument`` when `path` is longer than a key can be.
     public init(_ path: String) throws(SharedCoreError) {
@@ -129,10 +147,12 @@ public struct KeyPrefix: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension KeyPrefix: ExpressibleByStringLiteral {
-    /// A prefix written in the source.
+    /// A prefix written in the source, as `"a"` or `KeyPrefix("a")`. It stops the program when it is longer than a key can
+    /// be; `try KeyPrefix.init("a")` throws instead.
     public init(stringLiteral value: StaticString) {
-        let text = value.description
-        precondition(text.utf8.count <= Key.maximumByteCount, "A prefix literal has at most 512 bytes: \(text)")
-        self.init(unchecked: text)
+        self.init(
+            unchecked: ValidatedName.literal(value, as: "KeyPrefix") { text throws(SharedCoreError) in
+                try KeyPrefix(text).path
+            })
     }
 }

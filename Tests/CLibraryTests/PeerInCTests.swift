@@ -128,7 +128,6 @@ private enum PeerCases {
     static let interfaceGaps = [
         "C25a": "the C library has no batons", "C25b": "the C library has no batons",
         "C25c": "the C library has no batons", "C25d": "the C library has no batons",
-        "P13a": "the C library has no pushes for Main",
     ]
 
     /// The reasons of the suite in BundledBackendTests, and the fail points, which a released library has not.

@@ -27,6 +27,42 @@ struct KeyTests {
         #expect(#expect(throws: SharedCoreError.self) { try NotificationName(empty) }?.code == .invalidArgument)
     }
 
+    @Test("S2, E2: with a literal, the initializer that is named throws")
+    func namedInitializerThrows() throws {
+        #expect(#expect(throws: SharedCoreError.self) { try Key.init("") }?.code == .invalidArgument)
+        #expect(#expect(throws: SharedCoreError.self) { try NotificationName.init("") }?.code == .invalidArgument)
+        #expect(try KeyPrefix.init("") == .all)
+        #expect(try Key.init("a/b") == "a/b")
+    }
+
+    @Test("E2: an invalid literal stops the program, which says what is wrong and which initializer throws")
+    func invalidLiteralStops() async throws {
+        let key = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Key("") }
+        let name = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let _: NotificationName = ""
+        }
+        let prefix = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = KeyPrefix(stringLiteral: Self.longLiteral)
+        }
+        for (result, type, fault) in [
+            (key, "Key", "A key cannot be empty."), (name, "NotificationName", "A notification name cannot be empty."),
+            (prefix, "KeyPrefix", "A key prefix has at most 512 bytes"),
+        ] {
+            let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+            #expect(text.contains("Invalid literal for \(type): \(fault)"))
+            #expect(text.contains("try \(type).init(…)"))
+        }
+    }
+
+    /// 525 bytes.
+    private static let longLiteral: StaticString = """
+        kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk\
+        kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk\
+        kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk\
+        kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk\
+        kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk
+        """
+
     @Test("S2: composed and decomposed letters are different keys, names and prefixes")
     func canonicalEquivalenceIsNotEquality() throws {
         let composed = "caf\u{e9}"

@@ -9,7 +9,8 @@ struct ListingTests {
         try Repository.files(
             below: "Tests/Listings", "Examples", "Tests/SharedCoreTestingTests", ending: ".swift"
         ).map { path in
-            Listing.pieces(try Repository.text(path)).flatMap { $0 }
+            let text = try Repository.text(path)
+            return (lines: Listing.pieces(text).flatMap { $0 }, imports: Listing.imports(of: text))
         }
     }
 
@@ -17,7 +18,40 @@ struct ListingTests {
     func compiled(listing: Listing) throws {
         let sources = try Self.sources.get()
         for piece in listing.pieces {
-            #expect(sources.contains { $0.contains(piece) }, "nowhere: \(piece.joined(separator: "\n"))")
+            #expect(sources.contains { $0.lines.contains(piece) }, "nowhere: \(piece.joined(separator: "\n"))")
+        }
+    }
+
+    /// The READMEs of the examples are left out: they have pieces of files that stand beside them.
+    private static let pages = Result {
+        Dictionary(grouping: try Listing.all().filter { !$0.page.hasPrefix("Examples/") }, by: \.page).values
+            .sorted { $0[0].page < $1[0].page }
+    }
+
+    @Test("A page says before its first listing what to import", arguments: try pages.get())
+    func saysImports(listings: [Listing]) throws {
+        guard let first = listings.first(where: { $0.imports.isEmpty }) else { return }  // all are whole files
+        #expect(
+            first.before.contains { $0.hasPrefix("Swift: `import ") },
+            "\(first) has no line “Swift: `import …`” before it")
+    }
+
+    @Test("What a page says to import is all that its listings were compiled with", arguments: try pages.get())
+    func importsSuffice(listings: [Listing]) throws {
+        let sources = try Self.sources.get()
+        let text = try Repository.text(listings[0].page)
+        var imported = listings.reduce(into: Set(text.matches(of: /`import (\w+)`/).map { String($0.1) })) {
+            $0.formUnion($1.imports)
+        }
+        if imported.contains("SharedCore") { imported.formUnion(try Listing.reexports()) }
+        for listing in listings {
+            for piece in listing.pieces {
+                #expect(
+                    sources.contains { $0.imports.isSubset(of: imported) && $0.lines.contains(piece) },
+                    """
+                    \(listing): with \(imported.sorted()) alone no file has this: \(piece.joined(separator: "\n"))
+                    """)
+            }
         }
     }
 
@@ -35,6 +69,10 @@ struct Listing: CustomStringConvertible {
     let page: String
     let number: Int
     let pieces: [[String]]
+    /// What it imports itself.
+    let imports: Set<String>
+    /// The lines of the page before it.
+    let before: [String]
 
     var description: String { "\(page), listing \(number)" }
 
@@ -42,11 +80,27 @@ struct Listing: CustomStringConvertible {
     static func all() throws -> [Listing] {
         let pages = try Repository.files(below: "Docs", "Sources", "Examples", ending: ".md") + ["README.md"]
         return try pages.flatMap { page -> [Listing] in
-            let blocks = try Repository.text(page).components(separatedBy: "```swift\n").dropFirst()
-            return blocks.enumerated().map { index, rest in
-                let block = rest.components(separatedBy: "\n```").first ?? ""
-                return Listing(page: page, number: index + 1, pieces: pieces(block))
+            let parts = try Repository.text(page).components(separatedBy: "```swift\n")
+            return parts.indices.dropFirst().map { index in
+                let block = parts[index].components(separatedBy: "\n```").first ?? ""
+                return Listing(
+                    page: page, number: index, pieces: pieces(block), imports: imports(of: block),
+                    before: parts[..<index].joined().components(separatedBy: "\n"))
             }
+        }
+    }
+
+    /// The modules that a source imports.
+    static func imports(of text: String) -> Set<String> {
+        Set(text.matches(of: /(?m)^(?:\w+ )?import (\w+)/).map { String($0.1) })
+    }
+
+    /// The modules that come with `import SharedCore`.
+    static func reexports() throws -> Set<String> {
+        let sources = try Repository.files(below: "Sources/SharedCore", ending: ".swift")
+        return try sources.reduce(into: []) { modules, path in
+            let text = try Repository.text(path)
+            modules.formUnion(text.matches(of: /@_exported public import (\w+)/).map { String($0.1) })
         }
     }
 

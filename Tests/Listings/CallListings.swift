@@ -1,6 +1,5 @@
 internal import Coordination
 internal import CoreAPI
-internal import Lifecycle
 
 func ring(_ id: CallID, from caller: String, to own: String, in context: CoreContext) async throws {
     let call = try await context.begin(
@@ -26,9 +25,4 @@ func showCalls(of group: any SharedGroup, in window: ([Call]) -> Void) async thr
 func answer(_ id: CallID, _ missed: CallID, in group: any SharedGroup) async throws {
     try await Calls(group).send(.answer, to: id, within: .seconds(5))
     try await Calls(group).acknowledge(missed)  // it was seen
-}
-
-func media(by table: ServiceLevelTable, in conditions: ServiceConditions) -> Call.Media {
-    let media: Call.Media = table.level(of: .activeCall, in: conditions) == .normal ? [.audio] : []
-    return media
 }

@@ -1,5 +1,4 @@
 internal import CoreAPI
-internal import FileNotifyBackend
 
 func announce(_ contact: String, in group: any SharedGroup) async throws {
     var transaction = Transaction()
@@ -29,14 +28,6 @@ func holdAndWrite(_ bytes: [UInt8], in group: any SharedGroup) async throws {
     _ = try await group.commit(writing)  // refused as soon as "owner" is another session's
 }
 
-func openRelying(on directory: String) async throws -> any SharedGroup {
-    let group = try await FileGroup.open(
-        directory: directory, as: SessionDescription(role: .executor),
-        options: FileGroupOptions(
-            requirements: Requirements(features: [.promptDeathNotice, .deduplicatedRequests], durability: .process)))
-    return group
-}
-
 func save(_ bytes: [UInt8], in group: any SharedGroup, tellUser: (String) -> Void) async throws {
     do {
         try await group.put("settings", bytes)
@@ -44,10 +35,4 @@ func save(_ bytes: [UInt8], in group: any SharedGroup, tellUser: (String) -> Voi
         guard error.code == .storageFull else { throw error }
         tellUser("There is no space left: \(error.message)")
     }
-}
-
-func members(in directory: String) async throws -> Snapshot {
-    let group = try await FileGroup.open(directory: directory, as: SessionDescription(role: .tool))
-    let members = try await withGroup(group) { try await $0.list("members") }  // closed on every path
-    return members
 }

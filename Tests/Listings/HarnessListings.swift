@@ -29,3 +29,10 @@ func playPeer() async {
         try await MyGroup.open(address, as: description)
     }.serve()
 }
+
+func tryEverything() async {
+    for conformanceCase in ConformanceSuite.cases {
+        let result = await conformanceCase.run(on: MyHarness())
+        print(conformanceCase.id, result.outcome.word, result.outcome.message ?? "")
+    }
+}

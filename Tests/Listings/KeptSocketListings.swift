@@ -1,6 +1,5 @@
 internal import Coordination
 internal import KeptSockets
-internal import NetworkMonitor
 
 func keepConnection(
     connectToServer: () throws -> Int32, process: @escaping @Sendable (Int32, _ within: Duration) -> Void
@@ -54,12 +53,5 @@ func restWithKeeper(
         case .keeperFound: try await restAndSleep(main, keeper)
         case .budgetEnds: break
         }
-    }
-}
-
-func followNetworks() async throws {
-    let monitor = try await NetworkMonitor.open()
-    for await state in monitor.states {
-        print(state)  // connected through eth0 (192.0.2.7) by 192.0.2.1
     }
 }

@@ -20,6 +20,11 @@ func replaceLevels() throws -> ServiceLevelTable {
     return table
 }
 
+func media(by table: ServiceLevelTable, in conditions: ServiceConditions) -> Call.Media {
+    let media: Call.Media = table.level(of: .activeCall, in: conditions) == .normal ? [.audio] : []
+    return media
+}
+
 func stateApplication(in store: any SharedStore) async throws {
     let states = ApplicationStates(store)
     try await states.set(.background)

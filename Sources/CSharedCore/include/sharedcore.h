@@ -68,6 +68,8 @@ typedef sc_handle sc_activity;
 typedef sc_handle sc_participant;
 typedef sc_handle sc_core;
 typedef sc_handle sc_taken;
+typedef sc_handle sc_pushes;
+typedef sc_handle sc_taken_push;
 
 /* Memory of the caller, which a call that returns an error fills in. NULL is allowed. */
 typedef struct {
@@ -89,7 +91,7 @@ const char *sc_code_name(int32_t code);
 /* Closes the object of a handle, and wakes the threads that wait with it. Does nothing for 0. Returns SC_ERR_HANDLE for a
    handle that is closed or unknown, and SC_ERR_FORKED in a forked child, where nothing is closed. */
 int32_t sc_close(sc_handle handle);
-/* Gets the descriptor of a watch, an observation, a participant, a call or a list of calls. It is readable while the `next` call of
+/* Gets the descriptor of a watch, an observation, a participant, the pushes for a Main, a call or a list of calls. It is readable while the `next` call of
    the handle has something to return. Poll it; do not read or close it. It is valid until the handle is closed.
    That of a mailbox or a responder is readable while there is a message to take, and sometimes without one: take with a timeout of 0,
    and poll again after SC_NOTHING. The first use of this call opens a watch of the group, which costs what sc_watch_open does. */
@@ -430,6 +432,30 @@ int32_t sc_main_resume(sc_participant main, sc_error *error);
 int32_t sc_holder_open(
     sc_group group, const sc_participant_options *options, sc_participant *participant, sc_error *error);
 
+/* Pushes that the host routes to Main (contract P13). */
+
+typedef struct {
+    size_t size; /* what this library has of the structure */
+    const char *call_id;
+    const char *type;    /* "message", "call", or your own of 1 to 64 of a-z, 0-9, '-', '.' */
+    const char *account; /* empty for none */
+    const uint8_t *payload;
+    size_t payload_count;
+} sc_push;
+
+/* Begins to take the pushes for a Main, while it owns. Those of an earlier call for this Main end. The library takes one push ahead of
+   sc_pushes_next, and gives it back at sc_close and at sc_participant_end. */
+int32_t sc_main_pushes(sc_participant main, sc_pushes *pushes, sc_error *error);
+/* Takes a push, the oldest first. Waits for one for at most `timeout` ms. Returns SC_ENDED when the Main has ended. After an error of
+   the store (SC_ERR_INVALID_ARGUMENT to SC_ERR_SYSTEM) call again. The push belongs to the library until sc_push_free, which sets the
+   pointer to NULL. `taken` is this Main's until one of the two calls below closes it: after sc_close alone, until the group is closed. */
+int32_t sc_pushes_next(sc_pushes pushes, int64_t timeout, sc_taken_push *taken, const sc_push **push, sc_error *error);
+void sc_push_free(const sc_push **push);
+/* Says that the push was dealt with, or lets a Main take it again. Each closes the handle, unless it returns an error. `acknowledged`
+   is 0 if the take had ended before; it may be NULL. */
+int32_t sc_push_acknowledge(sc_taken_push taken, int32_t *acknowledged, sc_error *error);
+int32_t sc_push_give_back(sc_taken_push taken, sc_error *error);
+
 /* The core runs: the answer to SC_CORE_START. */
 int32_t sc_core_started(sc_core core, sc_error *error);
 /* The core could not start, or has ended by itself. `reason` may be NULL. */
@@ -465,6 +491,11 @@ int32_t sc_core_update(sc_core core, const sc_message *message, int32_t *change,
 int32_t sc_core_withdraw(sc_core core, const char *call_id, const char *sequence, int32_t *change, sc_error *error);
 /* Puts a sentence about something that the core had to set aside on the timeline. */
 int32_t sc_core_report(sc_core core, const char *problem, sc_error *error);
+/* Enters a section of work that a request for hand-over waits for, `maximum` ms at most and within `handover_maximum_timeout`
+   (contract C3). SC_ERR_GUARD_FAILED: a request is pending, the core is in a section already, or it is superseded. */
+int32_t sc_core_enter_critical_section(sc_core core, int64_t maximum, sc_error *error);
+/* Leaves the section. SC_CORE_STOP comes then if a request waits. */
+int32_t sc_core_leave_critical_section(sc_core core, sc_error *error);
 /* Gets a handle of the group whose writes all have the core's epoch as a guard. Close it after use; the group stays open. */
 int32_t sc_core_group(sc_core core, sc_group *group, sc_error *error);
 

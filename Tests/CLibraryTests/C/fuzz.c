@@ -62,6 +62,8 @@ enum kind {
     TELEPHONE_CALL,
     COMMAND,
     ACTIVITY,
+    PUSHES,
+    TAKEN_PUSH,
     kind_count
 };
 enum { slot_count = 6, stale_count = 64 };
@@ -291,7 +293,8 @@ static int32_t try_sc_code_name(void) { return sc_code_name((int32_t)number())[0
 static int32_t try_sc_close(void) {
     if (one_of(3)) {
         // Mostly what is soon made again.
-        static const enum kind kinds[] = {WATCH, OBSERVATION, MAILBOX, DELIVERY, TAKEN, RESPONDER, RECEIVED, CHANGES, COMMAND};
+        static const enum kind kinds[] = {WATCH, OBSERVATION, MAILBOX, DELIVERY, TAKEN, RESPONDER, RECEIVED, CHANGES, COMMAND,
+            PUSHES, TAKEN_PUSH};
         sc_handle closed = one_of(500) ? opened(below(kind_count)) : opened(kinds[below(sizeof kinds / sizeof *kinds)]);
         if (closed == 0) return sc_close(0);
         retire(closed);
@@ -314,7 +317,8 @@ static int32_t try_sc_close(void) {
 
 static int32_t try_sc_descriptor(void) {
     int32_t descriptor;
-    static const enum kind kinds[] = {WATCH, OBSERVATION, MAILBOX, RESPONDER, MAIN, EXECUTOR, HOLDER, CHANGES, TELEPHONE_CALL};
+    static const enum kind kinds[] = {WATCH, OBSERVATION, MAILBOX, RESPONDER, MAIN, EXECUTOR, HOLDER, CHANGES, TELEPHONE_CALL,
+        PUSHES};
     enum { pollable_count = sizeof kinds / sizeof *kinds };
     sc_handle of = handle(kinds[below(pollable_count)]);
     // Another kind may be right.
@@ -704,6 +708,49 @@ static int32_t try_sc_main_acknowledge(void) {
     return sc_main_acknowledge(handle(MAIN), id, of, one_of(2) ? NULL : &acknowledged, failure_place());
 }
 
+static int32_t try_sc_main_pushes(void) {
+    sc_pushes pushes = 0;
+    int32_t code = sc_main_pushes(handle(MAIN), out(&pushes, 20), failure_place());
+    if (code == SC_OK) keep(PUSHES, pushes);
+    return code;
+}
+
+static int32_t try_sc_pushes_next(void) {
+    sc_taken_push taken = 0;
+    const sc_push *push = NULL;
+    sc_pushes pushes = handle(PUSHES);
+    sc_taken_push *taken_place = out(&taken, 20);
+    const sc_push **push_place = out(&push, 20);
+    int32_t code = sc_pushes_next(pushes, timeout_with(pushes), taken_place, push_place, failure_place());
+    if (code == SC_OK) CHECK(push->size == sizeof *push && push->call_id[0] != 0 && push->type[0] != 0);
+    if (code == SC_OK) keep(TAKEN_PUSH, taken);
+    sc_push_free(&push);
+    return code;
+}
+
+static int32_t try_sc_push_acknowledge(void) {
+    int32_t acknowledged;
+    sc_taken_push taken = handle(TAKEN_PUSH);
+    int32_t code = sc_push_acknowledge(taken, one_of(2) ? NULL : &acknowledged, failure_place());
+    if (code == SC_OK) retire(taken);
+    return code;
+}
+
+static int32_t try_sc_push_give_back(void) {
+    sc_taken_push taken = handle(TAKEN_PUSH);
+    int32_t code = sc_push_give_back(taken, failure_place());
+    if (code == SC_OK) retire(taken);
+    return code;
+}
+
+static int32_t try_sc_core_enter_critical_section(void) {
+    return sc_core_enter_critical_section(handle(CORE), number(), failure_place());
+}
+
+static int32_t try_sc_core_leave_critical_section(void) {
+    return sc_core_leave_critical_section(handle(CORE), failure_place());
+}
+
 static int32_t try_sc_core_started(void) { return sc_core_started(handle(CORE), failure_place()); }
 static int32_t try_sc_core_rested(void) { return sc_core_rested(handle(CORE), failure_place()); }
 static int32_t try_sc_core_resumed(void) { return sc_core_resumed(handle(CORE), failure_place()); }
@@ -1048,6 +1095,7 @@ FREES(sc_inbox_page_free, const sc_inbox_page *)
 FREES(sc_status_free, const sc_group_status *)
 FREES(sc_timeline_page_free, const sc_timeline_page *)
 FREES(sc_participant_event_free, sc_participant_event)
+FREES(sc_push_free, const sc_push *)
 
 #define CALL(name) {#name, try_##name}
 static const struct {
@@ -1077,8 +1125,10 @@ static const struct {
     CALL(sc_command_refuse),
     CALL(sc_commit),
     CALL(sc_core_deliver),
+    CALL(sc_core_enter_critical_section),
     CALL(sc_core_failed),
     CALL(sc_core_group),
+    CALL(sc_core_leave_critical_section),
     CALL(sc_core_report),
     CALL(sc_core_rested),
     CALL(sc_core_resumed),
@@ -1105,6 +1155,7 @@ static const struct {
     CALL(sc_list_free),
     CALL(sc_mailbox_open),
     CALL(sc_main_acknowledge),
+    CALL(sc_main_pushes),
     CALL(sc_main_rest),
     CALL(sc_main_resume),
     CALL(sc_main_start),
@@ -1116,6 +1167,10 @@ static const struct {
     CALL(sc_participant_event_free),
     CALL(sc_participant_next),
     CALL(sc_post),
+    CALL(sc_push_acknowledge),
+    CALL(sc_push_free),
+    CALL(sc_push_give_back),
+    CALL(sc_pushes_next),
     CALL(sc_put),
     CALL(sc_received_give_back),
     CALL(sc_refuse),

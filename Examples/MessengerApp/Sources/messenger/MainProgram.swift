@@ -1,4 +1,3 @@
-import Foundation
 import SharedCore
 
 /// The application that its user has open: it owns the core from its start to its end.

@@ -1,4 +1,3 @@
-import Foundation
 import SharedCore
 
 /// The program that a push wakes: it shows one message and ends.

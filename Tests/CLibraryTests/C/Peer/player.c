@@ -314,7 +314,43 @@ ORDER(epoch) {
 }
 
 ORDER(moving) { UNUSED; return limit("the C library has no batons"); }
-ORDER(push) { UNUSED; return limit("the C library has no pushes for Main"); }
+static void take_push(void *object) {
+    player *of = object;
+    const sc_push *push;
+    int32_t code = sc_pushes_next(of->pushes, 0, &of->push, &push, &failure);
+    if (code == SC_NOTHING) return;
+    if (code == SC_OK) snprintf(of->push_text, sizeof of->push_text, "%s", push->call_id);
+    else if (code == SC_ENDED) snprintf(of->push_text, sizeof of->push_text, "none");
+    else snprintf(of->push_text, sizeof of->push_text, "failed %s", sc_code_name(code));
+    if (code == SC_OK) sc_push_free(&push);
+    of->has_push = true;
+    // The next one is taken when it is asked for.
+    forget(of->pushes);
+}
+
+ORDER(push) {
+    UNUSED;
+    int32_t code = played->pushes == 0 ? sc_main_pushes(played->participant, &played->pushes, &failure) : SC_OK;
+    if (code != SC_OK) return code;
+    played->has_push = false;
+    attend(played->pushes, take_push, played);
+    run_until(is_true, &played->has_push);
+    fputs(played->push_text, answer);
+    return SC_OK;
+}
+
+ORDER(handled) {
+    UNUSED;
+    int32_t acknowledged;
+    int32_t code = sc_push_acknowledge(played->push, &acknowledged, &failure);
+    if (code == SC_OK) fputs(acknowledged ? "true" : "false", answer);
+    else fprintf(answer, "failed %s", sc_code_name(code));
+    return SC_OK;
+}
+
+ORDER(enter) {
+    return say_written(sc_core_enter_critical_section(played->core, (int64_t)number(given, 0), &failure), answer);
+}
 
 ORDER(session) {
     UNUSED;
@@ -332,5 +368,6 @@ const named_order player_orders[] = {
     {"shown", shown_order}, {"rest", rest_order}, {"resume", resume_order}, {"hold", hold_order},
     {"finish", finish_order}, {"leave", leave_order}, {"close", close_order}, {"asleep", asleep_order},
     {"woken", woken_order}, {"stopped", stopped_order}, {"coreStarts", core_starts_order}, {"epoch", epoch_order},
-    {"session", session_order}, {"moving", moving_order}, {"push", push_order}, {NULL, NULL},
+    {"session", session_order}, {"moving", moving_order}, {"push", push_order},
+    {"handled", handled_order}, {"enter", enter_order}, {NULL, NULL},
 };

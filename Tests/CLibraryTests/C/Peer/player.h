@@ -48,6 +48,10 @@ typedef struct {
 
     bool has_started, has_ended, has_finished, has_rested, has_resumed;
     int32_t start_code, end_code, rest_code, resume_code;
+    sc_pushes pushes;
+    sc_taken_push push;
+    char push_text[256];
+    bool has_push;
     ask asks[32];
     call calls[8];
     struct {

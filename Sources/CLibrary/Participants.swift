@@ -1,0 +1,259 @@
+internal import CSharedCore
+internal import Coordination
+internal import CoreAPI
+internal import Platform
+internal import Synchronization
+
+/// A Main, an Executor or a holder.
+final class ParticipantObject: PollableObject {
+    enum Kind: Sendable {
+        case main(MainParticipant)
+        case executor(ExecutorParticipant)
+        case holder(HolderParticipant)
+    }
+
+    let kind: Kind
+    let events: ParticipantEvents
+    private let deliveryExecutor: (any TaskExecutor)?
+    private let requests = Mutex<UInt64>(0)
+    /// The pushes that a Main takes, of its last request for them.
+    private let pushes = Mutex<PushesObject?>(nil)
+
+    init(_ kind: Kind, _ events: ParticipantEvents, on deliveryExecutor: (any TaskExecutor)?) {
+        self.kind = kind
+        self.events = events
+        self.deliveryExecutor = deliveryExecutor
+    }
+
+    var descriptor: Int32 { events.descriptor }
+
+    func close() {
+        let untaken = events.close()
+        CallingThread.wait { [kind, pushes = takePushes()] in
+            for handle in untaken { await Self.giveBack(handle) }
+            await Self.end(kind, pushes)
+        }
+    }
+
+    /// Begins to end the participation; the last event tells when it has ended.
+    func end() {
+        Task.detached { [kind, events, pushes = takePushes()] in
+            await Self.end(kind, pushes)
+            events.add(.ended(nil))
+        }
+    }
+
+    /// Gives back the message of a handle that the program never got. The session goes on, so its take would stand.
+    private static func giveBack(_ handle: UInt64) async {
+        guard let object = Handles.remove(handle) as? TakenObject else { return }
+        // A failure leaves nothing to do: the take ends with the session, as of a closed group.
+        try? await object.executor.giveBack(object.message)
+    }
+
+    private static func end(_ kind: Kind, _ pushes: PushesObject?) async {
+        // A Main that has stopped gives back nothing.
+        await pushes?.end()
+        switch kind {
+        case .main(let main): await main.stop()
+        case .executor(let executor): await executor.close()
+        case .holder(let holder): await holder.stop()
+        }
+    }
+
+    private func takePushes() -> PushesObject? {
+        pushes.withLock { pushes in
+            defer { pushes = nil }
+            return pushes
+        }
+    }
+
+    /// Begins to take the pushes for a Main. Those of an earlier call end.
+    func beginPushes(for main: MainParticipant) throws(Failure) -> PushesObject {
+        if let former = takePushes() { former.close() }
+        let sequence = try waitForParticipant { () async throws(CoordinationError) in try await main.pushes() }
+        let begun = try PushesObject(sequence, of: main, on: deliveryExecutor)
+        let other = pushes.withLock { pushes in
+            defer { pushes = begun }
+            return pushes
+        }
+        // Another thread has begun as well, and `main.pushes()` has ended its sequence, or this one.
+        other?.close()
+        return begun
+    }
+
+    /// Begins what a participant does by itself, and adds the events for that.
+    func begin(takingOver: Bool, insisting: Bool) {
+        switch kind {
+        case .main(let main): start(main, takingOver: takingOver, insisting: insisting)
+        case .executor: break
+        case .holder(let holder): follow(holder)
+        }
+    }
+
+    /// Starts a Main, and adds an event for the result and one for its end.
+    private func start(_ main: MainParticipant, takingOver: Bool, insisting: Bool) {
+        Task.detached { [events] in
+            do throws(CoordinationError) {
+                try await main.start(takingOver: takingOver, insisting: insisting)
+                events.add(.started(nil))
+            } catch {
+                events.add(.started(Failure(error)))
+                events.add(.ended(Failure(error)))
+                return
+            }
+            switch await main.waitUntilEnded() {
+            // `end()` adds the last event, when the core has stopped.
+            case .stopped: break
+            case .superseded: events.add(.ended(Failure(.superseded, "Another Main took over.", at: "participant")))
+            case .coreFailed(let reason): events.add(.ended(Failure(.coreFailed, reason, at: "participant")))
+            case .sessionEnded:
+                events.add(.ended(Failure(.sessionEnded, "The session is over for the group.", at: "participant")))
+            }
+        }
+    }
+
+    /// Adds an event for the end of a holder that its group has ended.
+    private func follow(_ holder: HolderParticipant) {
+        Task.detached { [events] in
+            do throws(CoordinationError) {
+                // `end()` adds the last event, when a Main that rests has resumed.
+                try await holder.waitUntilEnded()
+            } catch {
+                events.add(.ended(Failure(error)))
+            }
+        }
+    }
+
+    /// Begins what a Main is told, and adds an event for its end.
+    func tell(
+        _ body: @escaping @Sendable () async throws(CoordinationError) -> Void,
+        then event: @escaping @Sendable (Failure?) -> ParticipantEvent
+    ) {
+        Task.detached { [events] in
+            do throws(CoordinationError) {
+                try await body()
+                events.add(event(nil))
+            } catch {
+                events.add(event(Failure(error)))
+            }
+        }
+    }
+
+    /// Asks for a message. The answer is an event with the number that this returns.
+    func ask(
+        _ executor: ExecutorParticipant, for id: MessageID, within timeout: Int64, insisting: Bool
+    ) -> UInt64 {
+        let request = requests.withLock { requests in
+            requests += 1
+            return requests
+        }
+        let limit = Deadline.duration(timeout)
+        Task.detached { [events] in
+            do throws(CoordinationError) {
+                let result = try await executor.message(for: id, timeout: limit, insisting: insisting)
+                var taken: UInt64 = 0
+                if case .message(let message) = result.content {
+                    taken = (try? Handles.add(TakenObject(message, of: executor))) ?? 0
+                }
+                if !events.add(.result(request, .success((result, taken)))) { await Self.giveBack(taken) }
+            } catch {
+                events.add(.result(request, .failure(Failure(error))))
+            }
+        }
+        return request
+    }
+}
+
+/// A message that an Executor has taken.
+final class TakenObject: HandleObject {
+    let message: TakenMessage
+    let executor: ExecutorParticipant
+
+    init(_ message: TakenMessage, of executor: ExecutorParticipant) {
+        self.message = message
+        self.executor = executor
+    }
+
+    /// Does nothing: the message stays taken until the session ends.
+    func close() {}
+}
+
+/// Runs an asynchronous call of a participant and blocks the calling thread until it returns.
+func waitForParticipant<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws(CoordinationError) -> Value
+) throws(Failure) -> Value {
+    let result: Result<Value, CoordinationError> = CallingThread.wait {
+        do throws(CoordinationError) {
+            return .success(try await body())
+        } catch {
+            return .failure(error)
+        }
+    }
+    switch result {
+    case .success(let value): return value
+    case .failure(let error): throw Failure(error)
+    }
+}
+
+/// Opens a participant of a group, gives its handle, and begins it.
+///
+/// - Parameter open: Makes the participant, whose cores add to the events.
+func openParticipant(
+    of group: UInt64, _ options: UnsafePointer<sc_participant_options>?, in participant: UnsafeMutablePointer<UInt64>?,
+    _ open: (any SharedStore, CoordinationOptions, ParticipantEvents) throws(Failure) -> ParticipantObject.Kind
+) throws(Failure) -> Int32 {
+    let result = try required(participant, "participant")
+    result.pointee = 0
+    let group = try Handles.find(group, as: GroupObject.self)
+    let (takesOver, insists) =
+        options.map { ($0.pointee.takes_over != 0, $0.pointee.insists != 0) } ?? (false, false)
+    let options = try read(options, of: group)
+    try group.requireParticipant()
+    let events = try ParticipantEvents()
+    let object = ParticipantObject(
+        try open(group.store, options, events), events, on: group.store.deliveryExecutor)
+    result.pointee = try Handles.add(object)
+    object.begin(takingOver: takesOver, insisting: insists)
+    return Answer.ok
+}
+
+/// Reads the options of a participant. An option of 0 is the group's default.
+private func read(
+    _ pointer: UnsafePointer<sc_participant_options>?, of group: GroupObject
+) throws(Failure) -> CoordinationOptions {
+    var result = group.coordination
+    guard pointer != nil else { return result }
+    let options = try sized(pointer, "options", "SC_PARTICIPANT_OPTIONS_INIT")
+    func set(_ path: WritableKeyPath<CoordinationOptions, Duration>, _ milliseconds: Int64) {
+        if milliseconds > 0 { result[keyPath: path] = .milliseconds(min(milliseconds, Deadline.maximum)) }
+    }
+    set(\.handoverTimeout, options.handover_timeout)
+    set(\.stopTimeout, options.stop_timeout)
+    set(\.executorBudget, options.executor_budget)
+    set(\.coreLinger, options.core_linger)
+    set(\.handoverMaximumTimeout, options.handover_maximum_timeout)
+    set(\.wakeBound, options.wake_timeout)
+    return result
+}
+
+/// Returns the Executor of a handle.
+///
+/// - Throws: `handle` for a closed handle and for another participant.
+func executor(_ handle: UInt64) throws(Failure) -> (ParticipantObject, ExecutorParticipant) {
+    let object = try Handles.find(handle, as: ParticipantObject.self)
+    guard case .executor(let executor) = object.kind else {
+        throw Failure(.handle, "The participant is no Executor.", at: "handle \(handle)")
+    }
+    return (object, executor)
+}
+
+/// Returns the Main of a handle.
+///
+/// - Throws: `handle` for a closed handle and for another participant.
+func main(_ handle: UInt64) throws(Failure) -> (ParticipantObject, MainParticipant) {
+    let object = try Handles.find(handle, as: ParticipantObject.self)
+    guard case .main(let main) = object.kind else {
+        throw Failure(.handle, "The participant is no Main.", at: "handle \(handle)")
+    }
+    return (object, main)
+}
