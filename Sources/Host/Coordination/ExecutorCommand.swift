@@ -63,13 +63,19 @@ struct ExecutorCommand: HostCommand {
                 request.timeout = deadline.left ?? timeout
                 try await context.noteWakeUp(of: group)
                 let report = try await ExecutorRun.run(request, in: group) { report in
-                    try await context.output.confirm(text: report.sentence, json: report.json)
+                    try await context.output.confirm(text: sentence(of: report, for: request), json: report.json)
                 }
                 guard report.status != .success else { return }
                 // For people, the report has said why.
                 throw CommandFailure(report.status, context.output.json ? report.reason : nil)
             }
         }
+    }
+
+    /// The report for a person. Where nothing came, it names the Maildir, which may not be the one that the user has filled.
+    private func sentence(of report: ExecutorReport, for request: ExecutorRequest) -> String {
+        guard report.event == .timeout, request.command == nil else { return report.sentence }
+        return report.sentence + " The core fetches from the Maildir “\(request.maildir)” (core.maildir)."
     }
 }
 

@@ -74,8 +74,11 @@ struct PushCommand: HostCommand {
             }
             let revision = try await queue.send(push)
             let route = queue.route(of: push)
+            // Without a host no Executor starts, which nothing else would say.
+            let isServed = try await group.get(HostRecord.key) != nil
             try await context.output.confirm(
-                text: "The push waits" + (route == .main ? " for Main" : "") + ", as revision \(revision).",
+                text: "The push waits" + (route == .main ? " for Main" : "") + ", as revision \(revision)"
+                    + (isServed ? "." : "; no host serves now (“sharedcore serve”)."),
                 json: [
                     "event": "pushed", "callID": .text(push.callID.text), "revision": .natural(revision.rawValue),
                     "route": .text(route.rawValue),

@@ -73,12 +73,26 @@ struct UsageTests {
         let program = try HostProgram()
         let arguments = ["executor", "--call-id", "x", "--timeout", "300ms"]
         let ended = try await program.run(arguments)
-        #expect(ended.status == 1 && ended.output == "No message “x” came before the deadline.\n", "\(ended)")
+        #expect(ended.status == 1, "\(ended)")
+        #expect(ended.output.hasPrefix("No message “x” came before the deadline. The core fetches from the Maildir “/"))
+        #expect(ended.output.hasSuffix("/Maildir” (core.maildir).\n"), "\(ended)")
         #expect(ended.errors.isEmpty, "\(ended)")
         // The line for programs has no sentence.
         let line = try await program.run(arguments + ["--json"])
         #expect(try line.status == 1 && line.objects().first?["event"] == .text("timeout"))
         #expect(line.errors == "sharedcore: No message “x” came before the deadline.\n")
+    }
+
+    @Test("push says that no host serves, and only then")
+    func pushWithoutHost() async throws {
+        let program = try HostProgram()
+        let waits = try await program.run("push", "1@x")
+        #expect(waits.status == 0 && waits.output.hasSuffix("; no host serves now (“sharedcore serve”).\n"), "\(waits)")
+        try await ServingHost.serve(program) { host in
+            let served = try await host.program.run("push", "2@x")
+            #expect(served.status == 0 && served.output.hasPrefix("The push waits, as revision "), "\(served)")
+            #expect(!served.output.contains("no host"), "\(served)")
+        }
     }
 
     @Test("version prints the version alone, and in JSON the backends, whatever is configured")
